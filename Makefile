@@ -1,0 +1,72 @@
+# Everything a user runs. Nothing but Python 3.11+ and make is needed; tools live in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+PIP := $(RUN) pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
+PYTEST_WORKERS ?= auto
+
+# About three minutes on two CPU cores.
+TRAIN_FLAGS ?= --num-envs 256 --num-steps 128 --total-timesteps 1,000,000
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup train test test-long lint bench swift clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.all ## install the package with every extra into .venv
+
+train: $(VENV)/.core ## train an agent for about three minutes (installs the core only)
+	@$(RUN) hackmatrix.cli.main train $(TRAIN_FLAGS)
+
+test: lint swift ## check style and types, build and test what there is of Swift, run the tests
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile
+
+test-long: lint swift ## the same with the tests that take minutes
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -m ""
+
+lint: $(VENV)/.all ## ruff and mypy
+	@$(RUN) ruff check
+	@$(RUN) ruff format --check
+	@$(RUN) mypy
+
+bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
+	@$(RUN) hackmatrix.cli.main bench
+
+swift:
+	@if [ ! -f swift/Package.swift ]; then \
+		echo "SKIPPED: no Swift tests, because the Swift engine is not part of this repository yet."; \
+	elif command -v swift >/dev/null; then \
+		./swift-build && swift test --package-path swift; \
+	elif [ "$$CI" = true ]; then \
+		echo "No Swift toolchain on the PATH: install Swift 6 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
+	else \
+		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6 from https://www.swift.org/install."; \
+	fi
+
+clean: ## remove the environment, builds and caches; keep what training wrote
+	rm -rf $(VENV) .build-linux .build-macos swift/.build .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache dist
+	find python parity tests -name __pycache__ -prune -exec rm -rf {} +
+
+# Source edits need no new installation: it is an editable one.
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo "Installing the core into $(VENV) (about a minute the first time)..."
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo "Installing every extra into $(VENV) (about a minute the first time)..."
+	@$(INSTALL) ".[dev]"
+	@touch $(VENV)/.core $@
+
+$(VENV)/pyvenv.cfg:
+	@command -v "$(PYTHON)" >/dev/null || { \
+		echo "There is no $(PYTHON) on the PATH: install Python 3.11 or newer, or name one with PYTHON=/path/to/python3." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$(PYTHON) is `"$(PYTHON)" -V 2>&1`, but 3.11 or newer is needed: name a newer one with PYTHON=/path/to/python3." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
+		echo "$(PYTHON) cannot make virtual environments: install them (on Debian and Ubuntu: apt install python3-venv)." >&2; exit 1; }
+	@"$(PYTHON)" -m venv $(VENV)

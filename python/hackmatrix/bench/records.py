@@ -1,0 +1,73 @@
+"""The form in which every benchmark states a result, as JSON and as a table."""
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from rich.table import Table
+
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One measured figure.
+
+    Attributes:
+        name: what was measured, for example ``env_steps_per_second``.
+        value: the median over the repetitions, in ``unit``.
+        unit: ``steps/s`` or ``s``.
+        num_envs: games played at the same time.
+        spread: (largest − smallest) / median over the repetitions, without a unit.
+        compile_seconds: XLA's compilation; None where it is part of the value.
+        trace_seconds: tracing and lowering in Python; None where it is part of the value.
+        peak_bytes: memory, as the benchmark's docstring defines it.
+    """
+
+    name: str
+    value: float
+    unit: str
+    num_envs: int
+    spread: float
+    compile_seconds: float | None
+    trace_seconds: float | None
+    peak_bytes: int | None
+
+
+def median_and_spread(samples: Sequence[float]) -> tuple[float, float]:
+    """The median of some positive samples and their range as a share of it.
+
+    Raises:
+        statistics.StatisticsError: there are no samples.
+    """
+    median = statistics.median(samples)
+    return median, (max(samples) - min(samples)) / median
+
+
+def as_json(records: Sequence[Record]) -> str:
+    """A JSON list with one object per record, keys as in ``Record``, ending in a newline."""
+    return json.dumps([asdict(record) for record in records], indent=2) + "\n"
+
+
+def as_table(records: Sequence[Record]) -> Table:
+    """The records as a table for the terminal."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("measured", no_wrap=True)
+    for heading in ("games", "median", "spread", "trace", "compile", "peak"):
+        table.add_column(heading, justify="right")
+    for record in records:
+        table.add_row(
+            record.name,
+            f"{record.num_envs:,}",
+            f"{record.value:,.0f} {record.unit}" if record.value >= 1000 else f"{record.value:.1f} {record.unit}",
+            f"{record.spread:.1%}",
+            _seconds(record.trace_seconds),
+            _seconds(record.compile_seconds),
+            "–" if record.peak_bytes is None else f"{record.peak_bytes / MEBIBYTE:,.0f} MiB",
+        )
+    return table
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f} s"

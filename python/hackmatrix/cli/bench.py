@@ -1,0 +1,81 @@
+"""``hackmatrix bench``: measure, show a table, and write the figures as JSON where asked."""
+
+import importlib
+import os
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from hackmatrix.bench.records import Record, as_json, as_table
+from hackmatrix.cli.parser import Parser, positive_int
+
+# Each names a module of hackmatrix.bench with a function measure(num_envs, repetitions) -> list[Record].
+BENCHMARKS = {
+    "env": "random play in the environment alone",
+    "train": "whole PPO updates",
+    "startup": "from process start to the first update, with a cold and a warm compilation cache",
+}
+STANDARD_OUTPUT = "-"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where an argument is wrong or the JSON file
+            cannot be written, before anything is measured.
+    """
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.json not in (None, STANDARD_OUTPUT) and not _could_write(Path(args.json)):
+        parser.error(f"cannot write {args.json}: name a file in a folder that exists and can be written to")
+    # The JSON may go to standard output, and then nothing else may.
+    console = Console(stderr=True)
+    records: list[Record] = []
+    for name in args.benchmarks or BENCHMARKS:
+        for num_envs in args.num_envs:
+            console.print(f"measuring {name} with {num_envs:,} games ...")
+            records += importlib.import_module(f"hackmatrix.bench.{name}").measure(num_envs, args.repetitions)
+    if args.json == STANDARD_OUTPUT:
+        sys.stdout.write(as_json(records))
+        console.print(as_table(records))
+        return 0
+    if args.json:
+        Path(args.json).write_text(as_json(records), encoding="utf-8")
+    Console().print(as_table(records))
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="hackmatrix bench", description="Measure speed, compile time and memory on this machine.")
+    described = "; ".join(f"{name}: {purpose}" for name, purpose in BENCHMARKS.items())
+    parser.add_argument(
+        "benchmarks", nargs="*", type=_benchmark, metavar="BENCHMARK", help=f"{described} (default: all)"
+    )
+    parser.add_argument(
+        "--num-envs",
+        type=_counts,
+        default=[256],
+        metavar="N[,N...]",
+        help="games played at the same time, one measurement for each number (default: 256)",
+    )
+    parser.add_argument("--repetitions", type=positive_int, default=5, help="samples per figure (default: 5)")
+    parser.add_argument("--json", metavar="FILE", help="write the records as JSON; - is standard output")
+    return parser
+
+
+def _benchmark(text: str) -> str:
+    if text not in BENCHMARKS:
+        raise ArgumentTypeError(f"unknown benchmark {text!r}; there are {', '.join(BENCHMARKS)}")
+    return text
+
+
+def _counts(text: str) -> list[int]:
+    return [positive_int(count) for count in text.split(",")]
+
+
+def _could_write(path: Path) -> bool:
+    return os.access(path if path.exists() else path.parent, os.W_OK) and not path.is_dir()

@@ -1,0 +1,55 @@
+"""HackMatrix in JAX: the rules as pure functions, one chapter a module.
+
+The contract. Every function below works on one game and is jit- and vmap-able; vmapped ones run native
+batch code. Nothing calls back to the host, everything is 32-bit, and a seed is a pair of uint32.
+
+- ``reset(seed) -> state``
+- ``step(state, action) -> (state, result)``; ``step_auto_reset`` the same with new games after ended ones
+- ``mask(state)``: bool (28,)
+- ``observe(state)``: float32 (1545,); ``compact`` and ``expand`` are its two halves
+- ``reward(components)``: float32
+- ``get_state(state) -> dict`` and ``set_state(dict) -> state`` (host side), the state dict of the protocol
+- ``rules()``: every table as this engine holds it
+"""
+
+from hackmatrix.jax_env.env import (
+    StepResult,
+    compact,
+    mask,
+    next_seed,
+    observe,
+    reset,
+    seed_pair,
+    step,
+    step_auto_reset,
+    trainer_seeds,
+)
+from hackmatrix.jax_env.observation import PACKED_SIZE, expand
+from hackmatrix.jax_env.rewards import reward
+from hackmatrix.jax_env.state import Snapshot, State, state_bytes
+from hackmatrix.jax_env.state_dict import get_state, set_state
+from hackmatrix.jax_env.tables import NUM_ACTIONS, OBSERVATION_SIZE, REWARD_NAMES
+
+__all__ = [
+    "NUM_ACTIONS",
+    "OBSERVATION_SIZE",
+    "PACKED_SIZE",
+    "REWARD_NAMES",
+    "Snapshot",
+    "State",
+    "StepResult",
+    "compact",
+    "expand",
+    "get_state",
+    "mask",
+    "next_seed",
+    "observe",
+    "reset",
+    "reward",
+    "seed_pair",
+    "set_state",
+    "state_bytes",
+    "step",
+    "step_auto_reset",
+    "trainer_seeds",
+]

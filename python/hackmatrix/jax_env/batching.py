@@ -1,0 +1,79 @@
+"""Running one-game functions on batches without paying for `vmap`.
+
+The engine is written on arrays of any batch shape. Under `jax.vmap` its loops would carry and select the
+whole state of every game; run natively on ``(games,)`` arrays they stop when the last game is done. These
+helpers let callers write `vmap` and get the native code.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.custom_batching import custom_vmap
+
+Tree = TypeVar("Tree")
+Inputs = TypeVar("Inputs")
+Outputs = TypeVar("Outputs")
+
+
+def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
+    """A one-game function from one on batches: ``core`` takes and gives pytrees with a leading games axis.
+
+    The result takes pytrees without that axis; however often it is vmapped, ``core`` sees one flat batch.
+    """
+
+    @custom_vmap
+    def on_batch(*args: Any) -> Any:
+        return core(*args)
+
+    @on_batch.def_vmap
+    def on_batch_of_batches(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
+        args = _broadcast(axis_size, in_batched, args)
+        inner = jax.tree.leaves(args)[0].shape[1]
+        flat = jax.tree.map(lambda leaf: leaf.reshape((-1, *leaf.shape[2:])), args)
+        out = jax.tree.map(lambda leaf: leaf.reshape((axis_size, inner, *leaf.shape[1:])), on_batch(*flat))
+        return out, jax.tree.map(lambda _: True, out)
+
+    @custom_vmap
+    def on_one(*args: Any) -> Any:
+        out = core(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], args))
+        return jax.tree.map(lambda leaf: leaf[0], out)
+
+    @on_one.def_vmap
+    def on_ones(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
+        out = on_batch(*_broadcast(axis_size, in_batched, args))
+        return out, jax.tree.map(lambda _: True, out)
+
+    return on_one
+
+
+def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:
+    def with_axis(leaf: Array, batched: bool) -> Array:
+        return leaf if batched else jnp.broadcast_to(leaf, (axis_size, *jnp.shape(leaf)))
+
+    return jax.tree.map(with_axis, args, tuple(in_batched))
+
+
+def where_wanted(
+    wanted: Array, function: Callable[[Inputs], Outputs], inputs: Inputs, otherwise: Outputs, chunk: int
+) -> Outputs:
+    """``function(inputs)`` for the games where ``wanted`` (bool ``(games,)``) holds, else ``otherwise``.
+
+    Rare, heavy work is done only for the games that need it: they are gathered into chunks of at most
+    ``chunk`` games. All leaves are ``(games,)`` arrays.
+    """
+    games = wanted.shape[0]
+    chunk = min(chunk, games)
+
+    def body(state: tuple[Array, Outputs]) -> tuple[Array, Outputs]:
+        left, outputs = state
+        # indices past the end stand for nobody: reading them is clamped, writing them is dropped
+        index = jnp.nonzero(left, size=chunk, fill_value=games)[0]
+        gathered = jax.tree.map(lambda leaf: leaf.at[index].get(mode="clip"), inputs)
+        computed = function(gathered)
+        outputs = jax.tree.map(lambda old, new: old.at[index].set(new, mode="drop"), outputs, computed)
+        return left.at[index].set(False, mode="drop"), outputs
+
+    return lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, otherwise))[1]

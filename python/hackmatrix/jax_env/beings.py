@@ -1,0 +1,108 @@
+"""Enemies and transmissions (A5, A6) as planes: removing, hitting and moving them (V2, V4)."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+
+from hackmatrix.jax_env import bitboard as bb
+from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.state import Snapshot
+
+OWN_INDEX: Number = tuple(bb.constant([cell for cell in range(36) if cell >> digit & 1]) for digit in range(6))
+"""For every cell its own index: the last known cell of a cryptog that is seen where it stands."""
+
+
+class Strike(NamedTuple):
+    """What an action does to enemies and transmissions."""
+
+    removed: Cells
+    """Those that vanish at once."""
+    hit: Cells
+    """Those that lose ``damage`` hp; survivors are stunned."""
+    damage: Array
+
+
+def of_kind(now: Snapshot, kind: int) -> Cells:
+    """The cells of the enemies of one type."""
+    return now.enemies & bb.equals(now.kind, kind)
+
+
+def remove(now: Snapshot, cells: Cells) -> Snapshot:
+    """The snapshot without the enemies and transmissions of the given cells."""
+    keep = ~cells
+    return now._replace(
+        enemies=now.enemies & keep,
+        transmissions=now.transmissions & keep,
+        kind=bb.clear(now.kind, cells),
+        enemy_hp=bb.clear(now.enemy_hp, cells),
+        stunned=now.stunned & keep,
+        from_siphon=now.from_siphon & keep,
+        from_schedule=now.from_schedule & keep,
+        timer=bb.clear(now.timer, cells),
+        last_known=bb.clear(now.last_known, cells),
+    )
+
+
+def remove_and_count(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
+    """As ``remove``, and the kills (int32): all removed but those with ``from_schedule`` (V4)."""
+    kills = bb.count((now.enemies | now.transmissions) & cells & ~now.from_schedule)
+    return remove(now, cells), kills
+
+
+def strike(now: Snapshot, blow: Strike) -> tuple[Snapshot, Array]:
+    """Carry out a strike; returns the kills as well (V2, V4)."""
+    hit = blow.hit & now.enemies
+    dead = hit & (
+        bb.equals(now.enemy_hp, 1)
+        | bb.equals(now.enemy_hp, 2).where(blow.damage >= 2)
+        | bb.equals(now.enemy_hp, 3).where(blow.damage >= 3)
+    )
+    survivors = hit & ~dead
+    hp = bb.decrement(now.enemy_hp, survivors)
+    hp = bb.decrement(hp, survivors.where(blow.damage >= 2))
+    now = now._replace(enemy_hp=hp, stunned=now.stunned | survivors)
+    return remove_and_count(now, blow.removed | dead)
+
+
+def relocate(now: Snapshot, origin: Cells, target: Cells) -> Snapshot:
+    """Move the enemy of ``origin`` to ``target``, with all its fields (both one cell, or both empty)."""
+
+    def moved(plane: Cells) -> Cells:
+        return bb.relocate(plane, origin, target)
+
+    return now._replace(
+        enemies=moved(now.enemies),
+        kind=tuple(map(moved, now.kind)),
+        enemy_hp=tuple(map(moved, now.enemy_hp)),
+        stunned=moved(now.stunned),
+        from_siphon=moved(now.from_siphon),
+        from_schedule=moved(now.from_schedule),
+        timer=tuple(map(moved, now.timer)),
+        last_known=tuple(map(moved, now.last_known)),
+    )
+
+
+def rings(player: Cells) -> list[Cells]:
+    """The cells at Manhattan distance 1, 2, … 10 from a cell (A2)."""
+    found = []
+    ball = player
+    for _ in range(10):
+        larger = bb.cross(ball)
+        found.append(larger & ~ball)
+        ball = larger
+    return found
+
+
+def first_of(cells: Cells, by_distance: list[Cells]) -> Cells:
+    """Of the cells in the first ring that holds any, the lowest (ties: row-major)."""
+    chosen = bb.EMPTY
+    for ring in reversed(by_distance):
+        inside = cells & ring
+        chosen = bb.select(bb.is_any(inside), inside, chosen)
+    return bb.lowest(chosen)
+
+
+def saturating(value: Array, largest: int) -> Array:
+    """A counter kept in 0..largest (A7)."""
+    return jnp.clip(value, 0, largest)

@@ -1,0 +1,99 @@
+"""The 15 reward components in thousandths (W1-W3)."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from hackmatrix.jax_env import bitboard as bb
+from hackmatrix.jax_env import tables
+from hackmatrix.jax_env.pathfinding import path_distance
+from hackmatrix.jax_env.siphon import Missed
+from hackmatrix.jax_env.state import Snapshot
+
+STAGES_BEFORE = np.concatenate([[0], np.cumsum(tables.STAGE_COMPLETION)]).astype(np.int32)
+"""The sum of stage_completion for the stages before stage 1, 2, … 9."""
+
+
+class Facts(NamedTuple):
+    """What the step did, beyond what before and after show. All are 0 or false where the action was invalid."""
+
+    valid: Array
+    completed: Array
+    """Whether the action completed a stage, the last one included (C3)."""
+    undone: Array
+    """Whether the action was UNDO."""
+    reset: Array
+    """Whether the action was RESET."""
+    kills: Array
+    """Kills of the action (V4); for UNDO the negative of those since the record (W3)."""
+    pickups: Array
+    """Pickups walked onto; for UNDO the negative of those since the record (W3)."""
+    missed: Missed
+    """What the siphon missed (W2); 0 for other actions."""
+
+
+def shaping(before: Snapshot, after: Snapshot, facts: Facts) -> tuple[Array, Array]:
+    """W1: the cells gained on the closest approach, and the new closest approach.
+
+    ``after`` is the state before the next stage is generated; after UNDO it holds the restored approach.
+    """
+    path = path_distance(bb.single(after.player), bb.single(after.exit), after.blocks)
+    approaches = facts.valid & ~facts.completed & ~facts.undone & (after.hp > 0) & bb.is_any(path.goals)
+    closest = jnp.where(approaches, jnp.minimum(after.closest, path.distance), after.closest)
+    gained = jnp.where(facts.undone, before.closest - after.closest, after.closest - closest)
+    gained = jnp.where(facts.completed, before.closest, gained)
+    return gained, closest
+
+
+def components(before: Snapshot, after: Snapshot, facts: Facts, gained: Array) -> Array:
+    """The 15 components (int32, ``(*batch, 15)``) in the order of table W.
+
+    ``before`` and ``after`` enclose everything the step did except generating the next stage, which
+    changes nothing that is rewarded; ``gained`` is W1's.
+    """
+    survived = after.hp > 0
+    died = (before.hp > 0) & ~survived
+    won = facts.completed & (before.stage == tables.NUM_STAGES)
+    stage_index = jnp.clip(before.stage - 1, 0, tables.NUM_STAGES - 1)
+    resources_before = before.credits + before.energy
+    resources = after.credits + after.energy
+    siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
+
+    by_name = {
+        "step_penalty": jnp.where(facts.valid, -10, 0),
+        "stage_completion": jnp.where(facts.completed, jnp.asarray(tables.STAGE_COMPLETION)[stage_index], 0),
+        "score_gain": 500 * (after.score - before.score),
+        "kills": 300 * facts.kills,
+        "data_siphon": 1000 * facts.pickups,
+        "distance_shaping": 50 * gained,
+        "victory": jnp.where(won, 500_000 + 100_000 * after.score, 0),
+        "death_penalty": jnp.where(died, -(jnp.asarray(STAGES_BEFORE)[stage_index] // 2), 0),
+        "resource_gain": 50 * (resources - resources_before),
+        "resource_holding": jnp.where(facts.completed, 10 * resources, 0),
+        "damage_penalty": -1000 * jnp.maximum(before.hp - after.hp, 0),
+        "hp_recovery": 1000 * jnp.maximum(after.hp - before.hp, 0),
+        "siphon_quality": -25 * (facts.missed.credits + facts.missed.energy),
+        "siphon_death_penalty": jnp.where(died & siphon_enemy_near, -10_000, 0),
+        "program_waste": jnp.where(facts.reset & (before.hp == 2), -300, 0),
+    }
+    return jnp.stack([by_name[name] for name in tables.REWARD_NAMES], axis=-1)
+
+
+def reward(components: Array) -> Array:
+    """The float reward: float32(total) / float32(1000), correctly rounded, on every backend.
+
+    ``components`` is int32 ``(*batch, 15)``; the result float32 ``(*batch,)``. Compilers may replace a
+    division by a constant with a multiplication, which rounds differently, so the quotient of the
+    multiplication is corrected by its exact remainder (Dekker's product; no step depends on fused
+    multiply-add).
+    """
+    total = jnp.sum(components, axis=-1, dtype=jnp.int32).astype(jnp.float32)
+    quotient = total * jnp.float32(0.001)
+    # quotient = high + low with 12 bits each, so that their products with 1000 are exact
+    high = quotient * jnp.float32(4097.0)
+    high = high - (high - quotient)
+    low = quotient - high
+    remainder = (total - high * jnp.float32(1000.0)) - low * jnp.float32(1000.0)
+    return quotient + remainder * jnp.float32(0.001)

@@ -1,0 +1,173 @@
+"""The wrapper on the free engine and on the game: Gymnax's interface, auto-reset, time limit."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+
+from hackmatrix import jax_env
+from hackmatrix.errors import UsageError
+from hackmatrix.purejaxrl.env_wrapper import Engine, EnvState, HackMatrixGymnax
+
+from . import free_engine
+
+NUM_GAMES = 64
+NUM_STEPS = 48
+LIMIT = 5
+
+
+class Played(NamedTuple):
+    """A batch of games played at random; leaves have leading axes (steps, games)."""
+
+    engine: Any
+    before: EnvState
+    mask: Array
+    obs: Array
+    after: EnvState
+    reward: Array
+    done: Array
+    info: dict[str, Any]
+
+
+def play(engine: Engine, max_steps: int | None) -> Played:
+    env = HackMatrixGymnax(max_steps=max_steps, engine=engine)
+
+    def step(state: EnvState, key: Array) -> tuple[EnvState, Any]:
+        mask = jax.vmap(env.get_action_mask)(state)
+        actions = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf))
+        # A few invalid actions, which end an episode too (C1).
+        actions = jnp.where(jax.random.bernoulli(key, 0.01, actions.shape), 28, actions)
+        obs, after, reward, done, info = jax.vmap(env.step, in_axes=(None, 0, 0))(key, state, actions)
+        return after, (state, mask, obs, after, reward, done, info)
+
+    start = jax.jit(jax.vmap(env.reset_from_seed))(env.initial_seeds(11, NUM_GAMES))
+    keys = jax.random.split(jax.random.key(5), NUM_STEPS)
+    _, records = jax.jit(lambda start, keys: jax.lax.scan(step, start, keys))(start, keys)
+    return Played(engine, *jax.tree.map(np.asarray, records))
+
+
+@pytest.fixture(scope="module", params=[free_engine, jax_env], ids=["free", "game"])
+def played(request: pytest.FixtureRequest) -> Played:
+    return play(request.param, None)
+
+
+@pytest.fixture(scope="module")
+def limited() -> Played:
+    return play(free_engine, LIMIT)
+
+
+def seeds_of(state: EnvState) -> Array:
+    return jnp.stack([state.game.seed.low, state.game.seed.high], axis=-1)
+
+
+def test_shapes_and_types(played: Played) -> None:
+    shape = (NUM_STEPS, NUM_GAMES)
+    for array, expected_shape, dtype in (
+        (played.obs, (*shape, 1545), np.float32),
+        (played.info["terminal_observation"], (*shape, 1545), np.float32),
+        (played.mask, (*shape, 28), np.bool_),
+        (played.reward, shape, np.float32),
+        (played.done, shape, np.bool_),
+    ):
+        assert array.shape == expected_shape
+        assert array.dtype == np.dtype(dtype)
+
+
+def test_info_has_every_component_by_name_and_the_reward_is_their_sum(played: Played) -> None:
+    breakdown = played.info["reward_breakdown"]
+    assert set(breakdown) == set(played.engine.REWARD_NAMES)
+    assert len(breakdown) == 15
+    np.testing.assert_allclose(sum(breakdown.values()), played.reward, rtol=1e-6, atol=1e-6)
+    assert set(np.unique(breakdown["step_penalty"])) == {np.float32(0), np.float32(-0.01)}
+
+
+def test_a_finished_game_is_followed_by_the_one_with_the_next_seed(played: Played) -> None:
+    done = played.done
+    assert 0 < done.sum() < done.size
+    seeds = jax.vmap(played.engine.next_seed)(seeds_of(played.before)[done])
+    np.testing.assert_array_equal(seeds_of(played.after)[done], seeds)
+    fresh = jax.jit(jax.vmap(lambda seed: played.engine.observe(played.engine.reset(seed))))(seeds)
+    np.testing.assert_array_equal(played.obs[done], fresh)
+    assert (played.after.steps[done] == 0).all()
+
+
+def test_a_game_that_goes_on_keeps_its_seed_and_counts_its_steps(played: Played) -> None:
+    goes_on = ~played.done
+    np.testing.assert_array_equal(seeds_of(played.after)[goes_on], seeds_of(played.before)[goes_on])
+    np.testing.assert_array_equal(played.after.steps[goes_on], played.before.steps[goes_on] + 1)
+
+
+def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
+    own = played.info["terminal_observation"]
+    np.testing.assert_array_equal(own[~played.done], played.obs[~played.done])
+    # Player hp is the third value (O1); the free engine shows none.
+    if played.engine is jax_env:
+        assert played.info["stage_complete"][~played.done].any()
+        died = played.info["death"]
+        assert died.any()
+        assert (own[died][:, 2] == 0).all()
+        assert (played.obs[died][:, 2] == 1).all()
+
+
+def test_without_a_limit_episodes_end_by_termination_alone(played: Played) -> None:
+    np.testing.assert_array_equal(played.done, played.info["terminated"])
+    assert not played.info["truncated"].any()
+
+
+def test_an_invalid_action_ends_the_episode_without_a_reward(played: Played) -> None:
+    invalid = played.info["invalid_action"]
+    assert invalid.any()
+    assert played.done[invalid].all()
+    assert (played.reward[invalid] == 0).all()
+
+
+def test_a_limit_truncates_the_episodes_that_have_not_ended(limited: Played) -> None:
+    steps = limited.before.steps + 1
+    truncated, terminated = limited.info["truncated"], limited.info["terminated"]
+    assert truncated.any()
+    assert terminated.any()
+    np.testing.assert_array_equal(truncated, (steps == LIMIT) & ~terminated)
+    np.testing.assert_array_equal(limited.done, truncated | terminated)
+    assert (terminated & (steps == LIMIT)).any(), "no episode both ended and reached the limit"
+
+
+def test_a_truncated_game_is_followed_by_the_one_with_the_next_seed(limited: Played) -> None:
+    truncated = limited.info["truncated"]
+    seeds = jax.vmap(limited.engine.next_seed)(seeds_of(limited.before)[truncated])
+    np.testing.assert_array_equal(seeds_of(limited.after)[truncated], seeds)
+
+
+def test_reset_draws_the_seed_from_the_key(key: Array) -> None:
+    env = HackMatrixGymnax(engine=free_engine)
+    obs, state = env.reset(key, env.default_params)
+    np.testing.assert_array_equal(obs, env.observe(state))
+    _, same = env.reset(key)
+    _, other = env.reset(jax.random.fold_in(key, 1))
+    assert seeds_of(state).tolist() == seeds_of(same).tolist() != seeds_of(other).tolist()
+
+
+def test_a_limit_below_one_is_refused() -> None:
+    with pytest.raises(UsageError, match="max_steps must be at least 1, got 0"):
+        HackMatrixGymnax(max_steps=0)
+
+
+def test_unused_observations_are_never_computed(key: Array) -> None:
+    """XLA drops the float observations of a scan over ``step`` whose caller uses rewards alone."""
+    env = HackMatrixGymnax(engine=free_engine)
+
+    def step(state: EnvState, _: None) -> tuple[EnvState, Array]:
+        return jax.vmap(env.step, in_axes=(None, 0, None))(key, state, jnp.int32(0))[1:3]
+
+    def watching_step(state: EnvState, _: None) -> tuple[EnvState, Array]:
+        return jax.vmap(env.step, in_axes=(None, 0, None))(key, state, jnp.int32(0))[1::-1]
+
+    start = jax.vmap(env.reset_from_seed)(env.initial_seeds(0, 4))
+    programs = [
+        str(jax.jit(lambda state, body=body: jax.lax.scan(body, state, length=3)).lower(start).compile().as_text())
+        for body in (step, watching_step)
+    ]
+    assert "1545]" not in programs[0]
+    assert "1545]" in programs[1]

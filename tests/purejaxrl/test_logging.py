@@ -1,0 +1,85 @@
+"""The sinks: CSV, terminal and learning curve."""
+
+import csv
+import io
+import math
+from pathlib import Path
+
+import matplotlib.image
+import pytest
+from rich.console import Console
+
+from hackmatrix.purejaxrl.logging import ConsoleProgress, CsvLog, LearningCurve, compiling
+
+ROW = {
+    "update": 10,
+    "timesteps": 250_000,
+    "seconds": 50.0,
+    "steps_per_second": 5_000.0,
+    "train/mean_episode_return": -1.5,
+    "train/mean_episode_length": 20.25,
+    "train/entropy": 1.25,
+    "train/approx_kl": 0.0123,
+    "train/clip_frac": 0.125,
+    "stats/highest_stage": 3,
+}
+SHOWN = ("5,000", "-1.500", "20.2", "1.250", "0.0123", "12.5%")
+
+
+def test_csv_has_a_header_and_a_row_per_interval_on_disk_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    with CsvLog(path) as log:
+        log.write(ROW)
+        log.write({**ROW, "update": 20, "train/mean_episode_return": math.nan})
+        with path.open() as file:
+            rows = list(csv.DictReader(file))
+    assert [row["update"] for row in rows] == ["10", "20"]
+    assert list(rows[0]) == list(ROW)
+    assert [row["train/mean_episode_return"] for row in rows] == ["-1.5", ""]
+
+
+def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
+    output = io.StringIO()
+    with ConsoleProgress(1_000_000, Console(file=output, width=40)) as progress:
+        progress.write(ROW)
+        progress.write({**ROW, "train/mean_episode_return": math.nan})
+    lines = output.getvalue().splitlines()
+    assert len(lines) == 2
+    assert "\x1b" not in output.getvalue()
+    for text in ("250,000 of 1,000,000 steps", *SHOWN, "highest stage 3", "0:02:30 left"):
+        assert text in lines[0]
+    assert "return –" in lines[1]
+
+
+def test_on_a_terminal_progress_is_a_live_panel() -> None:
+    output = io.StringIO()
+    console = Console(file=output, force_terminal=True, width=140, _environ={"TERM": "xterm"})
+    with ConsoleProgress(1_000_000, console) as progress:
+        progress.write(ROW)
+        progress.stopping()
+    text = output.getvalue()
+    assert "\x1b[" in text
+    for shown in ("steps/s", "return", "length", "entropy", "KL", "clipped", "highest stage", "250000/1000000", *SHOWN):
+        assert shown in text
+    assert "Stopping after the current chunk" in text
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_compiling_is_announced(terminal: bool) -> None:
+    output = io.StringIO()
+    with compiling(Console(file=output, force_terminal=terminal, _environ={"TERM": "xterm"})):
+        pass
+    assert "Compiling" in output.getvalue()
+
+
+@pytest.mark.parametrize("num_rows", [1, 2, 80])
+def test_the_learning_curve_is_a_picture(num_rows: int, tmp_path: Path) -> None:
+    curve = LearningCurve()
+    for index in range(num_rows):
+        gap = index % 7 == 3
+        value = math.nan if gap else math.sin(index)
+        curve.write({**ROW, "timesteps": 1000 * (index + 1), "train/mean_episode_return": value})
+    curve.save(tmp_path / "learning_curve.png", "a run")
+    picture = matplotlib.image.imread(tmp_path / "learning_curve.png")
+    assert picture.shape[0] > 800
+    assert picture.std() > 0.05

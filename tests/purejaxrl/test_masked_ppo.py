@@ -1,0 +1,223 @@
+"""PPO's parts: masking, GAE, loss, and that a rollout stores what the policy saw."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+
+from hackmatrix.purejaxrl.masked_ppo import (
+    ActorCritic,
+    LossStats,
+    Samples,
+    Transition,
+    compute_gae,
+    evaluate,
+    masked_categorical,
+    ppo_loss,
+)
+from hackmatrix.purejaxrl.train import samples_of
+
+from . import free_engine, reference
+from .conftest import LIMIT, Rollout
+
+
+def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: Array) -> None:
+    logits = jnp.array([50.0, 0.0, 0.0, -3.0])
+    mask = jnp.array([False, True, True, False])
+    policy = masked_categorical(logits, mask)
+    assert set(np.unique(policy.sample(seed=key, sample_shape=(20_000,)))) == {1, 2}
+    assert policy.entropy() == pytest.approx(np.log(2))
+    assert (policy.probs[~mask] == 0).all()
+
+
+@pytest.mark.parametrize("name", ["rollout", "truncated_rollout", "game_rollout"])
+def test_every_action_of_a_rollout_was_valid(name: str, request: pytest.FixtureRequest) -> None:
+    transitions = request.getfixturevalue(name).transitions
+    chosen = np.take_along_axis(np.asarray(transitions.action_mask), np.asarray(transitions.action)[..., None], axis=-1)
+    assert chosen.all()
+    assert not transitions.action_mask.all()
+
+
+def test_the_network_has_two_heads_on_a_trunk_of_the_configured_size() -> None:
+    params = ActorCritic(num_actions=28, hidden_dim=24, num_layers=3).init(jax.random.key(0), jnp.zeros((1, 1545)))
+    shapes = {name: layer["kernel"].shape for name, layer in params["params"].items()}
+    assert shapes == {
+        "hidden_0": (1545, 24),
+        "hidden_1": (24, 24),
+        "hidden_2": (24, 24),
+        "policy": (24, 28),
+        "value": (24, 1),
+    }
+    kernels = {name: np.asarray(layer["kernel"]) for name, layer in params["params"].items()}
+    for name, gain in {"hidden_0": 2**0.5, "hidden_1": 2**0.5, "policy": 0.01, "value": 1.0}.items():
+        np.testing.assert_allclose(np.linalg.svd(kernels[name], compute_uv=False), gain, rtol=1e-4)
+
+
+@pytest.mark.parametrize("with_limit", [False, True])
+def test_gae_is_the_discounted_sum_of_each_episode_s_own_errors(with_limit: bool) -> None:
+    random = np.random.default_rng(0)
+    steps, games = 23, 9
+    reward, value, own_last_value = (random.normal(size=(steps, games)) for _ in range(3))
+    last_value = random.normal(size=games)
+    kind = random.choice(3, p=[0.7, 0.15, 0.15], size=(steps, games))
+    terminated, truncated = kind == 1, (kind == 2) & with_limit
+    expected = reference.gae(reward, value, terminated, truncated, own_last_value, last_value, 0.97, 0.9)
+    advantages, targets = compute_gae(
+        jnp.asarray(reward),
+        jnp.asarray(value),
+        jnp.asarray(terminated | truncated),
+        jnp.asarray(np.where(truncated, own_last_value, 0.0)) if with_limit else None,
+        jnp.asarray(last_value),
+        0.97,
+        0.9,
+    )
+    np.testing.assert_allclose(advantages, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(targets, expected + value, rtol=1e-4, atol=1e-5)
+
+
+def stats_before_learning(rollout: Rollout) -> LossStats:
+    """The statistics of the loss over the whole rollout, with the parameters that played it."""
+
+    @jax.jit
+    def stats(runner: object) -> LossStats:
+        samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
+        state = rollout.before.train_state
+        _, stats = ppo_loss(state.params, state.apply_fn, rollout.env.expand, samples, rollout.config)
+        return stats
+
+    before: LossStats = stats(rollout.before)
+    return before
+
+
+@pytest.mark.parametrize("name", ["rollout", "truncated_rollout", "game_rollout"])
+def test_before_the_first_gradient_step_every_ratio_is_one(name: str, request: pytest.FixtureRequest) -> None:
+    """Holds only if each stored observation and mask is the one the policy saw, also where an episode ended."""
+    rollout: Rollout = request.getfixturevalue(name)
+    assert rollout.transitions.done[:-1].any(), "no episode ended inside the rollout"
+    stats = stats_before_learning(rollout)
+    assert abs(stats.approx_kl) < 1e-6
+    assert stats.clip_frac == 0
+
+    samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
+    logits, _ = evaluate(rollout.before.train_state, rollout.env, samples.transition.obs)
+    policy = masked_categorical(logits, samples.transition.action_mask)
+    ratios = jnp.exp(policy.log_prob(samples.transition.action) - samples.transition.log_prob)
+    np.testing.assert_allclose(ratios, 1.0, atol=1e-5)
+
+
+def test_the_ratio_tells_when_observations_are_those_after_auto_reset(truncated_rollout: Rollout) -> None:
+    """The test above would notice: with the next step's observations the ratios are not 1."""
+    transitions = truncated_rollout.transitions
+    shifted = transitions._replace(obs=jax.tree.map(lambda leaf: jnp.roll(leaf, -1, axis=0), transitions.obs))
+    stats = stats_before_learning(truncated_rollout._replace(transitions=shifted))
+    assert stats.approx_kl > 0.01
+    assert stats.clip_frac > 0.01
+
+
+def replay(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
+    """Play a rollout's actions again on the bare engine, without the wrapper or its auto-reset.
+
+    Returns, per step and game: the observation before the action, the one after it, reward and whether it terminated.
+    """
+
+    def step(carry: tuple[free_engine.State, Array], action: Array) -> tuple[tuple[free_engine.State, Array], object]:
+        state, count = carry
+        after, result = free_engine.step(state, action)
+        ended = result.terminated | (count + 1 == LIMIT)
+        fresh = free_engine.reset(free_engine.next_seed(jnp.stack(state.seed)))
+        following = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, after)
+        record = free_engine.observe(state), free_engine.observe(after), result.components.sum(), result.terminated
+        return (following, jnp.where(ended, 0, count + 1)), record
+
+    def game(state: free_engine.State, actions: Array) -> object:
+        return jax.lax.scan(step, (state, jnp.int32(0)), actions)[1]
+
+    start = rollout.before.env_state.game
+    before, after, reward, terminated = jax.jit(jax.vmap(game, in_axes=(0, 1), out_axes=1))(
+        start, rollout.transitions.action
+    )
+    return before, after, reward / 1000.0, terminated
+
+
+def test_a_rollout_is_what_the_bare_engine_plays(truncated_rollout: Rollout) -> None:
+    transitions = truncated_rollout.transitions
+    before, _, reward, _ = replay(truncated_rollout)
+    np.testing.assert_array_equal(truncated_rollout.env.expand(transitions.obs), before)
+    np.testing.assert_allclose(transitions.reward, reward, rtol=1e-6)
+
+
+def test_truncation_bootstraps_from_the_episode_s_own_last_observation(truncated_rollout: Rollout) -> None:
+    rollout = truncated_rollout
+    _, own_last, reward, terminated = replay(rollout)
+    done = np.asarray(rollout.transitions.done)
+    truncated = done & ~np.asarray(terminated)
+    assert truncated.any()
+    assert np.asarray(terminated).any()
+
+    state = rollout.before.train_state
+    _, own_last_value = state.apply_fn(state.params, own_last)
+    assert rollout.transitions.truncated_value is not None
+    np.testing.assert_allclose(
+        rollout.transitions.truncated_value, np.where(truncated, own_last_value, 0.0), rtol=1e-4, atol=1e-6
+    )
+    _, last_value = state.apply_fn(state.params, jax.vmap(rollout.env.observe)(rollout.after.env_state))
+    expected = reference.gae(
+        np.asarray(reward),
+        np.asarray(rollout.transitions.value),
+        np.asarray(terminated),
+        truncated,
+        np.asarray(own_last_value),
+        np.asarray(last_value),
+        rollout.config.gamma,
+        rollout.config.gae_lambda,
+    )
+    samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
+    np.testing.assert_allclose(samples.advantage.reshape(done.shape), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_without_a_limit_no_value_is_stored_for_it(rollout: Rollout) -> None:
+    assert rollout.transitions.truncated_value is None
+
+
+@pytest.mark.parametrize("name", ["rollout", "game_rollout"])
+def test_a_rollout_stores_no_float_observation(name: str, request: pytest.FixtureRequest) -> None:
+    transitions = request.getfixturevalue(name).transitions
+    leaves = jax.tree.leaves(transitions)
+    assert max(leaf[0, 0].size for leaf in leaves) < 100
+    assert {leaf.dtype for leaf in jax.tree.leaves(transitions.obs)} == {np.dtype(np.uint32)}
+
+
+def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
+    """Old policy and values differ from the network's, so that every kind of clipping occurs."""
+    random = np.random.default_rng(1)
+    samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
+    count = rollout.config.batch_size
+
+    def disturbed(values: Array, scale: float) -> Array:
+        return values + jnp.asarray(random.normal(scale=scale, size=count), jnp.float32)
+
+    transition: Transition = samples.transition._replace(
+        log_prob=disturbed(samples.transition.log_prob, 0.3), value=disturbed(samples.transition.value, 0.5)
+    )
+    samples = Samples(transition, samples.advantage, disturbed(samples.target, 0.5))
+    state, config = rollout.before.train_state, rollout.config
+    total, stats = ppo_loss(state.params, state.apply_fn, rollout.env.expand, samples, config)
+
+    logits, value = reference.network(state.params, np.asarray(rollout.env.expand(transition.obs)))
+    expected = reference.loss(
+        logits,
+        value,
+        np.asarray(transition.action_mask),
+        np.asarray(transition.action),
+        np.asarray(transition.log_prob, np.float64),
+        np.asarray(transition.value, np.float64),
+        np.asarray(samples.advantage, np.float64),
+        np.asarray(samples.target, np.float64),
+        clip_eps=config.clip_eps,
+        vf_coef=config.vf_coef,
+        ent_coef=config.ent_coef,
+    )
+    assert 0.1 < expected["clip_frac"] < 0.9
+    assert total == stats.total_loss
+    assert {name: float(part) for name, part in stats._asdict().items()} == pytest.approx(expected, rel=1e-3, abs=1e-6)

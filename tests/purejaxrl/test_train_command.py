@@ -1,0 +1,167 @@
+"""``hackmatrix train`` and its older script, from the command line to the files of a run."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import matplotlib.image
+import pytest
+
+from hackmatrix import jax_env
+from hackmatrix.cli.train import _output_folder, main
+from hackmatrix.purejaxrl.checkpointing import load_params, network_of
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
+
+
+class Run(NamedTuple):
+    """A finished run of the command."""
+
+    exit_code: int
+    folder: Path
+    output: str
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The game itself, trained for three small updates of which two are logged together."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    flags = "--num-envs 8 --num-steps 16 --total-timesteps 400 --hidden-dim 16 --num-layers 3 --log-interval 2"
+    with pytest.MonkeyPatch.context() as patch:
+        stream = folder / "output.txt"
+        with stream.open("w") as file:
+            patch.setattr(sys, "stdout", file)
+            code = main([*flags.split(), "--no-wandb", "--run-name", "first", "--checkpoint-dir", str(folder)])
+        output = stream.read_text()
+    return Run(code, folder / "first", output)
+
+
+def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
+    assert finished.exit_code == 0
+    names = {"params_3.npz", "metrics.csv", "learning_curve.png", "config.json"}
+    assert {path.name for path in finished.folder.iterdir()} == names
+    for name in names:
+        assert str(finished.folder / name) in finished.output
+    assert "hackmatrix train --total-timesteps 3840" in finished.output
+    assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
+
+
+def test_compiling_is_reported_apart_from_training(finished: Run) -> None:
+    lines = finished.output.splitlines()
+    assert any(line.startswith("Compiling") for line in lines)
+    assert any(line.startswith("Compiled in") for line in lines)
+    assert any(line.startswith("Trained 384 steps in") and "of compiling" in line for line in lines)
+
+
+def test_metrics_csv_has_a_row_per_logging_interval(finished: Run) -> None:
+    with (finished.folder / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["update"], row["timesteps"]) for row in rows] == [("2", "256"), ("3", "384")]
+    for row in rows:
+        assert {f"reward/{name}" for name in jax_env.REWARD_NAMES} < set(row)
+        assert float(row["reward/step_penalty"]) == pytest.approx(-0.01)
+        assert float(row["train/entropy"]) > 0
+
+
+def test_config_json_has_every_setting(finished: Run) -> None:
+    settings = json.loads((finished.folder / "config.json").read_text())
+    assert settings["run_name"] == "first"
+    assert settings["max_steps"] is None
+    assert (settings["num_envs"], settings["num_steps"], settings["num_layers"]) == (8, 16, 3)
+    assert settings["learning_rate"] == 2.5e-4
+
+
+def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) -> None:
+    params = load_params(finished.folder / "params_3.npz")
+    network = network_of(params)
+    assert (network.num_actions, network.hidden_dim, network.num_layers) == (28, 16, 3)
+    outputs: Any = network.apply(params, jnp.zeros((2, 1545)))
+    assert [output.shape for output in outputs] == [(2, 28), (2,)]
+
+
+def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in finished.folder.iterdir()}
+    with pytest.raises(SystemExit) as caught:
+        main(["--run-name", "first", "--checkpoint-dir", str(finished.folder.parent)])
+    assert caught.value.code == 2
+    assert "already holds a run" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in finished.folder.iterdir()} == before
+
+
+def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "metrics.csv").touch()
+    assert _output_folder(tmp_path.parent, tmp_path.name) == tmp_path
+    assert (tmp_path / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [
+        ("--no-such-flag 1", "--no-such-flag"),
+        ("--num 3", "--num 3"),
+        ("--num-envs 0", "--num-envs"),
+        ("--num-steps -5", "--num-steps"),
+        ("--num-envs many", "'many'"),
+        ("--lr fast", "'fast'"),
+        ("--lr 0", "learning_rate"),
+        ("--gamma 1.5", "gamma"),
+        ("--num-minibatches 7", "num_minibatches must divide"),
+        ("--total-timesteps 100", "total_timesteps"),
+        ("--max-steps 0", "--max-steps"),
+        ("--seed -1", "seed"),
+        ("--run-name a/b", "--run-name"),
+        ("--run-name ..", "--run-name"),
+        ("--resume somewhere.pkl", "--resume"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    flags: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--checkpoint-dir", str(tmp_path), *flags.split()])
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    assert fault in captured.err
+    assert len(captured.err.splitlines()) == 1
+    assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as caught:
+        main(["--checkpoint-dir", str(tmp_path / "file" / "runs")])
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert "cannot be written" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_mistake_is_found_before_jax_is_imported() -> None:
+    code = (
+        "import sys\n"
+        "from hackmatrix.cli.train import main\n"
+        "try:\n    main(['--gamma', '2'])\n"
+        "except SystemExit as end:\n    sys.exit(end.code if 'jax' not in sys.modules else 'JAX was imported')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == "gamma must lie between 0 and 1, got 2.0.\n"
+
+
+def test_the_script_is_the_same_command() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--help"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0
+    for flag in ("--num-envs", "--lr", "--ent-coef", "--checkpoint-dir", "--no-wandb", "--auto-tune", "--max-steps"):
+        assert flag in done.stdout

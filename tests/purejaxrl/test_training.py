@@ -1,0 +1,215 @@
+"""Whole updates: a known problem is learnt, runs repeat bit for bit, metrics and interrupts."""
+
+import dataclasses
+import math
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hackmatrix.errors import HackMatrixError, UsageError
+from hackmatrix.purejaxrl.checkpointing import load_params, network_of, save_params
+from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
+from hackmatrix.purejaxrl.masked_ppo import ActorCritic, LossStats
+from hackmatrix.purejaxrl.train import StepFacts, UpdateStats, init_runner, make_train
+from hackmatrix.purejaxrl.training_loop import (
+    CompiledTraining,
+    StopRequest,
+    TrainingDiverged,
+    TrainingResult,
+    metrics_of,
+    run_training,
+)
+
+from .conftest import SMALL
+from .free_engine import BEST_MEAN_REWARD, REWARD_NAMES
+
+
+class Recorder:
+    """A sink that keeps what it is given, and may do something at its first row."""
+
+    def __init__(self, signal_number: int | None = None) -> None:
+        self.rows: list[Mapping[str, float]] = []
+        self._signal = signal_number
+
+    def write(self, metrics: Mapping[str, float]) -> None:
+        self.rows.append(metrics)
+        if self._signal and len(self.rows) == 1:
+            os.kill(os.getpid(), self._signal)
+
+
+def run(trainer: CompiledTraining, env: HackMatrixGymnax, **changes: int) -> tuple[TrainingResult, Recorder]:
+    recorder = Recorder()
+    config = dataclasses.replace(SMALL, **changes)
+    return run_training(trainer, config, env, [recorder], StopRequest()), recorder
+
+
+@pytest.fixture(scope="module")
+def finished(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> tuple[TrainingResult, Recorder]:
+    return run(trainer, free_env)
+
+
+def test_a_known_problem_is_learnt(finished: tuple[TrainingResult, Recorder]) -> None:
+    result, recorder = finished
+    first, last = recorder.rows[0], recorder.rows[-1]
+    assert result.updates == SMALL.num_updates
+    assert first["train/mean_reward"] < last["train/mean_reward"] <= BEST_MEAN_REWARD
+    assert last["train/mean_reward"] > 0.95 * BEST_MEAN_REWARD
+    assert last["train/entropy"] < 0.5 * first["train/entropy"]
+
+
+def test_metrics_have_the_documented_names(finished: tuple[TrainingResult, Recorder]) -> None:
+    documented = {
+        *(f"reward/{name}" for name in REWARD_NAMES),
+        *(f"actions/{kind}_frac" for kind in ("move", "siphon", "program")),
+        *(
+            f"train/{name}"
+            for name in (
+                "entropy",
+                "mean_episode_return",
+                "mean_episode_length",
+                "pg_loss",
+                "approx_kl",
+                "clip_frac",
+                "mean_reward",
+                "num_episodes",
+            )
+        ),
+        "stats/highest_stage",
+    }
+    beyond = {"train/total_loss", "train/value_loss", "update", "timesteps", "seconds", "steps_per_second"}
+    for row in finished[1].rows:
+        assert set(row) == documented | beyond
+
+
+def test_metrics_agree_with_each_other(finished: tuple[TrainingResult, Recorder]) -> None:
+    for row in finished[1].rows:
+        assert row["reward/step_penalty"] == pytest.approx(-0.01)
+        assert sum(row[f"reward/{name}"] for name in REWARD_NAMES) == pytest.approx(row["train/mean_reward"])
+        assert sum(row[f"actions/{kind}_frac"] for kind in ("move", "siphon", "program")) == pytest.approx(1)
+        # Every step belongs to an episode; the few in progress at the ends of the interval are the difference.
+        assert row["train/num_episodes"] * row["train/mean_episode_length"] == pytest.approx(SMALL.batch_size, rel=0.02)
+        assert row["train/mean_episode_return"] == pytest.approx(
+            row["train/mean_reward"] * row["train/mean_episode_length"], rel=0.03
+        )
+        assert row["stats/highest_stage"] == 4
+    assert [row["update"] for row in finished[1].rows] == [20, 40, 60]
+    assert finished[1].rows[-1]["timesteps"] == 60 * SMALL.batch_size
+
+
+def test_metrics_of_a_chunk_without_finished_episodes_are_not_numbers() -> None:
+    facts = StepFacts(
+        component_sums=jnp.zeros((2, 15)),
+        action_counts=jnp.full((2, 3), 4),
+        episodes=jnp.zeros(2, int),
+        return_sum=jnp.zeros(2),
+        length_sum=jnp.zeros(2, int),
+        highest_stage=jnp.array([1, 2]),
+    )
+    stats = UpdateStats(LossStats(*(jnp.zeros(2) for _ in LossStats._fields)), facts)
+    metrics = metrics_of(jax.tree.map(np.asarray, stats), REWARD_NAMES)
+    assert math.isnan(metrics["train/mean_episode_return"])
+    assert math.isnan(metrics["train/mean_episode_length"])
+    assert metrics["train/num_episodes"] == 0
+    assert metrics["stats/highest_stage"] == 2
+
+
+def test_the_same_seed_gives_the_same_parameters_bit_for_bit(
+    trainer: CompiledTraining, free_env: HackMatrixGymnax
+) -> None:
+    train = trainer.train
+    first, _ = train(init_runner(SMALL, free_env), jnp.int32(5))
+    again, _ = train(init_runner(SMALL, free_env), jnp.int32(5))
+    other, _ = train(init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), free_env), jnp.int32(5))
+    same = jax.tree.map(lambda a, b: bool((a == b).all()), first.train_state.params, again.train_state.params)
+    assert all(jax.tree.leaves(same))
+    differs = jax.tree.map(lambda a, b: bool((a != b).any()), first.train_state.params, other.train_state.params)
+    assert any(jax.tree.leaves(differs))
+
+
+def test_how_updates_are_grouped_into_calls_changes_nothing(
+    trainer: CompiledTraining, free_env: HackMatrixGymnax
+) -> None:
+    runner = init_runner(SMALL, free_env)
+    together, stats = trainer.train(runner, jnp.int32(5))
+    for index in range(5):
+        runner, alone = trainer.train(runner, jnp.int32(1))
+        assert alone.loss.total_loss[0] == stats.loss.total_loss[index]
+    same = jax.tree.map(lambda a, b: bool((a == b).all()), together.train_state.params, runner.train_state.params)
+    assert all(jax.tree.leaves(same))
+
+
+def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
+    result, recorder = run(trainer, free_env, total_timesteps=25 * SMALL.batch_size + 7)
+    assert [row["update"] for row in recorder.rows] == [20, 25]
+    assert (result.updates, result.timesteps) == (25, 25 * SMALL.batch_size)
+
+
+def test_an_impossible_configuration_is_refused_before_anything_is_compiled(free_env: HackMatrixGymnax) -> None:
+    with pytest.raises(UsageError, match="num_minibatches must divide"):
+        make_train(dataclasses.replace(SMALL, num_minibatches=7), free_env)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_after_the_current_chunk(
+    number: int, trainer: CompiledTraining, free_env: HackMatrixGymnax
+) -> None:
+    recorder, announced = Recorder(signal_number=number), []
+    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    with StopRequest(announce=lambda: announced.append(True)) as stop:
+        result = run_training(trainer, SMALL, free_env, [recorder], stop)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL, "a second Ctrl-C would not end the process"
+    assert (result.updates, len(recorder.rows), announced) == (20, 1, [True])
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
+    state = trainer.runner.train_state
+    broken = state.replace(params=jax.tree.map(lambda leaf: leaf * jnp.nan, state.params))
+    recorder = Recorder()
+    with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
+        run_training(
+            trainer._replace(runner=trainer.runner._replace(train_state=broken)),
+            SMALL,
+            free_env,
+            [recorder],
+            StopRequest(),
+        )
+    assert len(recorder.rows) == 1
+
+
+@pytest.mark.parametrize(("hidden_dim", "num_layers"), [(8, 1), (24, 12)])
+def test_saved_parameters_tell_their_network(hidden_dim: int, num_layers: int, tmp_path: Path) -> None:
+    network = ActorCritic(num_actions=28, hidden_dim=hidden_dim, num_layers=num_layers)
+    obs = jax.random.uniform(jax.random.key(1), (5, 1545))
+    params = network.init(jax.random.key(0), obs)
+    save_params(tmp_path / "params_1.npz", params)
+    loaded = load_params(tmp_path / "params_1.npz")
+    assert network_of(loaded) == network
+    for mine, theirs in zip(network_of(loaded).apply(loaded, obs), network.apply(params, obs), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert [path.name for path in tmp_path.iterdir()] == ["params_1.npz"]
+
+
+def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    text = tmp_path / "text.npz"
+    text.write_text("not an archive")
+    plain = tmp_path / "plain.npy"
+    np.save(plain, np.zeros(3))
+    foreign = tmp_path / "foreign.npz"
+    np.savez(foreign, weights=np.zeros(3))
+    for path, message in (
+        (tmp_path / "missing.npz", "does not exist"),
+        (text, "cannot be read"),
+        (plain, "cannot be read"),
+        (tmp_path, "cannot be read"),
+    ):
+        with pytest.raises(HackMatrixError, match=message):
+            load_params(path)
+    with pytest.raises(HackMatrixError, match="not those of an ActorCritic"):
+        network_of(load_params(foreign))

@@ -1,0 +1,15 @@
+"""Every directed test runs twice: on the JAX engine, and on the plain-Python reading of the rules."""
+
+import pytest
+from hypothesis import settings
+
+from .engines import ENGINES, Engine
+
+settings.register_profile("reproducible", derandomize=True, database=None, deadline=None, max_examples=30)
+settings.load_profile("reproducible")
+
+
+@pytest.fixture(scope="session", params=sorted(ENGINES))
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """The engine under test; its compiled functions are shared by the whole session."""
+    return ENGINES[request.param]

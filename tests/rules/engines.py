@@ -1,0 +1,185 @@
+"""One small interface to an engine, on state dicts, and the batched functions of the JAX engine."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from hackmatrix import jax_env
+from hackmatrix.jax_env import State, StepResult
+
+from .reference import actions, board, game, observation, stage
+
+StateDict = dict[str, Any]
+Compiled = Callable[..., Any]
+WIDTH = 64
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the last of some actions gave: the state after it (dict S) and the step's result."""
+
+    state: StateDict
+    components: dict[str, int]
+    terminated: bool
+    stage_complete: bool
+    death: bool
+    victory: bool
+    invalid_action: bool
+
+    @property
+    def rewards(self) -> dict[str, int]:
+        """The components that are not 0, without the step penalty."""
+        return {name: value for name, value in self.components.items() if value and name != "step_penalty"}
+
+
+class Engine(Protocol):
+    """An engine on dicts S."""
+
+    def reset(self, seed: int) -> StateDict:
+        """The complete state of a new game."""
+
+    def complete(self, state: StateDict) -> StateDict:
+        """The full form of a state dict: setState, then getState."""
+
+    def play(self, state: StateDict, *actions: int) -> Outcome:
+        """The outcome of the last action."""
+
+    def mask(self, state: StateDict) -> list[bool]:
+        """The 28 valid actions."""
+
+    def observe(self, state: StateDict) -> NDArray[np.float32]:
+        """The 1545 values."""
+
+
+class Reference:
+    """The plain-Python reading of the rules."""
+
+    def reset(self, seed: int) -> StateDict:
+        return board.dump_whole(stage.new_game(seed))
+
+    def complete(self, state: StateDict) -> StateDict:
+        return board.dump_whole(board.load(state))
+
+    def play(self, state: StateDict, *actions: int) -> Outcome:
+        now = board.load(state)
+        for action in actions:
+            result = game.step(now, action)
+            now = result.game
+        return Outcome(
+            board.dump_whole(now),
+            result.components,
+            result.terminated,
+            result.stage_complete,
+            result.death,
+            result.victory,
+            result.invalid_action,
+        )
+
+    def mask(self, state: StateDict) -> list[bool]:
+        return actions.mask(board.load(state))
+
+    def observe(self, state: StateDict) -> NDArray[np.float32]:
+        return observation.observe(board.load(state))
+
+
+def outcome_of(state: State, result: StepResult) -> Outcome:
+    """The outcome of one game's step of the JAX engine."""
+    components = [int(value) for value in np.asarray(result.components)]
+    return Outcome(
+        jax_env.get_state(state),
+        dict(zip(jax_env.REWARD_NAMES, components, strict=True)),
+        bool(result.terminated),
+        bool(result.stage_complete),
+        bool(result.death),
+        bool(result.victory),
+        bool(result.invalid_action),
+    )
+
+
+class Jax:
+    """The JAX engine, one game at a time, each function compiled once."""
+
+    @cached_property
+    def _reset(self) -> Compiled:
+        return jax.jit(jax_env.reset)
+
+    @cached_property
+    def _step(self) -> Compiled:
+        return jax.jit(jax_env.step)
+
+    @cached_property
+    def _mask(self) -> Compiled:
+        return jax.jit(jax_env.mask)
+
+    @cached_property
+    def _observe(self) -> Compiled:
+        return jax.jit(jax_env.observe)
+
+    def reset(self, seed: int) -> StateDict:
+        return jax_env.get_state(self._reset(jax_env.seed_pair(seed)))
+
+    def complete(self, state: StateDict) -> StateDict:
+        return jax_env.get_state(jax_env.set_state(state))
+
+    def play(self, state: StateDict, *actions: int) -> Outcome:
+        now = jax_env.set_state(state)
+        for action in actions:
+            now, result = self._step(now, np.int32(action))
+        return outcome_of(now, result)
+
+    def mask(self, state: StateDict) -> list[bool]:
+        return [bool(valid) for valid in np.asarray(self._mask(jax_env.set_state(state)))]
+
+    def observe(self, state: StateDict) -> NDArray[np.float32]:
+        return np.asarray(self._observe(jax_env.set_state(state)))
+
+
+ENGINES: dict[str, Engine] = {"jax": Jax(), "reference": Reference()}
+
+
+class Batch:
+    """The JAX engine on ``WIDTH`` games at once; longer lists are played in pieces, the last one padded."""
+
+    @cached_property
+    def _reset(self) -> Compiled:
+        return jax.jit(jax.vmap(jax_env.reset))
+
+    @cached_property
+    def _step(self) -> Compiled:
+        return jax.jit(jax.vmap(jax_env.step))
+
+    @cached_property
+    def _look(self) -> Compiled:
+        return jax.jit(jax.vmap(lambda state: (jax_env.mask(state), jax_env.observe(state))))
+
+    def reset(self, seeds: Sequence[int]) -> list[State]:
+        """New games as states on the host."""
+        return self._pieces(self._reset, [(jax_env.seed_pair(seed),) for seed in seeds])
+
+    def step(self, states: Sequence[State], actions: Iterable[int]) -> list[tuple[State, StepResult]]:
+        """(state, result) of every game."""
+        games = [(state, np.int32(action)) for state, action in zip(states, actions, strict=True)]
+        return self._pieces(self._step, games)
+
+    def look(self, states: Sequence[State]) -> list[tuple[Any, Any]]:
+        """(mask, observation) of every game."""
+        return self._pieces(self._look, [(state,) for state in states])
+
+    @staticmethod
+    def _pieces(function: Compiled, games: Sequence[tuple[Any, ...]]) -> list[Any]:
+        answers: list[Any] = []
+        for start in range(0, len(games), WIDTH):
+            piece = list(games[start : start + WIDTH])
+            padded = piece + [piece[-1]] * (WIDTH - len(piece))
+            stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *padded)
+            whole = jax.tree.map(np.asarray, function(*stacked))
+            answers += [jax.tree.map(lambda leaf, game=game: leaf[game], whole) for game in range(len(piece))]
+        return answers
+
+
+BATCH = Batch()

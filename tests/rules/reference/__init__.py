@@ -1,0 +1,5 @@
+"""The rules read once more, in plain Python: slow, literal, and independent of the engines.
+
+Each chapter's functions change the ``Game`` they are given. Random words come from
+``randomness.word``. Nothing here is shared with an engine, so an agreement is evidence.
+"""

@@ -1,0 +1,279 @@
+"""Valid actions (M), moving and attacking (V), the siphon (S) and the programs (P).
+
+Every function that removes enemies or transmissions returns the number of kills (V4).
+"""
+
+from collections.abc import Callable, Iterable
+
+from . import randomness as site
+from .board import (
+    ACTION,
+    CELLS,
+    COST,
+    DIRECTIONS,
+    ENEMIES,
+    MAX_HP,
+    Enemy,
+    Game,
+    Transmission,
+    apart,
+    around,
+    beside,
+    col,
+    cross,
+    row,
+    saturated,
+)
+from .randomness import WORD, Draws
+
+
+def mask(game: Game) -> list[bool]:
+    """The 28 valid actions (M, C4)."""
+    if game.hp == 0 or game.stage == 9:
+        return [False] * 28
+    moves = [_can_move(game, direction) for direction in DIRECTIONS]
+    programs = [
+        action in game.owned
+        and game.credits >= COST[action][0]
+        and game.energy >= COST[action][1]
+        and _applies(game, action)
+        for action in range(5, 28)
+    ]
+    return [*moves, game.siphons > 0, *programs]
+
+
+def _can_move(game: Game, direction: tuple[int, int]) -> bool:
+    there = beside(game.player, direction)
+    return there is not None and (there not in game.blocks or there in game.enemies)
+
+
+def _of_kind(game: Game, kind: str) -> list[int]:
+    return sorted(cell for cell, enemy in game.enemies.items() if enemy.kind == kind)
+
+
+def _applies(game: Game, action: int) -> bool:
+    """The column "applicable when" of table P."""
+    enemies = game.enemies
+    name = next(name for name, number in ACTION.items() if number == action)
+    match name:
+        case "push" | "pull" | "poly":
+            return bool(enemies)
+        case "crash":
+            return any(cell in game.blocks or cell in game.occupied() for cell in around(game.player))
+        case "warp":
+            return bool(game.occupied())
+        case "debug":
+            return any(cell in game.blocks for cell in enemies)
+        case "row":
+            return any(row(cell) == row(game.player) for cell in enemies)
+        case "col":
+            return any(col(cell) == col(game.player) for cell in enemies)
+        case "undo":
+            return game.record is not None
+        case "exch":
+            return game.credits >= 4
+        case "show":
+            return not game.show
+        case "reset":
+            return game.hp < 3
+        case "calm":
+            return not game.calm
+        case "d_bom":
+            return bool(_of_kind(game, "daemon"))
+        case "delay":
+            return bool(game.transmissions)
+        case "anti-v":
+            return bool(_of_kind(game, "virus"))
+        case "score":
+            return game.stage < 8
+        case "reduc":
+            return any(block.spawn > 0 and cell not in game.siphoned for cell, block in game.blocks.items())
+        case "atk+":
+            return game.attack_uses < 2 and game.attack < 3
+        case "hack":
+            return bool(game.siphoned)
+        case _:
+            return True
+
+
+def _remove(game: Game, cells: Iterable[int]) -> int:
+    """Remove whatever moves in the cells (V4)."""
+    kills = 0
+    for cell in list(cells):
+        gone: Enemy | Transmission | None = game.enemies.pop(cell, None) or game.transmissions.pop(cell, None)
+        kills += gone is not None and not gone.from_schedule
+    return kills
+
+
+def _hit(game: Game, cells: Iterable[int], damage: int) -> int:
+    """Hit the enemies in the cells (V2, "hit n" of table P)."""
+    kills = 0
+    for cell in [cell for cell in cells if cell in game.enemies]:
+        enemy = game.enemies[cell]
+        enemy.hp -= damage
+        enemy.stunned = True
+        if enemy.hp <= 0:
+            kills += _remove(game, [cell])
+    return kills
+
+
+def target(game: Game, direction: tuple[int, int]) -> int | None:
+    """V1."""
+    cell = beside(game.player, direction)
+    while cell is not None:
+        if cell in game.occupied():
+            return cell
+        cell = None if cell in game.blocks else beside(cell, direction)
+    return None
+
+
+def move(game: Game, direction: tuple[int, int]) -> tuple[int, bool]:
+    """Move or attack (V1-V4); returns the kills and whether a pickup was walked onto."""
+    aim = target(game, direction)
+    if aim is not None:
+        return _remove(game, [aim]) if aim in game.transmissions else _hit(game, [aim], game.attack), False
+    there = beside(game.player, direction)
+    assert there is not None
+    game.player = there
+    taken = there in game.pickups
+    game.pickups -= {there}
+    game.siphons = saturated(game.siphons + taken)
+    return 0, taken
+
+
+def siphon(game: Game) -> None:
+    """S1-S5."""
+    for cell in cross(game.player):
+        if cell in game.siphoned:
+            continue
+        game.siphoned.add(cell)
+        block = game.blocks.get(cell)
+        if block is None:
+            game.credits = saturated(game.credits + game.cell_credits[cell])
+            game.energy = saturated(game.energy + game.cell_energy[cell])
+            game.cell_credits[cell] = game.cell_energy[cell] = 0
+            continue
+        block.kind = block.hides
+        if block.program is None:
+            game.score = saturated(game.score + block.points)
+        else:
+            game.owned.add(block.program)
+        game.pending = saturated(game.pending + block.spawn)
+        block.spawn = 0
+    game.centres.add(game.player)
+    game.siphons -= 1
+    game.interval = max(4, game.interval - 1)
+    game.next_turn = (game.next_turn + 5) & WORD
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _shove(game: Game, toward: bool) -> None:
+    """P-PUSH, or with ``toward`` P-PULL."""
+    sense = -1 if toward else 1
+    order = sorted(game.enemies, key=lambda cell: (sense * -apart(cell, game.player), cell))
+    for enemy in [game.enemies[cell] for cell in order]:
+        here = next(cell for cell, other in game.enemies.items() if other is enemy)
+        rows = sense * _sign(row(here) - row(game.player))
+        cols = sense * _sign(col(here) - col(game.player))
+        steps = [step for step in ((rows, cols), (rows, 0), (0, cols)) if step != (0, 0)]
+        offered = [cell for step in steps if (cell := beside(here, step)) not in (None, game.player)]
+        chosen = min(offered, key=lambda cell: -sense * apart(cell, game.player), default=None)
+        if chosen is not None and chosen not in game.occupied():
+            game.enemies[chosen] = game.enemies.pop(here)
+
+
+def _crash(game: Game) -> int:
+    cells = around(game.player)
+    for cell in cells:
+        game.blocks.pop(cell, None)
+    return _remove(game, cells)
+
+
+def _warp(game: Game, draws: Draws) -> int:
+    game.player = draws.order(game.occupied(), site.WARP)[0]
+    return _remove(game, [game.player])
+
+
+def _poly(game: Game, draws: Draws) -> int:
+    kills = 0
+    for cell, enemy in list(game.enemies.items()):
+        damage = MAX_HP[enemy.kind] - enemy.hp
+        others = [kind for kind in ENEMIES if kind != enemy.kind]
+        enemy.kind = draws.one_of(others, site.POLY, cell)
+        enemy.hp = MAX_HP[enemy.kind] - damage
+        enemy.last_known = cell if enemy.kind == "cryptog" else None
+        if enemy.hp <= 0:
+            kills += _remove(game, [cell])
+    return kills
+
+
+def _bomb(game: Game) -> int:
+    nearest = min(_of_kind(game, "daemon"), key=lambda cell: apart(cell, game.player))
+    return _remove(game, [nearest]) + _hit(game, around(nearest), 1)
+
+
+def _restore(game: Game) -> None:
+    """P-UNDO."""
+    record = game.record
+    assert record is not None
+    kept = {"seed": game.seed, "event": game.event}
+    vars(game).update(vars(record) | kept | {"record": None, "kills": 0, "pickups_taken": 0})
+    game.credits = saturated(game.credits - COST[ACTION["undo"]][0])
+    game.energy = saturated(game.energy - COST[ACTION["undo"]][1])
+
+
+def run_program(game: Game, draws: Draws, action: int) -> int:
+    """Pay for a program and run it (P), WAIT's enemy turn and WARP's exit excepted; returns the kills."""
+    if action == ACTION["undo"]:
+        _restore(game)
+        return 0
+    game.credits -= COST[action][0]
+    game.energy -= COST[action][1]
+    hits: dict[str, Callable[[int], bool]] = {
+        "debug": lambda cell: cell in game.blocks,
+        "row": lambda cell: row(cell) == row(game.player),
+        "col": lambda cell: col(cell) == col(game.player),
+        "hack": lambda cell: cell in game.siphoned,
+    }
+    name = next(name for name, number in ACTION.items() if number == action)
+    match name:
+        case "push" | "pull":
+            _shove(game, toward=name == "pull")
+        case "crash":
+            return _crash(game)
+        case "warp":
+            return _warp(game, draws)
+        case "poly":
+            return _poly(game, draws)
+        case "debug" | "row" | "col" | "hack":
+            return _hit(game, filter(hits[name], CELLS), game.attack)
+        case "d_bom":
+            return _bomb(game)
+        case "anti-v":
+            return _hit(game, _of_kind(game, "virus"), 1)
+        case "step":
+            game.step_on = True
+        case "siph+":
+            game.siphons = saturated(game.siphons + 1)
+        case "exch":
+            game.energy = saturated(game.energy + 4)
+        case "show":
+            game.show = True
+        case "reset":
+            game.hp = 3
+        case "calm":
+            game.calm = True
+        case "delay":
+            for coming in game.transmissions.values():
+                coming.turns = saturated(coming.turns + 3, 255)
+        case "score":
+            game.score = saturated(game.score + 8 - game.stage)
+        case "reduc":
+            for cell, block in game.blocks.items():
+                block.spawn -= cell not in game.siphoned and block.spawn > 0
+        case "atk+":
+            game.attack, game.attack_uses = game.attack + 1, game.attack_uses + 1
+    return 0

@@ -1,0 +1,348 @@
+"""Board, tables and state (A), and the state dict of the protocol ("S")."""
+
+from collections import deque
+from collections.abc import Container
+from dataclasses import dataclass, field
+from typing import Any
+
+CELLS = range(36)
+CORNERS = (0, 5, 30, 35)
+DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1))
+ENEMIES = ("virus", "daemon", "glitch", "cryptog")
+MAX_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
+SPEED = {"virus": 2, "daemon": 1, "glitch": 1, "cryptog": 1}
+
+# Table P: name, credits, energy, spawn; the first is action 5.
+PROGRAM_TABLE = (
+    ("push", 0, 2, 4),
+    ("pull", 0, 2, 4),
+    ("crash", 3, 2, 6),
+    ("warp", 2, 2, 5),
+    ("poly", 1, 1, 3),
+    ("wait", 0, 1, 1),
+    ("debug", 3, 0, 4),
+    ("row", 3, 1, 2),
+    ("col", 3, 1, 2),
+    ("undo", 1, 0, 3),
+    ("step", 0, 3, 4),
+    ("siph+", 5, 0, 7),
+    ("exch", 4, 0, 3),
+    ("show", 2, 0, 2),
+    ("reset", 0, 4, 2),
+    ("calm", 2, 4, 6),
+    ("d_bom", 3, 0, 4),
+    ("delay", 1, 2, 4),
+    ("anti-v", 3, 0, 4),
+    ("score", 0, 5, 5),
+    ("reduc", 2, 1, 3),
+    ("atk+", 4, 4, 8),
+    ("hack", 2, 2, 4),
+)
+PROGRAM_ACTIONS = tuple(range(5, 28))
+ACTION = {name: 5 + place for place, (name, *_) in enumerate(PROGRAM_TABLE)}
+COST = {5 + place: (credits, energy) for place, (_, credits, energy, _) in enumerate(PROGRAM_TABLE)}
+SPAWN = {5 + place: spawn for place, (*_, spawn) in enumerate(PROGRAM_TABLE)}
+
+
+def row(cell: int) -> int:
+    """The row of a cell (A1)."""
+    return cell // 6
+
+
+def col(cell: int) -> int:
+    """The column of a cell (A1)."""
+    return cell % 6
+
+
+def beside(cell: int, step: tuple[int, int]) -> int | None:
+    """The cell one step away, None off the board."""
+    to_row, to_col = row(cell) + step[0], col(cell) + step[1]
+    return 6 * to_row + to_col if 0 <= to_row < 6 and 0 <= to_col < 6 else None
+
+
+def neighbours(cell: int) -> list[int]:
+    """Orthogonal neighbours in direction order (A2)."""
+    return [there for step in DIRECTIONS if (there := beside(cell, step)) is not None]
+
+
+def around(cell: int) -> list[int]:
+    """The 8 neighbours that are on the board."""
+    steps = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
+    return [there for step in steps if (there := beside(cell, step)) is not None]
+
+
+def cross(cell: int) -> list[int]:
+    """The cell itself and its orthogonal neighbours (S1)."""
+    return [cell, *neighbours(cell)]
+
+
+def apart(a: int, b: int) -> int:
+    """Manhattan distance (A2)."""
+    return abs(row(a) - row(b)) + abs(col(a) - col(b))
+
+
+def aligned(a: int, b: int) -> bool:
+    """Whether two cells share a row or a column."""
+    return row(a) == row(b) or col(a) == col(b)
+
+
+def path_lengths(goal: int, closed: Container[int]) -> dict[int, int]:
+    """Length of the shortest path to ``goal`` from every cell that has one; ``goal`` itself is always open."""
+    lengths = {goal: 0}
+    queue = deque([goal])
+    while queue:
+        here = queue.popleft()
+        for there in neighbours(here):
+            if there not in lengths and there not in closed:
+                lengths[there] = lengths[here] + 1
+                queue.append(there)
+    return lengths
+
+
+def saturated(number: int, most: int = 9999) -> int:
+    """A7."""
+    return min(max(number, 0), most)
+
+
+@dataclass
+class Enemy:
+    """A5."""
+
+    kind: str
+    hp: int
+    stunned: bool = False
+    disabled: int = 0
+    from_siphon: bool = False
+    from_schedule: bool = False
+    last_known: int | None = None
+
+
+@dataclass
+class Transmission:
+    """A6."""
+
+    kind: str
+    turns: int
+    from_siphon: bool = False
+    from_schedule: bool = False
+
+
+@dataclass
+class Block:
+    """A4. ``hides``: what a question hides; for the other kinds the kind itself."""
+
+    kind: str
+    spawn: int
+    points: int = 0
+    program: int | None = None
+
+    @property
+    def hides(self) -> str:
+        return "data" if self.program is None else "program"
+
+
+@dataclass
+class Game:
+    """The complete state of a game."""
+
+    player: int = 0
+    hp: int = 3
+    credits: int = 0
+    energy: int = 0
+    siphons: int = 0
+    attack: int = 1
+    score: int = 0
+    owned: set[int] = field(default_factory=set)
+    enemies: dict[int, Enemy] = field(default_factory=dict)
+    transmissions: dict[int, Transmission] = field(default_factory=dict)
+    blocks: dict[int, Block] = field(default_factory=dict)
+    cell_credits: list[int] = field(default_factory=lambda: [0] * 36)
+    cell_energy: list[int] = field(default_factory=lambda: [0] * 36)
+    pickups: set[int] = field(default_factory=set)
+    exit: int = 35
+    siphoned: set[int] = field(default_factory=set)
+    centres: set[int] = field(default_factory=set)
+    stage: int = 1
+    turn: int = 0
+    show: bool = False
+    calm: bool = False
+    step_on: bool = False
+    attack_uses: int = 0
+    interval: int = 12
+    next_turn: int = 12
+    pending: int = 0
+    closest: int = 0
+    seed: int = 0
+    event: int = 0
+    record: "Game | None" = None
+    kills: int = 0
+    pickups_taken: int = 0
+
+    def occupied(self) -> set[int]:
+        """Cells that hold an enemy or a transmission."""
+        return {*self.enemies, *self.transmissions}
+
+    def distance(self) -> int | None:
+        """Path distance to the exit, None without a path (W1)."""
+        return path_lengths(self.exit, set(self.blocks) - {self.player}).get(self.player)
+
+
+def _at(cell: int) -> dict[str, int]:
+    return {"row": row(cell), "col": col(cell)}
+
+
+def _cell(entry: dict[str, Any]) -> int:
+    return int(6 * entry["row"] + entry["col"])
+
+
+def _origin(mover: Enemy | Transmission) -> dict[str, bool]:
+    return {"spawnedFromSiphon": mover.from_siphon, "isFromScheduledTask": mover.from_schedule}
+
+
+def _dump_enemy(cell: int, enemy: Enemy) -> dict[str, Any]:
+    known = enemy.last_known
+    seen = {} if known is None else {"lastKnownRow": row(known), "lastKnownCol": col(known)}
+    state = {"type": enemy.kind, "hp": enemy.hp, "stunned": enemy.stunned, "disabledTurns": enemy.disabled}
+    return _at(cell) | _origin(enemy) | state | seen
+
+
+def _dump_block(game: Game, cell: int) -> dict[str, Any]:
+    block = game.blocks[cell]
+    content = {"points": block.points} if block.hides == "data" else {"programActionIndex": block.program}
+    return _at(cell) | content | {"type": block.kind, "spawnCount": block.spawn, "siphoned": cell in game.siphoned}
+
+
+def dump(game: Game) -> dict[str, Any]:
+    """The dict S in full form, lists in row-major order."""
+    return {
+        "player": _at(game.player)
+        | {
+            "hp": game.hp,
+            "credits": game.credits,
+            "energy": game.energy,
+            "dataSiphons": game.siphons,
+            "attackDamage": game.attack,
+            "score": game.score,
+        },
+        "enemies": [_dump_enemy(cell, enemy) for cell, enemy in sorted(game.enemies.items())],
+        "transmissions": [
+            _at(cell) | _origin(coming) | {"turnsRemaining": coming.turns, "enemyType": coming.kind}
+            for cell, coming in sorted(game.transmissions.items())
+        ],
+        "blocks": [_dump_block(game, cell) for cell in sorted(game.blocks)],
+        "resources": [
+            _at(cell)
+            | {
+                "credits": game.cell_credits[cell],
+                "energy": game.cell_energy[cell],
+                "dataSiphon": cell in game.pickups,
+            }
+            for cell in CELLS
+            if game.cell_credits[cell] or game.cell_energy[cell] or cell in game.pickups
+        ],
+        "siphoned": [_at(cell) for cell in sorted(game.siphoned)],
+        "siphonCenters": [_at(cell) for cell in sorted(game.centres)],
+        "exit": _at(game.exit),
+        "ownedPrograms": sorted(game.owned),
+        "stage": game.stage,
+        "turn": game.turn,
+        "showActivated": game.show,
+        "scheduledTasksDisabled": game.calm,
+        "stepActive": game.step_on,
+        "atkPlusUses": game.attack_uses,
+        "scheduledTaskInterval": game.interval,
+        "nextScheduledTaskTurn": game.next_turn,
+        "pendingSiphonTransmissions": game.pending,
+        "closestApproach": game.closest,
+    }
+
+
+def dump_whole(game: Game) -> dict[str, Any]:
+    """``dump`` with seed, event number and history."""
+    return dump(game) | {
+        "seed": game.seed,
+        "eventNumber": game.event,
+        "history": None if game.record is None else dump(game.record),
+        "killsSinceHistory": game.kills,
+        "pickupsSinceHistory": game.pickups_taken,
+    }
+
+
+def _load_enemy(entry: dict[str, Any]) -> Enemy:
+    enemy = Enemy(
+        kind=entry["type"],
+        hp=entry["hp"],
+        stunned=entry.get("stunned", False),
+        disabled=entry.get("disabledTurns", 0),
+        from_siphon=entry.get("spawnedFromSiphon", False),
+        from_schedule=entry.get("isFromScheduledTask", False),
+    )
+    if enemy.kind == "cryptog":
+        row_known, col_known = entry.get("lastKnownRow", entry["row"]), entry.get("lastKnownCol", entry["col"])
+        enemy.last_known = 6 * row_known + col_known
+    return enemy
+
+
+def _load_transmission(entry: dict[str, Any]) -> Transmission:
+    return Transmission(
+        kind=entry["enemyType"],
+        turns=entry["turnsRemaining"],
+        from_siphon=entry.get("spawnedFromSiphon", False),
+        from_schedule=entry.get("isFromScheduledTask", False),
+    )
+
+
+def _load_block(entry: dict[str, Any]) -> Block:
+    program = entry.get("programActionIndex")
+    if program is None and "programType" in entry:
+        program = ACTION[entry["programType"]]
+    points = entry.get("points", 5) if program is None else 0
+    default_spawn = points if program is None else SPAWN[program]
+    return Block(entry["type"], entry.get("spawnCount", default_spawn), points, program)
+
+
+def load(state: dict[str, Any]) -> Game:
+    """The game of a valid dict S, defaults filled in."""
+    player, stage = state["player"], state.get("stage", 1)
+    interval = state.get("scheduledTaskInterval", 13 - stage)
+    blocks = state.get("blocks", [])
+    game = Game(
+        player=_cell(player),
+        hp=player.get("hp", 3),
+        credits=player.get("credits", 0),
+        energy=player.get("energy", 0),
+        siphons=player.get("dataSiphons", 0),
+        attack=player.get("attackDamage", 1),
+        score=player.get("score", 0),
+        owned=set(state.get("ownedPrograms", [])),
+        enemies={_cell(entry): _load_enemy(entry) for entry in state.get("enemies", [])},
+        transmissions={_cell(entry): _load_transmission(entry) for entry in state.get("transmissions", [])},
+        blocks={_cell(entry): _load_block(entry) for entry in blocks},
+        exit=_cell(state.get("exit", {"row": 5, "col": 5})),
+        siphoned={_cell(entry) for entry in state.get("siphoned", [])}
+        | {_cell(entry) for entry in blocks if entry.get("siphoned", False)},
+        centres={_cell(entry) for entry in state.get("siphonCenters", [])},
+        stage=stage,
+        turn=state.get("turn", 0),
+        show=state.get("showActivated", False),
+        calm=state.get("scheduledTasksDisabled", False),
+        step_on=state.get("stepActive", False),
+        attack_uses=state.get("atkPlusUses", 0),
+        interval=interval,
+        next_turn=state.get("nextScheduledTaskTurn", interval),
+        pending=state.get("pendingSiphonTransmissions", 0),
+        seed=state.get("seed", 0),
+        event=state.get("eventNumber", 0),
+        kills=state.get("killsSinceHistory", 0),
+        pickups_taken=state.get("pickupsSinceHistory", 0),
+    )
+    for entry in state.get("resources", []):
+        cell = _cell(entry)
+        game.cell_credits[cell] = entry.get("credits", 0)
+        game.cell_energy[cell] = entry.get("energy", 0)
+        game.pickups |= {cell} if entry.get("dataSiphon", False) else set()
+    closest = state.get("closestApproach")
+    game.closest = (game.distance() or 0) if closest is None else closest
+    history = state.get("history")
+    game.record = None if history is None else load(history)
+    return game

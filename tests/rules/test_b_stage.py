@@ -1,0 +1,328 @@
+"""Chapter B: start and stage generation."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from hackmatrix import jax_env
+
+from .builders import LEFT, UP, Entry, Json, Place, at, coming, daemon, data, only, place_of, places, state
+from .crowds import crowded_doorsteps
+from .engines import BATCH, Engine, StateDict
+from .reference import randomness as site
+from .reference.board import CORNERS, PROGRAM_TABLE, Game, dump_whole, load
+from .reference.game import step
+from .reference.randomness import word
+from .reference.stage import draw_blocks, is_valid_placement, new_game
+
+CORNER_PLACES = {(0, 0), (0, 5), (5, 0), (5, 5)}
+SEEDS = range(1000, 1256)
+
+
+def smallest(seed: int, event: int, at_site: int, cells: Iterable[int], offset: int = 0) -> int:
+    """The cell with the smallest word (R5)."""
+    return min(cells, key=lambda cell: word(seed, event, at_site, offset + cell))
+
+
+def next_to_exit(**fields: Json) -> StateDict:
+    """A player at (4,5), one step below the exit (5,5)."""
+    return state(**({"player": (4, 5), "exit": (5, 5)} | fields))
+
+
+# Whole stages against the plain-Python reference
+
+
+def test_B_whole_first_stages_match_the_reference() -> None:
+    games = BATCH.reset(SEEDS)
+    for seed, made in zip(SEEDS, games, strict=True):
+        assert jax_env.get_state(made) == dump_whole(new_game(seed)), f"seed {seed}"
+
+
+def test_B_whole_later_stages_match_the_reference() -> None:
+    starts = crowded_doorsteps(256)
+    made = BATCH.step([jax_env.set_state(start) for start in starts], [UP] * len(starts))
+    for number, (start, (after, result)) in enumerate(zip(starts, made, strict=True)):
+        assert bool(result.stage_complete), f"start {number}"
+        assert jax_env.get_state(after) == dump_whole(step(load(start), UP).game), f"start {number}"
+
+
+# The rules one by one
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 2**32, 2**64 - 1])
+def test_B1_player_on_a_uniform_corner_with_one_bonus(engine: Engine, seed: int) -> None:
+    player = dict(engine.reset(seed)["player"])
+    corner = smallest(seed, 0, site.START, CORNERS)
+    bonus = word(seed, 0, site.BONUS, 0) * 3 >> 32
+    assert player == {
+        "row": corner // 6,
+        "col": corner % 6,
+        "hp": 3,
+        "attackDamage": 1,
+        "score": 0,
+        "credits": 10 if bonus == 0 else 0,
+        "energy": 11 if bonus == 1 else 0,
+        "dataSiphons": 1 if bonus == 2 else 0,
+    }
+
+
+def test_B1_a_new_game_is_stage_1_and_otherwise_zero(engine: Engine) -> None:
+    new = engine.reset(3)
+    assert (new["stage"], new["seed"], new["eventNumber"]) == (1, 3, 0)
+    assert new["ownedPrograms"] == new["enemies"] == []
+    assert new["history"] is None
+
+
+def test_B2_clears_the_board_and_the_stages_own_facts(engine: Engine) -> None:
+    old = next_to_exit(
+        dataSiphons=1,
+        blocks=[data(r, c, points=9, siphoned=True) for r, c in [(0, 1), (0, 2), (0, 3), (0, 4), (1, 1), (1, 2)]],
+        resources=[{"row": 3, "col": 3, "credits": 3, "energy": 3}, {"row": 2, "col": 2, "dataSiphon": True}],
+        siphoned=((1, 5), (2, 5)),
+        centres=((1, 5),),
+        stage=3,
+        turn=77,
+        showActivated=True,
+        scheduledTasksDisabled=True,
+        stepActive=True,
+        atkPlusUses=2,
+        scheduledTaskInterval=4,
+        nextScheduledTaskTurn=99,
+        pendingSiphonTransmissions=7,
+        history=state(player=(3, 3)),
+        killsSinceHistory=2,
+        pickupsSinceHistory=1,
+    )
+    after = engine.play(old, UP).state
+    assert after["siphoned"] == after["siphonCenters"] == []
+    assert not any(block["siphoned"] for block in after["blocks"])
+    assert not any(entry["credits"] and entry["energy"] for entry in after["resources"])
+    facts = {
+        "stage": 4,
+        "turn": 0,
+        "scheduledTaskInterval": 9,
+        "nextScheduledTaskTurn": 9,
+        "showActivated": False,
+        "scheduledTasksDisabled": False,
+        "stepActive": False,
+        "atkPlusUses": 0,
+        "history": None,
+        "killsSinceHistory": 0,
+        "pickupsSinceHistory": 0,
+        "pendingSiphonTransmissions": 0,
+    }
+    assert {name: after[name] for name in facts} == facts
+
+
+def test_B2_keeps_player_attack_enemies_and_transmissions(engine: Engine) -> None:
+    enemies = [daemon(1, 1, hp=2, stunned=True, disabledTurns=3, spawnedFromSiphon=True), daemon(0, 0)]
+    transmissions = [coming("glitch", 2, 3, turns=6, isFromScheduledTask=True), coming("virus", 5, 0, turns=1)]
+    start = next_to_exit(enemies=enemies, transmissions=transmissions, attackDamage=3)
+    before, after = engine.complete(start), engine.play(start, UP).state
+    assert after["enemies"] == before["enemies"]
+    kept = [entry for entry in after["transmissions"] if entry in before["transmissions"]]
+    assert kept == before["transmissions"]
+    assert place_of(after["player"]) == (5, 5)
+    assert after["player"]["attackDamage"] == 3
+
+
+@pytest.mark.parametrize("stage", range(1, 8))
+def test_B2_spawn_interval_is_13_minus_stage(engine: Engine, stage: int) -> None:
+    after = engine.play(next_to_exit(stage=stage), UP).state
+    assert after["scheduledTaskInterval"] == after["nextScheduledTaskTurn"] == 13 - (stage + 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_B3_exit_is_a_uniform_other_corner_and_the_rest_hold_pickups(engine: Engine, seed: int) -> None:
+    after = engine.play(next_to_exit(seed=seed, eventNumber=40), UP).state
+    exit_cell = smallest(seed, 41, site.EXIT, [0, 5, 30])
+    assert place_of(after["exit"]) == (exit_cell // 6, exit_cell % 6)
+    pickups = {place_of(entry) for entry in after["resources"] if entry["dataSiphon"]}
+    assert pickups == CORNER_PLACES - {(5, 5), place_of(after["exit"])}
+
+
+def test_B3_enemies_may_stand_on_exit_and_pickups(engine: Engine) -> None:
+    enemies = [daemon(0, 0), daemon(0, 5), daemon(5, 0)]
+    after = engine.play(next_to_exit(enemies=enemies), UP).state
+    assert places(after["enemies"]) == [(0, 0), (0, 5), (5, 0)]
+    assert {place_of(entry) for entry in after["resources"] if entry["dataSiphon"]} < CORNER_PLACES
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_B4_the_cells_with_the_smallest_words_get_the_blocks(engine: Engine, seed: int) -> None:
+    crowd = [daemon(2, c) for c in range(6)]
+    signals = [coming("virus", 3, c) for c in range(5)]
+    after = engine.play(next_to_exit(seed=seed, enemies=crowd, transmissions=signals), UP).state
+    taken = {12 + c for c in range(6)} | {18 + c for c in range(5)}
+    free = set(range(36)) - set(CORNERS) - taken
+    exit_cell = 6 * after["exit"]["row"] + after["exit"]["col"]
+    for attempt in range(100):
+        count = 5 + (word(seed, 1, site.BLOCK_COUNT, attempt) * 7 >> 32)
+        words = {cell: word(seed, 1, site.BLOCK_CELL, 36 * attempt + cell) for cell in free}
+        cells = sorted(sorted(free, key=words.__getitem__)[:count])
+        if is_valid_placement(set(cells), exit_cell):
+            break
+    assert [6 * block["row"] + block["col"] for block in after["blocks"]] == cells
+
+
+def full_house(*free: Place) -> list[Entry]:
+    """A daemon on every cell that is neither a corner nor named."""
+    everywhere = [(r, c) for r in range(6) for c in range(6)]
+    return [daemon(r, c) for r, c in everywhere if (r, c) not in CORNER_PLACES | set(free)]
+
+
+def test_B4_fewer_blocks_when_free_cells_run_out(engine: Engine) -> None:
+    start = next_to_exit(enemies=full_house((4, 5), (2, 2), (3, 3)))
+    assert places(engine.play(start, UP).state["blocks"]) == [(2, 2), (3, 3), (4, 5)]
+
+
+def drawn_contents(seed: int, event: int, game: StateDict) -> list[tuple[Any, ...]]:
+    """B5 from the words, for the cells in which a stage has its blocks."""
+    free = set(range(36)) - set(CORNERS)
+    _, attempts = draw_blocks(site.Draws(seed, event), free, 6 * game["exit"]["row"] + game["exit"]["col"])
+    unused = list(range(5, 28))
+    contents: list[tuple[Any, ...]] = []
+    for block in game["blocks"]:
+        index = 36 * (attempts - 1) + 6 * block["row"] + block["col"]
+        is_question = word(seed, event, site.QUESTION, index) * 10 >> 32 == 0
+        if word(seed, event, site.DATA, index) * 2 >> 32 == 0:
+            points = 1 + (word(seed, event, site.POINTS, index) * 9 >> 32)
+            contents.append(("question" if is_question else "data", points, None, points))
+        else:
+            chosen = unused.pop(word(seed, event, site.PROGRAM, index) * len(unused) >> 32)
+            spawn = PROGRAM_TABLE[chosen - 5][3]
+            contents.append(("question" if is_question else "program", None, chosen, spawn))
+    return contents
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_B5_contents_in_row_major_order(engine: Engine, seed: int) -> None:
+    new = engine.reset(seed)
+    made = [
+        (block["type"], block.get("points"), block.get("programActionIndex"), block["spawnCount"])
+        for block in new["blocks"]
+    ]
+    assert made == drawn_contents(seed, 0, new)
+    assert not any(block["siphoned"] for block in new["blocks"])
+
+
+def test_B5_no_program_twice_in_a_stage_hidden_ones_included() -> None:
+    with_hidden = 0
+    for made in BATCH.reset(SEEDS):
+        blocks = jax_env.get_state(made)["blocks"]
+        programs = [block["programActionIndex"] for block in blocks if "programActionIndex" in block]
+        assert len(programs) == len(set(programs))
+        with_hidden += any(block["type"] == "question" and "programActionIndex" in block for block in blocks)
+    assert with_hidden > 50
+
+
+@pytest.mark.parametrize(
+    ("blocks", "exit_cell", "valid"),
+    [
+        ({7, 8, 9, 13, 14}, 35, True),
+        ({3, 9, 15, 21, 27, 33}, 35, False),  # a wall parts the board
+        ({29, 34}, 35, False),  # no way into the exit
+        ({29}, 35, True),  # one way in is enough
+        ({28, 29}, 35, True),
+        ({28, 33}, 35, False),  # cell 34 is connected through the exit alone
+        ({1, 6}, 35, False),  # corner 0 is cut off
+        ({14, 8, 20, 13, 15}, 35, False),  # block 14 has only blocks around it
+    ],
+)
+def test_B6_what_makes_a_placement_valid(blocks: set[int], exit_cell: int, valid: bool) -> None:
+    assert is_valid_placement(blocks, exit_cell) is valid
+
+
+def test_B6_a_block_may_have_the_exit_as_its_only_open_neighbour() -> None:
+    # Block 34 is enclosed by 33, 28 and the exit 35; the exit is entered from 29.
+    assert is_valid_placement({34, 33, 28}, 35)
+
+
+def test_B6_every_generated_placement_is_valid_and_redraws_happen() -> None:
+    redrawn = 0
+    for seed, made in zip(SEEDS, BATCH.reset(SEEDS), strict=True):
+        game = load(jax_env.get_state(made))
+        assert is_valid_placement(set(game.blocks), game.exit), f"seed {seed}"
+        _, attempts = draw_blocks(site.Draws(seed, 0), set(range(36)) - set(CORNERS), game.exit)
+        redrawn += attempts > 1
+    assert redrawn > 30
+
+
+def test_B6_enemies_do_not_disconnect(engine: Engine) -> None:
+    wall = [daemon(2, c) for c in range(6)]
+    start = next_to_exit(enemies=wall)
+    after = engine.play(start, UP).state
+    assert len(after["blocks"]) >= 5
+    assert places(after["enemies"]) == places(wall)
+
+
+def test_B6_after_100_invalid_attempts_there_are_no_blocks(engine: Engine) -> None:
+    # The only free cells are the neighbours of corner 0 and the player's old cell: all three get a block,
+    # and where corner 0 is the exit nothing leads into it, at every attempt.
+    enemies = full_house((4, 5), (0, 1), (1, 0))
+    outcomes: dict[bool, list[int]] = {}
+    for seed in range(12):
+        after = engine.play(next_to_exit(seed=seed, enemies=enemies), UP).state
+        outcomes.setdefault(place_of(after["exit"]) == (0, 0), []).append(len(after["blocks"]))
+    assert set(outcomes[True]) == {0}
+    # Elsewhere corner 0 is cut off from the rest instead, which is as invalid.
+    assert set(outcomes[False]) == {0}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_B7_amounts_on_every_cell_without_block_and_exit(engine: Engine, seed: int) -> None:
+    new = engine.reset(seed)
+    bare = {(r, c) for r in range(6) for c in range(6)} - set(places(new["blocks"])) - {place_of(new["exit"])}
+    assert set(places(new["resources"])) == bare
+    for entry in new["resources"]:
+        cell = 6 * entry["row"] + entry["col"]
+        amount = [1] * 9 + [2] * 9 + [3] * 2
+        value = amount[word(seed, 0, site.AMOUNT, cell) * 20 >> 32]
+        is_credits = word(seed, 0, site.RESOURCE, cell) * 2 >> 32 == 0
+        assert (entry["credits"], entry["energy"]) == ((value, 0) if is_credits else (0, value))
+
+
+@pytest.mark.parametrize("stage", range(1, 8))
+def test_B8_stage_s_brings_s_transmissions(engine: Engine, stage: int) -> None:
+    after = engine.play(next_to_exit(stage=stage, seed=9), UP).state
+    assert len(after["transmissions"]) == stage + 1
+    for entry in after["transmissions"]:
+        assert entry["turnsRemaining"] == 1
+        assert entry["spawnedFromSiphon"] is entry["isFromScheduledTask"] is False
+
+
+def test_B8_the_first_transmission_of_a_new_game(engine: Engine) -> None:
+    new = engine.reset(11)
+    game = load({**new, "transmissions": []})
+    kind = ("virus", "daemon", "glitch", "cryptog")[word(11, 0, site.STAGE_TYPE, 0) * 4 >> 32]
+    hidden = [cell for cell in range(36) if cell != game.player and cell not in game.blocks and is_hidden(game, cell)]
+    cell = smallest(11, 0, site.STAGE_CELL, hidden)
+    made = only(new["transmissions"])
+    assert (6 * made["row"] + made["col"], made["enemyType"]) == (cell, kind)
+
+
+def is_hidden(game: Game, cell: int) -> bool:
+    """Whether a cell is out of the line of fire of a player in a corner, blocks alone in the way (C6)."""
+    row, col = divmod(game.player, 6)
+    there_row, there_col = divmod(cell, 6)
+    if row == there_row:
+        between = range(min(col, there_col) + 1, max(col, there_col))
+        return any(6 * row + c in game.blocks for c in between)
+    if col == there_col:
+        between = range(min(row, there_row) + 1, max(row, there_row))
+        return any(6 * r + col in game.blocks for r in between)
+    return True
+
+
+def test_B2_the_closest_approach_starts_at_the_distance(engine: Engine) -> None:
+    for seed in range(6):
+        after = engine.play(next_to_exit(seed=seed), UP).state
+        assert after["closestApproach"] == load(after).distance()
+        assert engine.complete({**after, "closestApproach": 35})["closestApproach"] == 35
+
+
+def test_B3_the_players_corner_holds_neither_exit_nor_pickup(engine: Engine) -> None:
+    after = engine.play(state(player=(0, 1), exit=(0, 0)), LEFT).state
+    assert place_of(after["exit"]) != (0, 0)
+    assert at(after["resources"], 0, 0)["dataSiphon"] is False

@@ -1,0 +1,227 @@
+"""What must hold in every state of every game, over random playouts and random states."""
+
+from itertools import count
+
+import jax
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hackmatrix import jax_env
+
+from .builders import SIPHON, places
+from .crowds import random_state
+from .engines import BATCH, ENGINES, WIDTH, Engine, StateDict
+from .reference.actions import mask
+from .reference.board import ACTION, ENEMIES, MAX_HP, dump_whole, load
+from .reference.game import REWARD_NAMES
+from .reference.game import step as reference_step
+from .reference.observation import observe as reference_observe
+
+CORNERS = {(0, 0), (0, 5), (5, 0), (5, 5)}
+numbers = st.integers(0, 2**32)
+
+
+def faults(state: StateDict) -> list[str]:
+    """What a state breaks of A3 (nothing overlaps) and of A7 (ranges)."""
+    player = (state["player"]["row"], state["player"]["col"])
+    enemies, coming, blocks = (places(state[name]) for name in ("enemies", "transmissions", "blocks"))
+    pickups = [(entry["row"], entry["col"]) for entry in state["resources"] if entry["dataSiphon"]]
+    exit_place = (state["exit"]["row"], state["exit"]["col"])
+    numbers = state["player"]
+    rules = {
+        "A3 one mover a cell": len({*enemies, *coming}) == len(enemies) + len(coming),
+        "A3 none in the player's cell": player not in [*enemies, *coming],
+        "A3 no transmission on a block": not set(coming) & set(blocks),
+        "A3 one of block, pickup, exit": len({*blocks, *pickups, exit_place}) == len(blocks) + len(pickups) + 1,
+        "A4 points and spawn": all(
+            1 <= block.get("points", 1) <= 9 and 0 <= block["spawnCount"] <= 9 for block in state["blocks"]
+        ),
+        "A5 hp": all(1 <= enemy["hp"] <= MAX_HP[enemy["type"]] for enemy in state["enemies"]),
+        "A7 hp": 0 <= numbers["hp"] <= 3,
+        "A7 attack": 1 <= numbers["attackDamage"] <= 3,
+        "A7 numbers": all(0 <= numbers[name] <= 9999 for name in ("credits", "energy", "dataSiphons", "score")),
+        "A7 pending": 0 <= state["pendingSiphonTransmissions"] <= 9999,
+        "A7 turns": all(0 <= entry["turnsRemaining"] <= 255 for entry in state["transmissions"]),
+        "A7 disabled": all(0 <= enemy["disabledTurns"] <= 255 for enemy in state["enemies"]),
+        "B3 exit": exit_place in CORNERS,
+        "lists in row-major order": all(
+            places(state[name]) == sorted(set(places(state[name])))
+            for name in ("enemies", "transmissions", "blocks", "resources", "siphoned", "siphonCenters")
+        ),
+    }
+    return [rule for rule, holds in rules.items() if not holds]
+
+
+def pick(valid: list[bool], choice: int) -> int:
+    """The valid action that a number stands for."""
+    actions = [action for action, is_valid in enumerate(valid) if is_valid]
+    return actions[choice % len(actions)]
+
+
+@given(seed=st.integers(0, 2**64 - 1), choices=st.lists(st.integers(0, 999), min_size=20, max_size=60))
+def test_A3_A7_hold_in_every_state_of_a_playout(seed: int, choices: list[int]) -> None:
+    engine = ENGINES["jax"]
+    now = engine.reset(seed)
+    for choice in choices:
+        assert not faults(now)
+        valid = engine.mask(now)
+        if not any(valid):
+            break
+        now = engine.play(now, pick(valid, choice)).state
+    assert not faults(now)
+
+
+def test_whole_playouts_match_the_reference() -> None:
+    # 64 games side by side from new games and random states; where one ends, another random state follows.
+    fresh = map(random_state, count(500))
+    games = BATCH.reset(range(900, 900 + WIDTH // 2))
+    games += [jax_env.set_state(next(fresh)) for _ in range(WIDTH // 2)]
+    expected = [load(jax_env.get_state(game)) for game in games]
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        actions = [pick(mask(game), int(rng.integers(999))) for game in expected]
+        results = BATCH.step(games, actions)
+        for number, (action, (after, result)) in enumerate(zip(actions, results, strict=True)):
+            answer = reference_step(expected[number], action)
+            where = f"game {number}, action {action}, from {dump_whole(expected[number])}"
+            assert jax_env.get_state(after) == dump_whole(answer.game), where
+            assert np.asarray(result.components).tolist() == list(answer.components.values()), where
+            games[number], expected[number] = after, answer.game
+            if not any(mask(answer.game)):
+                games[number] = jax_env.set_state(next(fresh))
+                expected[number] = load(jax_env.get_state(games[number]))
+
+
+@given(number=numbers)
+def test_M_C1_an_action_is_invalid_exactly_where_the_mask_says_so(engine: Engine, number: int) -> None:
+    start = engine.complete(random_state(number))
+    valid = engine.mask(start)
+    for action in range(28):
+        after = engine.play(start, action)
+        assert after.invalid_action is not valid[action], action
+        if after.invalid_action:
+            assert after.state == start
+            assert not any(after.components.values())
+            assert after.terminated
+        else:
+            assert after.state["eventNumber"] == (start["eventNumber"] + 1) % 2**32
+            assert not faults(after.state)
+
+
+@given(number=numbers)
+def test_A7_everything_saturates(engine: Engine, number: int) -> None:
+    start = random_state(number)
+    start["player"] |= {"credits": 9998, "energy": 9998, "dataSiphons": 9999, "score": 9998}
+    start |= {"pendingSiphonTransmissions": 9999, "ownedPrograms": list(range(5, 28))}
+    start["transmissions"] = [entry | {"turnsRemaining": 254} for entry in start["transmissions"]]
+    start["enemies"] = [entry | {"disabledTurns": 255} for entry in start["enemies"]]
+    for action in np.flatnonzero(engine.mask(start)):
+        assert not faults(engine.play(start, int(action)).state), action
+
+
+@given(number=numbers)
+def test_S_a_siphon_moves_exactly_what_it_takes(engine: Engine, number: int) -> None:
+    start = engine.complete(random_state(number) | {"stepActive": True})
+    start["player"]["dataSiphons"] = 1
+    after = engine.play(start, SIPHON).state
+    if start["player"]["score"] < 9000:
+        for name in ("credits", "energy"):
+            assert total(start, name) == total(after, name)
+    spawns = [sum(block["spawnCount"] for block in given["blocks"]) for given in (start, after)]
+    pending = [given["pendingSiphonTransmissions"] for given in (start, after)]
+    assert sum(spawns[:1] + pending[:1]) == sum(spawns[1:] + pending[1:])
+    assert places(start["blocks"]) == places(after["blocks"])
+    assert set(places(after["siphoned"])) >= set(places(start["siphoned"]))
+
+
+def total(state: StateDict, name: str) -> int:
+    """Credits or energy of the player and of the whole board."""
+    return int(state["player"][name] + sum(entry[name] for entry in state["resources"]))
+
+
+@given(number=numbers)
+def test_E_an_enemy_turn_neither_loses_nor_makes_anybody(engine: Engine, number: int) -> None:
+    start = random_state(number) | {"pendingSiphonTransmissions": 0, "scheduledTasksDisabled": True}
+    start |= {"ownedPrograms": [ACTION["wait"]], "stepActive": False}
+    start["player"]["energy"] = 1
+    after = engine.play(start, ACTION["wait"]).state
+    before = start["enemies"] + [
+        {"type": entry["enemyType"], "hp": MAX_HP[entry["enemyType"]]}
+        for entry in start["transmissions"]
+        if entry["turnsRemaining"] == 1
+    ]
+    count = [sorted((entry["type"], entry["hp"]) for entry in crowd) for crowd in (before, after["enemies"])]
+    assert count[0] == count[1]
+    waiting = [entry for entry in start["transmissions"] if entry["turnsRemaining"] > 1]
+    assert places(waiting) == places(after["transmissions"])
+    assert {entry["type"] for entry in after["enemies"]} <= set(ENEMIES)
+
+
+@given(number=numbers, choice=st.integers(0, 999))
+def test_P_UNDO_undoes_every_turn(engine: Engine, number: int, choice: int) -> None:
+    start = engine.complete(random_state(number))
+    start["ownedPrograms"] = sorted({*start["ownedPrograms"], ACTION["undo"]})
+    start["player"]["credits"] += 1
+    turns = [action for action in (0, 1, 2, 3, SIPHON, ACTION["wait"]) if engine.mask(start)[action]]
+    if not turns:
+        return
+    outcome = engine.play(start, turns[choice % len(turns)])
+    if outcome.terminated or outcome.stage_complete:
+        return
+    undone = engine.play(outcome.state, ACTION["undo"])
+    none = {"history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
+    paid = start["player"] | {"credits": start["player"]["credits"] - 1}
+    expected = start | none | {"player": paid, "eventNumber": undone.state["eventNumber"]}
+    if outcome.state["player"]["credits"] == 0:
+        assert undone.invalid_action
+    else:
+        assert undone.state == expected
+        both = {name: outcome.components[name] + undone.components[name] for name in REWARD_NAMES}
+        # W3: doing and undoing earns nothing, what was missed or wasted stays.
+        assert sum(both.values()) <= both["step_penalty"] + both["resource_gain"]
+        assert both["kills"] == both["data_siphon"] == both["score_gain"] == both["distance_shaping"] == 0
+
+
+@given(number=numbers)
+def test_O_values_lie_in_0_to_1_and_are_exact(engine: Engine, number: int) -> None:
+    start = random_state(number)
+    values = engine.observe(start)
+    assert values.dtype == np.float32
+    assert values.min() >= 0
+    assert values.max() <= 1
+    np.testing.assert_array_equal(values, reference_observe(load(start)))
+
+
+@given(number=numbers, choices=st.lists(st.integers(0, 999), min_size=3, max_size=8))
+def test_R1_same_seed_and_actions_same_game(engine: Engine, number: int, choices: list[int]) -> None:
+    runs = []
+    for _ in range(2):
+        now, trail = engine.reset(number), []
+        for choice in choices:
+            valid = engine.mask(now)
+            if not any(valid):
+                break
+            outcome = engine.play(now, pick(valid, choice))
+            trail.append(outcome)
+            now = outcome.state
+        runs.append(trail)
+    assert runs[0] == runs[1]
+    assert runs[0]
+
+
+def test_R1_a_vmapped_step_equals_a_single_one() -> None:
+    starts = [jax_env.set_state(random_state(number)) for number in range(WIDTH)]
+    actions = [number % 28 for number in range(WIDTH)]
+    single = jax.jit(jax_env.step)
+    for start, action, together in zip(starts, actions, BATCH.step(starts, actions), strict=True):
+        alone = single(start, np.int32(action))
+        for one, other in zip(jax.tree.leaves(alone), jax.tree.leaves(together), strict=True):
+            np.testing.assert_array_equal(np.asarray(one), other)
+
+
+def test_R1_a_vmapped_reset_equals_a_single_one() -> None:
+    single = jax.jit(jax_env.reset)
+    for seed, together in zip(range(4), BATCH.reset(range(4)), strict=True):
+        for one, other in zip(jax.tree.leaves(single(jax_env.seed_pair(seed))), jax.tree.leaves(together), strict=True):
+            np.testing.assert_array_equal(np.asarray(one), other)

@@ -1,0 +1,185 @@
+"""Chapter R: addressed random draws, and games that they make reproducible."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hackmatrix import jax_env
+
+from .builders import SIPHON, UP, coming, daemon, state, virus
+from .crowds import random_state
+from .engines import BATCH, ENGINES, Engine, outcome_of
+from .reference.board import ACTION, dump_whole, load
+from .reference.game import step as reference_step
+from .reference.randomness import Draws, below, next_seed, threefry, trainer_seeds, word
+
+KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "known-answers.json").read_text())
+SEEDS = [0, 1, 7, 2**32 - 1, 2**32, 2**53, 2**64 - 1, 81985529216486895]
+
+
+def pair(seed: int) -> list[int]:
+    """Low and high word."""
+    return [seed & 0xFFFFFFFF, seed >> 32]
+
+
+@pytest.mark.parametrize("number", range(len(KNOWN["games"])))
+def test_R1_known_games_are_replayed_whole(engine: Engine, number: int) -> None:
+    game = KNOWN["games"][number]
+    now = engine.reset(int(game["seed"]))
+    assert now == game["first"]
+    for place, (action, components) in enumerate(zip(game["actions"], game["components"], strict=True)):
+        outcome = engine.play(now, action)
+        assert list(outcome.components.values()) == components, f"step {place}"
+        now = outcome.state
+    assert now == game["last"]
+
+
+def test_R1_the_same_seed_and_actions_give_the_same_game(engine: Engine) -> None:
+    actions = [0, 3, 1, 2, 0, 0, 3, 3]
+    start = engine.reset(123)
+    assert engine.reset(123) == start
+    assert engine.play(start, *actions) == engine.play(start, *actions)
+
+
+def test_R1_other_seeds_give_other_games(engine: Engine) -> None:
+    boards = [{**engine.reset(seed), "seed": 0} for seed in (5, 6, 5 + 2**32)]
+    assert boards[0] != boards[1]
+    assert boards[0] != boards[2]
+
+
+def test_R2_an_unused_word_shifts_nothing(engine: Engine) -> None:
+    # A second spawn and a second mover draw words of their own and leave the others' as they are.
+    fields: dict[str, Any] = {"player": (0, 0), "seed": 9}
+    alone = engine.play(state(**fields, enemies=[daemon(4, 4)], pendingSiphonTransmissions=1), UP).state
+    both = [daemon(4, 4), daemon(4, 5)]
+    more = engine.play(state(**fields, enemies=both, pendingSiphonTransmissions=2), UP).state
+    assert alone["enemies"][0] in more["enemies"]
+    assert alone["transmissions"][0] in more["transmissions"]
+
+
+def test_R2_draws_depend_on_the_event_number_not_on_the_history(engine: Engine) -> None:
+    fields: dict[str, Any] = {"player": (2, 2), "enemies": [virus(5, 5)], "exit": (0, 5), "seed": 4}
+    early = engine.play(state(**fields, eventNumber=7), UP).state
+    late = engine.play(state(**fields, eventNumber=7, turn=3), UP).state
+    assert early["enemies"] == late["enemies"]
+
+
+def test_R3_every_valid_action_adds_1_and_draws_with_the_new_number(engine: Engine) -> None:
+    start = state(player=(2, 2), owned="siph+", credits=5, eventNumber=10)
+    assert engine.play(start, UP).state["eventNumber"] == 11
+    assert engine.play(start, ACTION["siph+"], UP).state["eventNumber"] == 12
+    assert engine.play(start, SIPHON).state["eventNumber"] == 10  # invalid
+
+
+def test_R3_the_event_number_wraps_at_32_bits(engine: Engine) -> None:
+    start = state(player=(2, 2), transmissions=[coming("virus", 5, 0)], pendingSiphonTransmissions=1, seed=6)
+    wrapped = engine.play(start | {"eventNumber": 2**32 - 1}, UP).state
+    assert wrapped["eventNumber"] == 0
+    hidden = set(range(36)) - {18 + c for c in range(6)} - {6 * r + 2 for r in range(6)} - {30}
+    cell = min(hidden, key=lambda cell: word(6, 0, 16, cell))
+    made = [entry for entry in wrapped["transmissions"] if entry["spawnedFromSiphon"]]
+    assert [6 * entry["row"] + entry["col"] for entry in made] == [cell]
+
+
+def test_R3_set_state_without_seed_or_event_number_means_0_and_0(engine: Engine) -> None:
+    whole = engine.complete({"player": {"row": 2, "col": 2}})
+    assert (whole["seed"], whole["eventNumber"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "counter", "words"),
+    [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
+        ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_R4_the_published_known_answers_of_Threefry(
+    key: tuple[int, int], counter: tuple[int, int], words: tuple[int, int]
+) -> None:
+    assert threefry(key, counter) == words
+
+
+@pytest.mark.parametrize("known", KNOWN["words"], ids=lambda known: f"site{known['site']}-index{known['index']}")
+def test_R4_known_words(known: dict[str, Any]) -> None:
+    assert word(int(known["seed"]), known["event"], known["site"], known["index"]) == known["word"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_R4_the_key_is_the_low_and_the_high_word_of_the_seed(engine: Engine, seed: int) -> None:
+    corner = min([0, 5, 30, 35], key=lambda cell: word(seed, 0, 1, cell))
+    new = engine.reset(seed)
+    assert new["seed"] == seed
+    assert 6 * new["player"]["row"] + new["player"]["col"] == corner
+
+
+def test_R4_seed_pairs() -> None:
+    for seed in SEEDS:
+        made = jax_env.seed_pair(seed)
+        assert made.dtype == np.uint32
+        assert list(made) == pair(seed)
+
+
+def test_R5_integer_below_n_is_exact() -> None:
+    assert [below(drawn, 20) for drawn in (0, 2**32 - 1, 2**31, 214748364, 214748365)] == [0, 19, 10, 0, 1]
+    assert max(below(2**32 - 1, n) - (n - 1) for n in range(1, 37)) == 0
+
+
+def test_R5_orders_are_by_ascending_word() -> None:
+    draws = Draws(3, 4)
+    cells = list(range(36))
+    words = [word(3, 4, 20, 36 + cell) for cell in draws.order(cells, 20, 36)]
+    assert words == sorted(words)
+    assert len(set(words)) == 36
+
+
+def test_R6_the_next_seed() -> None:
+    for seed in SEEDS:
+        low, high = threefry((seed & 0xFFFFFFFF, seed >> 32), (2**32 - 1, 0))
+        assert next_seed(seed) == low | high << 32
+        assert list(np.asarray(jax_env.next_seed(jnp.asarray(jax_env.seed_pair(seed))))) == [low, high]
+
+
+def test_R6_the_seeds_of_a_trainers_games() -> None:
+    for seed in SEEDS:
+        made = np.asarray(jax_env.trainer_seeds(jnp.asarray(jax_env.seed_pair(seed)), 5))
+        assert made.dtype == np.uint32
+        assert made.tolist() == [pair(game) for game in trainer_seeds(seed, 5)]
+
+
+@pytest.mark.parametrize("truncate", [None, [False, True, False, False]], ids=["terminated", "truncated"])
+def test_R6_auto_reset_goes_on_with_the_next_seed(truncate: list[bool] | None) -> None:
+    dying = state(player=(0, 0), hp=1, owned="wait", energy=1, enemies=[daemon(0, 1)], seed=77, eventNumber=5)
+    living = state(player=(2, 2), seed=78)
+    won = state(player=(4, 5), exit=(5, 5), stage=8, seed=79)
+    games, actions = [dying, living, won, living], [ACTION["wait"], UP, UP, SIPHON]
+    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[jax_env.set_state(game) for game in games])
+    flags = [] if truncate is None else [np.array(truncate)]
+    together = jax.jit(jax.vmap(jax_env.step_auto_reset))(stacked, np.array(actions, np.int32), *flags)
+    for number, (game, action) in enumerate(zip(games, actions, strict=True)):
+        after, result, final = jax.tree.map(lambda leaf, number=number: np.asarray(leaf)[number], together)
+        expected = ENGINES["reference"].play(game, action)
+        assert outcome_of(final, result) == expected
+        ended = expected.terminated or (truncate is not None and truncate[number])
+        next_game = ENGINES["reference"].reset(next_seed(game["seed"]))
+        assert jax_env.get_state(after) == (next_game if ended else expected.state)
+
+
+def test_R1_random_states_are_stepped_alike_by_both_readings() -> None:
+    # Every valid action of many random states: whole states, components and flags.
+    states = [random_state(number) for number in range(160)]
+    loaded = [jax_env.set_state(given) for given in states]
+    masks = [mask for mask, _ in BATCH.look(loaded)]
+    cases = [(number, action) for number, mask in enumerate(masks) for action in np.flatnonzero(mask).tolist()]
+    results = BATCH.step([loaded[number] for number, _ in cases], [action for _, action in cases])
+    for (number, action), (after, result) in zip(cases, results, strict=True):
+        expected = reference_step(load(states[number]), action)
+        where = f"state {number}, action {action}"
+        assert np.asarray(result.components).tolist() == list(expected.components.values()), where
+        assert bool(result.terminated) is expected.terminated, where
+        assert jax_env.get_state(after) == dump_whole(expected.game), where
