@@ -18,7 +18,7 @@ class Play(NamedTuple):
     Attributes:
         states: the games, a State with a leading axis of num_envs.
         key: JAX key of the players' choices (the games draw by R1–R6, not from it).
-        seen: float32 (num_envs,), the sum of every observation and reward, so that XLA must compute them.
+        seen: float32 (num_envs,), a product of every observation and the reward, so that XLA must compute them.
     """
 
     states: jax_env.State
@@ -50,7 +50,7 @@ def play(carry: Play) -> Play:
         actions = random_valid_actions(drawn, jax.vmap(jax_env.mask)(carry.states))
         states, result, _final = jax.vmap(jax_env.step_auto_reset)(carry.states, actions)
         rewards = jax.vmap(jax_env.reward)(result.components)
-        observed = jnp.sum(jax.vmap(jax_env.observe)(states), axis=-1)
+        observed = jax.vmap(jax_env.observe)(states) @ jnp.linspace(0.0, 1.0, jax_env.OBSERVATION_SIZE)
         return Play(states, key, carry.seen + observed + rewards), None
 
     return jax.lax.scan(step, carry, None, length=STEPS_PER_CALL)[0]
@@ -59,8 +59,8 @@ def play(carry: Play) -> Play:
 def measure(num_envs: int, repetitions: int) -> list[Record]:
     """``env_steps_per_second``: steps of all games a second, observations and rewards computed and consumed.
 
-    Consumed means summed: XLA may fuse an observation into the sum instead of writing it to memory, as it may
-    into a policy's first layer. ``peak_bytes`` is XLA's plan for the compiled scan.
+    Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
+    memory and read again. ``peak_bytes`` is XLA's plan for the compiled scan.
     """
     seeds = jax_env.trainer_seeds(jnp.asarray(jax_env.seed_pair(0)), num_envs)
     carry = Play(jax.jit(jax.vmap(jax_env.reset))(seeds), jax.random.key(0), jnp.zeros(num_envs, jnp.float32))

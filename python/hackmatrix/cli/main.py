@@ -43,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     if command in ("version", "--version"):
+        if arguments:
+            parser.error(f"{command} takes no arguments, got {arguments[0]!r}")
         print(version_text())
         return 0
     if command not in COMMANDS:

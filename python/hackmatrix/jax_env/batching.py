@@ -77,3 +77,13 @@ def where_wanted(
         return left.at[index].set(False, mode="drop"), outputs
 
     return lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, otherwise))[1]
+
+
+def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
+    """``function(*args)``, or zeros where ``needed`` (one bool for the whole batch) is false.
+
+    XLA fuses cheap producers into each of their consumers, and so works out anew for every plane what
+    dozens of planes depend on. A conditional is where fusion ends: its results are computed once.
+    """
+    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function, *args))
+    return lax.cond(needed, function, lambda *_: zeros, *args)

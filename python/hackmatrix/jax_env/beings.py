@@ -1,7 +1,8 @@
 """Enemies and transmissions (A5, A6) as planes: removing, hitting and moving them (V2, V4)."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -9,8 +10,22 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.state import Snapshot
 
+Tree = TypeVar("Tree")
+
 OWN_INDEX: Number = tuple(bb.constant([cell for cell in range(36) if cell >> digit & 1]) for digit in range(6))
 """For every cell its own index: the last known cell of a cryptog that is seen where it stands."""
+
+ENEMY_FIELDS = (
+    "enemies",
+    "kind",
+    "enemy_hp",
+    "stunned",
+    "from_siphon",
+    "from_schedule",
+    "timer",
+    "last_known",
+)
+"""The fields of a snapshot that an enemy takes along (A5)."""
 
 
 class Strike(NamedTuple):
@@ -65,21 +80,13 @@ def strike(now: Snapshot, blow: Strike) -> tuple[Snapshot, Array]:
     return remove_and_count(now, blow.removed | dead)
 
 
-def relocate(now: Snapshot, origin: Cells, target: Cells) -> Snapshot:
-    """Move the enemy of ``origin`` to ``target``, with all its fields (both one cell, or both empty)."""
+def relocate(planes: Tree, origin: Cells, target: Cells) -> Tree:
+    """Every plane of a pytree of planes with the bit of ``origin`` moved to ``target``.
 
-    def moved(plane: Cells) -> Cells:
-        return bb.relocate(plane, origin, target)
-
-    return now._replace(
-        enemies=moved(now.enemies),
-        kind=tuple(map(moved, now.kind)),
-        enemy_hp=tuple(map(moved, now.enemy_hp)),
-        stunned=moved(now.stunned),
-        from_siphon=moved(now.from_siphon),
-        from_schedule=moved(now.from_schedule),
-        timer=tuple(map(moved, now.timer)),
-        last_known=tuple(map(moved, now.last_known)),
+    Both are one cell, or both empty; the planes are those that belong to an enemy.
+    """
+    return jax.tree.map(
+        lambda plane: bb.relocate(plane, origin, target), planes, is_leaf=lambda node: isinstance(node, Cells)
     )
 
 

@@ -7,8 +7,9 @@ from jax import Array, lax
 
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
+from hackmatrix.jax_env.batching import computed_once
 from hackmatrix.jax_env.beings import OWN_INDEX, of_kind, relocate
-from hackmatrix.jax_env.bitboard import Cells
+from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import nearest
 from hackmatrix.jax_env.random import Site, below, cell_words, nth_true, pick, word
 from hackmatrix.jax_env.spawn import Surroundings, spawn
@@ -46,71 +47,89 @@ def arrive(now: Snapshot, runs: Array) -> Snapshot:
     )
 
 
-class _Moving(NamedTuple):
-    """What enemies change while they move."""
+class _Movers(NamedTuple):
+    """What enemies change while they move: little, because loops carry it."""
 
-    now: Snapshot
+    enemies: Cells
+    kind: Number
+    enemy_hp: Number
+    from_siphon: Cells
+    from_schedule: Cells
+    last_known: Number
     attacked: Cells
+    """The enemies that have attacked this turn; they stay where they are."""
+
+
+class _Loop(NamedTuple):
+    left: Cells
+    """The enemies that have yet to act in this round, at their cells of its start."""
+    movers: _Movers
+    hp: Array
+    """The player's."""
 
 
 def move_enemies(now: Snapshot, runs: Array, seed: Seed, event: Array) -> Snapshot:
     """E4: the movement rounds."""
-    # timers and stuns do not change before E12, and those that have either do not act
+    # timers and stuns do not change before E12, and those that have either neither act nor move
     able = ~(bb.is_nonzero(now.timer) | now.stunned)
     has_virus = bb.is_any(of_kind(now, tables.VIRUS))
+    nobody = now.enemies ^ now.enemies
 
-    def one_round(round_number: Array, moving: _Moving) -> _Moving:
+    def one_round(round_number: Array, loop: _Loop) -> _Loop:
+        movers = loop.movers
         first = round_number == 0
-        fast = bb.select(first, bb.ALL, of_kind(moving.now, tables.VIRUS))
-        acting = moving.now.enemies & able & fast & ~moving.attacked
-        acting = acting.where(runs & (first | has_virus))
+        fast = bb.select(first, bb.ALL, bb.equals(movers.kind, tables.VIRUS))
+        acting = (movers.enemies & able & fast & ~movers.attacked).where(runs & (first | has_virus))
         order = cell_words(seed, event, Site.ORDER, round_number)
 
-        def act(state: tuple[Cells, _Moving]) -> tuple[Cells, _Moving]:
-            left, moving = state
-            enemy = pick(left, order)
-            return left & ~enemy, _act(moving, enemy, round_number, seed, event)
+        def act(loop: _Loop) -> _Loop:
+            enemy = computed_once(jnp.any(bb.is_any(loop.left)), pick, loop.left, order)
+            movers, attacks = _act(now, loop.movers, enemy, round_number, seed, event)
+            return _Loop(loop.left & ~enemy, movers, jnp.where(attacks, jnp.maximum(loop.hp - 1, 0), loop.hp))
 
-        return lax.while_loop(lambda state: jnp.any(bb.is_any(state[0])), act, (acting, moving))[1]
+        return lax.while_loop(lambda loop: jnp.any(bb.is_any(loop.left)), act, _Loop(acting, movers, loop.hp))
 
-    nobody = now.enemies ^ now.enemies
-    return lax.fori_loop(0, ROUNDS, one_round, _Moving(now, nobody)).now
+    movers = _Movers(
+        now.enemies, now.kind, now.enemy_hp, now.from_siphon, now.from_schedule, now.last_known, attacked=nobody
+    )
+    loop = lax.fori_loop(0, ROUNDS, one_round, _Loop(nobody, movers, now.hp))
+    moved = loop.movers._asdict()
+    del moved["attacked"]
+    return now._replace(hp=loop.hp, **moved)
 
 
-def _act(moving: _Moving, enemy: Cells, round_number: Array, seed: Seed, event: Array) -> _Moving:
-    """E5-E9 for one enemy (a set of one cell, or empty)."""
-    now = moving.now
+def _act(
+    now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, seed: Seed, event: Array
+) -> tuple[_Movers, Array]:
+    """E5-E9 for one enemy (a set of one cell, or empty); also whether it attacks."""
     player = bb.single(now.player)
     attacks = bb.overlaps(bb.neighbours(enemy), player)  # E5
     walker = enemy.where(~attacks)
     index = bb.index_of(enemy)
     random = word(seed, event, Site.STEP, index + jnp.uint32(36) * round_number.astype(jnp.uint32))
-    target = _destination(now, walker, random)
+    target = computed_once(jnp.any(bb.is_any(walker)), _destination, now, movers, walker, random)
     moves = bb.is_any(target)
-    is_cryptog = bb.overlaps(enemy, bb.equals(now.kind, tables.CRYPTOG))
-    now = relocate(now, walker.where(moves), target)
+    is_cryptog = bb.overlaps(enemy, bb.equals(movers.kind, tables.CRYPTOG))
+    movers = relocate(movers, walker.where(moves), target)
     in_sight = bb.same_row(now.player) | bb.same_column(now.player)
     seen = (target & in_sight).where(is_cryptog)  # E9
-    now = now._replace(
-        hp=jnp.where(attacks, jnp.maximum(now.hp - 1, 0), now.hp),
-        last_known=tuple((plane & ~seen) | (own & seen) for plane, own in zip(now.last_known, OWN_INDEX, strict=True)),
-    )
-    return _Moving(now, moving.attacked | enemy.where(attacks))
+    last_known = tuple((plane & ~seen) | (own & seen) for plane, own in zip(movers.last_known, OWN_INDEX, strict=True))
+    return movers._replace(last_known=last_known, attacked=movers.attacked | enemy.where(attacks)), attacks
 
 
-def _destination(now: Snapshot, walker: Cells, random: Array) -> Cells:
+def _destination(now: Snapshot, movers: _Movers, walker: Cells, random: Array) -> Cells:
     """The cell that an enemy moves to (E6-E8), empty where it stays or where there is no enemy."""
     player = bb.single(now.player)
-    is_glitch = bb.overlaps(walker, bb.equals(now.kind, tables.GLITCH))
-    is_cryptog = bb.overlaps(walker, bb.equals(now.kind, tables.CRYPTOG))
+    is_glitch = bb.overlaps(walker, bb.equals(movers.kind, tables.GLITCH))
+    is_cryptog = bb.overlaps(walker, bb.equals(movers.kind, tables.CRYPTOG))
     enterable = ~now.blocks.where(~is_glitch)
-    occupied = (now.enemies | now.transmissions) & ~walker
+    occupied = (movers.enemies | now.transmissions) & ~walker
     around = bb.neighbours(walker)
     is_walking = bb.is_any(walker)
 
-    direct = nearest(player, around, enterable & ~occupied, is_walking).goals  # E6
+    direct = nearest(player, around, enterable & ~occupied, is_walking)  # E6
     blocked = is_walking & ~bb.is_any(direct)
-    through = nearest(player, around, enterable, blocked).goals & ~occupied  # E7
+    through = nearest(player, around, enterable, blocked) & ~occupied  # E7
     candidates = direct | through
 
     hidden = ~(bb.same_row(now.player) | bb.same_column(now.player))

@@ -28,27 +28,6 @@ _PLAYER_WORDS = tables.PLAYER_FEATURES
 PACKED_SIZE = 2 * len(_PLANE_NAMES) + _PLAYER_WORDS + 1
 """Words (uint32) of a packed observation."""
 
-# O3: the 42 features of a cell, each as its binary digits among the planes, and its divisor
-_FEATURES: tuple[tuple[tuple[str, ...], int], ...] = (
-    *(((f"enemy {enemy.name}",), 1) for enemy in tables.ENEMIES),
-    (("hp 0", "hp 1"), 3),
-    (("stunned",), 1),
-    (("from_siphon",), 1),
-    (("data",), 1),
-    (("program",), 1),
-    (("question",), 1),
-    (("points 0", "points 1", "points 2", "points 3"), 9),
-    (("siphoned",), 1),
-    *((((), 1),) * tables.NUM_PROGRAMS),  # one-hot of the content planes, made in `expand`
-    (("spawn 0", "spawn 1", "spawn 2", "spawn 3"), 9),
-    (("turns 0", "turns 1", "turns 2"), 4),
-    (("credits 0", "credits 1"), 3),
-    (("energy 0", "energy 1"), 3),
-    (("pickup",), 1),
-    (("exit",), 1),
-    (("centre",), 1),
-)
-_FIRST_PROGRAM_FEATURE = 12
 _PLAYER_DIVISORS = (5, 5, 3, 50, 50, 7, 10, 2, 1, 1)
 
 
@@ -134,31 +113,36 @@ def expand(packed: Array) -> Array:
     planes = packed[..., : 2 * num_planes].reshape((*batch, 2, num_planes))
     player = _quotients(packed[..., 2 * num_planes : -1].astype(jnp.int32), _PLAYER_DIVISORS)
     owned = (packed[..., -1:] >> np.arange(tables.NUM_PROGRAMS, dtype=np.uint32)) & 1
-
-    cells = np.arange(bb.HALF, dtype=np.uint32)[:, None]
-    grid = jnp.zeros((*batch, 2, bb.HALF, tables.CELL_FEATURES), jnp.uint32)
-    for digit in range(4):
-        words = _digit_words(planes, digit)
-        grid = grid | (((words[..., None, :] >> cells) & 1) << digit)
-    floats = _quotients(grid.astype(jnp.int32), tuple(divisor for _, divisor in _FEATURES))
-    return jnp.concatenate([player, owned.astype(jnp.float32), floats.reshape((*batch, -1))], axis=-1)
+    # (*batch, 2, 18, planes): the two halves of the board hold rows 0-2 and 3-5, so this is row-major order
+    bits = ((planes[..., None, :] >> np.arange(bb.HALF, dtype=np.uint32)[:, None]) & 1).astype(jnp.int32)
+    grid = _cell_features(bits).reshape((*batch, -1))
+    return jnp.concatenate([player, owned.astype(jnp.float32), grid], axis=-1)
 
 
-def _digit_words(planes: Array, digit: int) -> Array:
-    """For each feature the plane of its ``digit``-th binary digit: uint32 ``(*batch, 2, 42)``, 0 where it has none."""
-    nothing = jnp.zeros_like(planes[..., :1])
-    words = [planes[..., _PLANE[names[digit]], None] if digit < len(names) else nothing for names, _ in _FEATURES]
-    if digit == 0:
-        words[_FIRST_PROGRAM_FEATURE : _FIRST_PROGRAM_FEATURE + tables.NUM_PROGRAMS] = [_one_hot_programs(planes)]
-    return jnp.concatenate(words, axis=-1)
+def _cell_features(bits: Array) -> Array:
+    """The 42 features of O3 (float32, last axis) from the planes' bits (int32, last axis)."""
 
+    def flags(*names: str) -> Array:
+        columns = [_PLANE[name] for name in names]
+        return bits[..., columns[0] : columns[-1] + 1].astype(jnp.float32)  # they stand side by side
 
-def _one_hot_programs(planes: Array) -> Array:
-    """Planes of the 23 programs from the five content planes: uint32 ``(*batch, 2, 23)``."""
-    codes = np.arange(tables.NUM_PROGRAMS, dtype=np.uint32)
-    cells = jnp.broadcast_to(planes[..., _PLANE["program"], None], (*planes.shape[:-1], tables.NUM_PROGRAMS))
-    for digit in range(5):
-        plane = planes[..., _PLANE[f"content {digit}"], None]
-        # all ones where the code lacks the digit, so that the plane is inverted there
-        cells = cells & (plane ^ np.where(codes >> digit & 1, 0, 0xFFFFFFFF).astype(np.uint32))
-    return cells
+    def number(name: str, digits: int) -> Array:
+        first = _PLANE[f"{name} 0"]
+        return sum((bits[..., first + i, None] << i for i in range(digits)), start=jnp.int32(0))
+
+    holds_program = bits[..., _PLANE["program"], None] == 1
+    program = holds_program & (number("content", 5) == np.arange(tables.NUM_PROGRAMS))
+    features = [
+        flags("enemy virus", "enemy cryptog"),
+        _quotients(number("hp", 2), (3,)),
+        flags("stunned", "from_siphon", "data", "program", "question"),
+        _quotients(number("points", 4), (9,)),
+        flags("siphoned"),
+        program.astype(jnp.float32),
+        _quotients(number("spawn", 4), (9,)),
+        _quotients(number("turns", 3), (4,)),
+        _quotients(number("credits", 2), (3,)),
+        _quotients(number("energy", 2), (3,)),
+        flags("pickup", "exit", "centre"),
+    ]
+    return jnp.concatenate(features, axis=-1)

@@ -5,12 +5,14 @@ copies whole states. UNDO, which brings back a whole record, stands in ``env.py`
 """
 
 from functools import partial
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array, lax
 
 from hackmatrix.jax_env import beings, tables
 from hackmatrix.jax_env import bitboard as bb
+from hackmatrix.jax_env.batching import computed_once
 from hackmatrix.jax_env.beings import Strike, of_kind, saturating
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import Site, below, cell_words, pick
@@ -104,33 +106,38 @@ def push_or_pull(now: Snapshot, program: Array) -> Snapshot:
     """P-PUSH and P-PULL: enemies move one cell from or toward the player, one after another."""
     pushes = program == tables.PUSH
     wanted = pushes | (program == tables.PULL)
-    player = bb.single(now.player)
+    planes = {name: getattr(now, name) for name in beings.ENEMY_FIELDS}
+
+    def body(state: tuple[Cells, dict[str, Any]]) -> tuple[Cells, dict[str, Any]]:
+        left, planes = state
+        others = planes["enemies"] | now.transmissions
+        some_left = jnp.any(bb.is_any(left))
+        enemy, target = computed_once(some_left, _next_moved, left, others, now.player, pushes)
+        return left & ~enemy, beings.relocate(planes, enemy.where(bb.is_any(target)), target)
+
+    start = (now.enemies.where(wanted), planes)
+    _, planes = lax.while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)
+    return now._replace(**planes)
+
+
+def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -> tuple[Cells, Cells]:
+    """The next of the enemies ``left`` to be moved, and the cell it goes to (empty when it stays)."""
+    player = bb.single(player_cell)
     outward = beings.rings(player)
-    player_row, player_column = bb.row_of(now.player), bb.column_of(now.player)
-
-    def body(state: tuple[Cells, Snapshot]) -> tuple[Cells, Snapshot]:
-        left, now = state
-        farthest, closest = beings.first_of(left, outward[::-1]), beings.first_of(left, outward)
-        enemy = bb.select(pushes, farthest, closest)
-        cell = bb.index_of(enemy)
-        rows, columns = bb.row_of(cell) - player_row, bb.column_of(cell) - player_column
-        row_sign = jnp.where(pushes, jnp.sign(rows), -jnp.sign(rows))
-        column_sign = jnp.where(pushes, jnp.sign(columns), -jnp.sign(columns))
-        by_row = _shift_rows(enemy, row_sign)
-        by_column = _shift_columns(enemy, column_sign)
-        both = _shift_columns(by_row, column_sign)
-        by_row, by_column = by_row.where(row_sign != 0), by_column.where(column_sign != 0)
-        # the farthest (nearest) candidate is the first that is on the board and not the player's cell: `both`
-        # moves two steps where it differs from the others, and those tie
-        target = bb.EMPTY
-        for candidate in (by_column, by_row, both):
-            usable = candidate & ~player
-            target = bb.select(bb.is_any(usable), usable, target)
-        free = target & ~(now.enemies | now.transmissions)
-        moves = bb.is_any(free)
-        return left & ~enemy, beings.relocate(now, enemy.where(moves), free)
-
-    return lax.while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, (now.enemies.where(wanted), now))[1]
+    enemy = bb.select(pushes, beings.first_of(left, outward[::-1]), beings.first_of(left, outward))
+    cell = bb.index_of(enemy)
+    away = jnp.where(pushes, 1, -1)
+    row_sign = jnp.sign(bb.row_of(cell) - bb.row_of(player_cell)) * away
+    column_sign = jnp.sign(bb.column_of(cell) - bb.column_of(player_cell)) * away
+    by_row = _shift_rows(enemy, row_sign)
+    by_column = _shift_columns(enemy, column_sign)
+    both = _shift_columns(by_row, column_sign)
+    # of the candidates on the board, the player's cell aside, `both` lies farthest (nearest), and the others tie
+    target = bb.EMPTY
+    for candidate in (by_column.where(column_sign != 0), by_row.where(row_sign != 0), both):
+        usable = candidate & ~player
+        target = bb.select(bb.is_any(usable), usable, target)
+    return enemy, target & ~others
 
 
 def _shift_rows(cells: Cells, sign: Array) -> Cells:

@@ -8,7 +8,7 @@ from jax import Array
 
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.pathfinding import path_distance
+from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.siphon import Missed
 from hackmatrix.jax_env.state import Snapshot
 
@@ -39,9 +39,9 @@ def shaping(before: Snapshot, after: Snapshot, facts: Facts) -> tuple[Array, Arr
 
     ``after`` is the state before the next stage is generated; after UNDO it holds the restored approach.
     """
-    path = path_distance(bb.single(after.player), bb.single(after.exit), after.blocks)
-    approaches = facts.valid & ~facts.completed & ~facts.undone & (after.hp > 0) & bb.is_any(path.goals)
-    closest = jnp.where(approaches, jnp.minimum(after.closest, path.distance), after.closest)
+    path = shortest_path(bb.single(after.player), bb.single(after.exit), after.blocks)
+    approaches = facts.valid & ~facts.completed & ~facts.undone & (after.hp > 0) & path.exists
+    closest = jnp.where(approaches, jnp.minimum(after.closest, path.length), after.closest)
     gained = jnp.where(facts.undone, before.closest - after.closest, after.closest - closest)
     gained = jnp.where(facts.completed, before.closest, gained)
     return gained, closest

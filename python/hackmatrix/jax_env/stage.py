@@ -21,7 +21,7 @@ from hackmatrix.jax_env.bitboard import (
     single,
     write,
 )
-from hackmatrix.jax_env.pathfinding import fill, path_distance
+from hackmatrix.jax_env.pathfinding import fill, shortest_path
 from hackmatrix.jax_env.random import Site, below, cell_words, pick, word
 from hackmatrix.jax_env.spawn import Surroundings, spawn
 from hackmatrix.jax_env.state import Seed, Snapshot
@@ -197,7 +197,7 @@ def generate(needs: Needs) -> Board:
         exit=index_of(exit_cell),
         new_transmissions=made.cells,
         new_kind=made.kind,
-        closest=path_distance(player, exit_cell, layout.blocks).distance,
+        closest=shortest_path(player, exit_cell, layout.blocks).length,
     )
 
 

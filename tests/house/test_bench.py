@@ -1,0 +1,163 @@
+"""The benchmarks: the form of their records, and that they measure what they say."""
+
+import json
+import sys
+import time
+from collections import Counter
+from dataclasses import fields
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental.compilation_cache import compilation_cache
+
+from hackmatrix.bench import env, startup, timing
+from hackmatrix.bench.records import Record, as_json, median_and_spread
+from hackmatrix.cli import bench
+from hackmatrix.errors import HackMatrixError
+
+KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
+CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
+CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every benchmark's ``measure`` answers at once with the games it was asked for."""
+
+    def measure(num_envs: int, repetitions: int) -> list[Record]:
+        return [
+            Record(
+                name="env_steps_per_second",
+                value=1000.0 * repetitions,
+                unit="steps/s",
+                num_envs=num_envs,
+                spread=0.1,
+                compile_seconds=1.5,
+                trace_seconds=0.5,
+                peak_bytes=2**20,
+            )
+        ]
+
+    for name in bench.BENCHMARKS:
+        monkeypatch.setattr(f"hackmatrix.bench.{name}.measure", measure)
+
+
+def test_a_record_has_the_documented_keys() -> None:
+    assert [field.name for field in fields(Record)] == KEYS
+
+
+@pytest.mark.usefixtures("quick")
+def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["env", "train", "--num-envs", "3,5", "--repetitions", "2", "--json", "-"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert [record["num_envs"] for record in records] == [3, 5, 3, 5]
+    assert [list(record) for record in records] == [KEYS] * 4
+    assert {record["value"] for record in records} == {2000.0}
+
+
+@pytest.mark.usefixtures("quick")
+def test_without_names_every_benchmark_runs_and_the_file_holds_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "bench.json"
+    assert bench.main(["--num-envs", "4", "--json", str(target)]) == 0
+    assert len(json.loads(target.read_text())) == len(bench.BENCHMARKS)
+    assert "env_steps_per_second" in capsys.readouterr().out
+
+
+def test_json_keeps_what_was_not_measured_as_null() -> None:
+    record = startup._record("seconds_to_first_update_cold", 8, [2.0, 4.0, 3.0])
+    (written,) = json.loads(as_json([record]))
+    assert written["compile_seconds"] is None
+    assert written["peak_bytes"] is None
+    assert (written["value"], written["spread"]) == (3.0, pytest.approx(2 / 3))
+
+
+def test_spread_is_the_range_over_the_median() -> None:
+    assert median_and_spread([90.0, 100.0, 130.0]) == (100.0, 0.4)
+
+
+def test_random_valid_actions_are_valid_and_uniform() -> None:
+    masks = np.zeros((3, 28), bool)
+    masks[0, [0, 4, 27]] = masks[1, 13] = masks[2, :] = True
+    actions = jax.vmap(env.random_valid_actions, in_axes=(0, None))(
+        jax.random.split(jax.random.key(1), 6000), jnp.asarray(masks)
+    )
+    drawn = [Counter(np.asarray(column).tolist()) for column in actions.T]
+    assert set(drawn[0]) == {0, 4, 27}
+    assert set(drawn[1]) == {13}
+    assert set(drawn[2]) == set(range(28))
+    # 6000 draws of 3: four standard deviations are 146.
+    assert all(abs(count - 2000) < 146 for count in drawn[0].values())
+
+
+def test_compiling_is_timed_without_the_disk_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: jax.config.values[name] for name in ("jax_compilation_cache_dir", CACHE_AGE, CACHE_SIZE)}
+    try:
+        carry = jnp.ones((64, 64))
+        for name, value in {"jax_compilation_cache_dir": str(tmp_path), CACHE_AGE: 0.0, CACHE_SIZE: -1}.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+        program = timing.compile_program(lambda x: jnp.tanh(x @ x), carry)
+        assert list(tmp_path.iterdir()) == []
+        assert jax.config.values["jax_enable_compilation_cache"] is True
+        jax.jit(lambda x: jnp.tanh(x @ x) + 1)(carry).block_until_ready()
+        assert list(tmp_path.iterdir()) != []
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()
+    assert program.compile_seconds > 0
+    assert program.trace_seconds > 0
+    assert program.peak_bytes >= 2 * carry.nbytes
+
+
+def test_calls_per_second_hands_the_carry_on_and_counts_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.05)
+    seen = []
+
+    def slow(count: int) -> int:
+        seen.append(count)
+        time.sleep(0.01)
+        return count + 1
+
+    samples = timing.calls_per_second(slow, 0, repetitions=3)
+    assert len(samples) == 3
+    assert seen == list(range(len(seen)))
+    assert all(0 < sample <= 100 for sample in samples)
+
+
+CHILD = """
+import os, pathlib, sys, time
+cache = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"])
+folder = pathlib.Path(sys.argv[1]) / "run"
+folder.mkdir()
+time.sleep(0.0 if any(cache.iterdir()) else 0.5)
+(cache / "program").touch()
+(folder / "metrics.csv").write_text("update,timesteps\\n1,32\\n")
+"""
+
+
+def test_startup_is_cold_once_and_then_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(startup, "_one_update", lambda num_envs, folder: [sys.executable, "-c", CHILD, folder])
+    cold, warm = startup.measure(8, 2)
+    assert (cold.name, warm.name) == ("seconds_to_first_update_cold", "seconds_to_first_update_warm")
+    assert cold.value >= warm.value + 0.3
+
+
+def test_startup_says_why_the_trainer_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = [sys.executable, "-c", "raise SystemExit('out of luck')"]
+    monkeypatch.setattr(startup, "_one_update", lambda num_envs, folder: failing)
+    with pytest.raises(HackMatrixError, match="did not reach its first update: out of luck"):
+        startup.measure(8, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", bench.BENCHMARKS)
+def test_every_benchmark_measures_the_real_thing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main([name, "--num-envs", "8", "--repetitions", "1", "--json", "-"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert all(record["value"] > 0 and record["num_envs"] == 8 for record in records)

@@ -1,0 +1,81 @@
+"""The console command ``hackmatrix``: fast help, versions, and one sentence for a mistake."""
+
+import subprocess
+import sys
+
+import pytest
+
+from hackmatrix import RULES_VERSION, __version__
+from hackmatrix.cli import main as cli
+from hackmatrix.errors import HackMatrixError
+
+from .conftest import Command
+
+
+def test_help_names_every_command(hackmatrix: Command) -> None:
+    answer = hackmatrix("--help")
+    assert answer.returncode == 0
+    assert all(f"  {command} " in answer.stdout for command in cli.COMMANDS)
+
+
+def test_help_imports_neither_jax_nor_matplotlib() -> None:
+    check = (
+        "import sys; from hackmatrix.cli.main import main; main(['--help']);"
+        "sys.exit(any(heavy in sys.modules for heavy in ('jax', 'numpy', 'matplotlib', 'rich')))"
+    )
+    answer = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, timeout=60, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert "usage: hackmatrix" in answer.stdout
+
+
+@pytest.mark.parametrize("word", ["version", "--version"])
+def test_version_names_package_rules_and_jax(hackmatrix: Command, word: str) -> None:
+    answer = hackmatrix(word)
+    assert answer.returncode == 0
+    assert answer.stdout.startswith(f"hackmatrix {__version__}, rules {RULES_VERSION}, jax ")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ((), "a command is missing"),
+        (("fly",), "'fly'"),
+        (("--bogus",), "'--bogus'"),
+        (("version", "please"), "'please'"),
+        (("bench", "moon"), "'moon'"),
+        (("bench", "--num-envs", "0"), "got 0"),
+        (("bench", "--num-envs", "64,,2"), "--num-envs"),
+        (("bench", "--repetitions", "-1"), "got -1"),
+        (("bench", "--json", "/no/such/folder/file.json"), "/no/such/folder/file.json"),
+        (("bench", "--jsn", "x"), "--jsn"),
+    ],
+)
+def test_a_mistake_gets_one_sentence_and_code_2(hackmatrix: Command, words: tuple[str, ...], named: str) -> None:
+    answer = hackmatrix(*words)
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert named in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert "Traceback" not in answer.stderr
+
+
+def test_an_error_of_a_command_is_its_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(name: str) -> None:
+        raise HackMatrixError(f"{name} cannot start; mend it.")
+
+    monkeypatch.setattr("importlib.import_module", refuse)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["bench"])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "hackmatrix.cli.bench cannot start; mend it.\n"
+
+
+def test_ctrl_c_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.import_module", interrupted)
+    assert cli.main(["bench"]) == 130
+    assert capsys.readouterr().err == "hackmatrix: interrupted.\n"

@@ -1,0 +1,96 @@
+"""The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import jax.numpy as jnp
+import pytest
+from jax.extend.random import threefry_2x32
+
+from hackmatrix import jax_env
+from hackmatrix.purejaxrl.config import TrainConfig
+
+from .conftest import Command
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "swift" / "README.md"])
+FIELD_OF_FLAG = {"lr": "learning_rate"}
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_resolve(page: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", page.read_text())
+    broken = []
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if "://" not in link and (not target.exists() or (anchor and anchor not in anchors(target))):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_exist(page: Path, root: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    code = re.findall(r"`(make [^`]*)`|^(make .*)$", page.read_text(), re.MULTILINE)
+    named = {words.split()[1] for words in ("".join(groups) for groups in code)}
+    assert named <= targets
+
+
+def test_the_readme_names_its_two_commands(root: Path) -> None:
+    blocks = re.findall(r"```bash\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
+    assert [block.strip() for block in blocks] == ["make train", "make test"]
+
+
+def test_every_folder_that_the_readme_lists_is_there(root: Path) -> None:
+    folders = re.findall(r"`([a-z_/]+/)`", (root / "README.md").read_text())
+    written_by_runs = {"checkpoints/"}
+    assert [folder for folder in folders if folder not in written_by_runs and not (root / folder).is_dir()] == []
+
+
+def test_training_page_lists_exactly_the_flags_of_the_command(root: Path, hackmatrix: Command) -> None:
+    documented = re.findall(r"^\| `(--[a-z-]+)`", (root / "docs" / "training.md").read_text(), re.MULTILINE)
+    offered = re.findall(r"^  (--[a-z-]+)", hackmatrix("train", "--help").stdout, re.MULTILINE)
+    assert sorted(documented) == sorted(offered)
+
+
+def test_training_page_states_the_defaults(root: Path) -> None:
+    rows = re.findall(r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", (root / "docs" / "training.md").read_text(), re.MULTILINE)
+    stated = {FIELD_OF_FLAG.get(flag, flag.replace("-", "_")): float(text.replace(",", "")) for flag, text in rows}
+    defaults = TrainConfig()
+    assert len(stated) == 16
+    assert stated == {field: getattr(defaults, field) for field in stated}
+
+
+def first_two_words(seed: int, event: int, second: int) -> tuple[int, int]:
+    outputs = threefry_2x32(jnp.array([seed, 0], jnp.uint32), jnp.array([event, second], jnp.uint32))
+    return int(outputs[0]), int(outputs[1])
+
+
+def test_the_worked_example_of_randomness_is_right(root: Path) -> None:
+    page = (root / "docs" / "randomness.md").read_text()
+    corners = [0, 5, 30, 35]
+    words = [first_two_words(7, 0, 65536 + cell // 2)[cell % 2] for cell in corners]
+    for cell, word in zip(corners, words, strict=True):
+        assert re.search(rf"\| {cell} \| \(0, {65536 + cell // 2}\) \| \w+ \| \**{word}\** \|", page)
+    assert corners[words.index(min(words))] == 0
+    bonus, blocks = first_two_words(7, 0, 2 * 65536)[0], first_two_words(7, 0, 4 * 65536)[0]
+    assert f"`({bonus} · 3) >> 32` is {bonus * 3 >> 32}" in page
+    assert f"`5 + (({blocks} · 7) >> 32)` is {5 + (blocks * 7 >> 32)}" in page
+    for counter in (0, 1):
+        low, high = first_two_words(7, 2**32 - 1, counter)
+        assert str(low + (high << 32)) in page
+
+
+def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
+    player = jax_env.observe(jax_env.reset(jnp.asarray(jax_env.seed_pair(7))))[:5]
+    row, column, hp, credits, energy = (float(value) for value in player)
+    assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)
+    assert energy == pytest.approx(11 / 50)

@@ -1,0 +1,109 @@
+"""What make would do, found out without doing it: on a copy of the few files that its rules read."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+INPUTS = ("Makefile", "pyproject.toml", "constraints.txt")
+OLD, NEW = 1_000_000_000, 2_000_000_000
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name != "CI"}
+    return subprocess.run(
+        ["make", *words], cwd=folder, env=clean, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def is_up_to_date(folder: Path, target: str) -> bool:
+    return make(folder, "--question", target).returncode == 0
+
+
+@pytest.fixture
+def installed(root: Path, tmp_path: Path) -> Path:
+    """A project whose environment has just been installed, with every extra."""
+    for name in INPUTS:
+        shutil.copy(root / name, tmp_path)
+        os.utime(tmp_path / name, (OLD, OLD))
+    (tmp_path / ".venv").mkdir()
+    for name in ("pyvenv.cfg", ".core", ".all"):
+        (tmp_path / ".venv" / name).touch()
+    return tmp_path
+
+
+def test_setup_does_nothing_when_nothing_changed(installed: Path) -> None:
+    assert is_up_to_date(installed, "setup")
+
+
+@pytest.mark.parametrize("changed", ["pyproject.toml", "constraints.txt"])
+def test_setup_installs_again_after_a_change_of_the_dependencies(installed: Path, changed: str) -> None:
+    os.utime(installed / changed, (NEW, NEW))
+    assert not is_up_to_date(installed, "setup")
+
+
+def test_setup_is_not_repeated_for_a_source_edit(installed: Path) -> None:
+    (installed / "python").mkdir()
+    (installed / "python" / "new.py").touch()
+    assert is_up_to_date(installed, "setup")
+
+
+@pytest.mark.parametrize(("target", "what"), [("train", "--editable ."), ("setup", '--editable ".[dev]"')])
+def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: str, what: str) -> None:
+    shutil.rmtree(installed / ".venv")
+    installs = [line for line in make(installed, "--dry-run", target).stdout.splitlines() if "-m pip" in line]
+    assert len(installs) == 1
+    assert installs[0].endswith(what)
+
+
+def test_train_after_setup_installs_nothing(installed: Path) -> None:
+    assert "pip" not in make(installed, "--dry-run", "train").stdout
+
+
+def test_a_python_that_is_not_there_is_named_in_one_sentence(installed: Path) -> None:
+    shutil.rmtree(installed / ".venv")
+    answer = make(installed, "setup", "PYTHON=python9.9")
+    assert answer.returncode != 0
+    assert "There is no python9.9 on the PATH: install Python 3.11 or newer" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ('[ "$1" = -V ] && echo Python 3.9.2; exit 1', "is Python 3.9.2, but 3.11 or newer is needed"),
+        ('case "$2" in *venv*) exit 1;; esac', "cannot make virtual environments: install them"),
+    ],
+    ids=["too old", "without venv"],
+)
+def test_a_python_that_will_not_do_is_named_in_one_sentence(installed: Path, script: str, sentence: str) -> None:
+    shutil.rmtree(installed / ".venv")
+    python = installed / "some-python"
+    python.write_text(f"#!/bin/sh\n{script}\n")
+    python.chmod(0o755)
+    answer = make(installed, "setup", f"PYTHON={python}")
+    assert answer.returncode != 0
+    assert sentence in answer.stderr
+    assert not (installed / ".venv").exists()
+
+
+def test_the_missing_swift_engine_is_said_aloud(installed: Path) -> None:
+    answer = make(installed, "swift")
+    assert answer.returncode == 0
+    assert answer.stdout.startswith("SKIPPED: no Swift tests")
+
+
+@pytest.mark.parametrize(("ci", "returncode"), [("true", 2), ("", 0)])
+def test_a_missing_swift_toolchain_fails_in_ci_only(installed: Path, ci: str, returncode: int) -> None:
+    (installed / "swift").mkdir()
+    (installed / "swift" / "Package.swift").touch()
+    tools = installed / "tools"
+    tools.mkdir()
+    for tool in ("sh", "make"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    answer = make(installed, "swift", f"CI={ci}", f"PATH={tools}")
+    assert answer.returncode == returncode
+    assert "https://www.swift.org/install" in answer.stdout + answer.stderr
