@@ -10,6 +10,7 @@ from rich.console import Console
 
 from hackmatrix.bench.records import Record, as_json, as_table
 from hackmatrix.cli.parser import Parser, positive_int
+from hackmatrix.cli.xla import prefer_wide_vectors
 
 # Each names a module of hackmatrix.bench with a function measure(num_envs, repetitions) -> list[Record].
 BENCHMARKS = {
@@ -34,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
     if args.json not in (None, STANDARD_OUTPUT) and not _could_write(Path(args.json)):
         parser.error(f"cannot write {args.json}: name a file in a folder that exists and can be written to")
+    prefer_wide_vectors()
     # The JSON may go to standard output, and then nothing else may.
     console = Console(stderr=True)
     records: list[Record] = []

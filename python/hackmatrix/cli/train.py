@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hackmatrix.cli.parser import Parser, fail, positive_int
+from hackmatrix.cli.xla import prefer_wide_vectors
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 
@@ -46,6 +47,7 @@ def main(argv: list[str] | None = None) -> int:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
     """
     arguments = _parser().parse_args(argv)
+    prefer_wide_vectors()
     try:
         config = _config_of(arguments)
         folder = _output_folder(arguments.checkpoint_dir, arguments.run_name or _fresh_run_name(config))

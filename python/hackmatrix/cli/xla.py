@@ -1,0 +1,15 @@
+"""Settings of the compiler that must be in the environment before JAX makes its first backend."""
+
+import os
+
+_WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
+
+
+def prefer_wide_vectors() -> None:
+    """Let XLA's CPU code use 512-bit vectors where the processor has them, unless XLA_FLAGS says otherwise.
+
+    A batch of games is long vectors of words, which is what wide registers are for.
+    """
+    flags = os.environ.get("XLA_FLAGS", "")
+    if _WIDE_VECTORS not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_WIDE_VECTORS}=512".strip()
