@@ -1,0 +1,58 @@
+/// The command line of the executable.
+
+/// What the user asked for.
+enum Invocation: Equatable {
+    case json, binary, version, help
+
+    static let usage = """
+        usage: HackMatrix --headless-cli [--info | --debug]
+               HackMatrix --binary [--info | --debug]
+
+          --headless-cli  read one JSON command a line from standard input, answer each with one line
+          --binary        read and answer length-prefixed binary frames (docs/protocol.md)
+          --info          log what happens to standard error
+          --debug         log every command to standard error
+          --version       print the version of the rules
+          --help          print this text
+        """
+
+    /// - Throws: `UsageFault` for an unknown option or when no mode is given.
+    static func parse(_ arguments: [String]) throws -> (invocation: Invocation, log: Log) {
+        let known = ["--headless-cli", "--binary", "--info", "--debug", "--version", "--help", "-h"]
+        if let stranger = arguments.first(where: { !known.contains($0) }) {
+            throw UsageFault("unknown option \(stranger); see HackMatrix --help")
+        }
+        let log: Log = arguments.contains("--debug") ? .debug : arguments.contains("--info") ? .info : .silent
+        if arguments.contains("--help") || arguments.contains("-h") { return (.help, log) }
+        if arguments.contains("--version") { return (.version, log) }
+        if arguments.contains("--binary") { return (.binary, log) }
+        if arguments.contains("--headless-cli") { return (.json, log) }
+        throw UsageFault("choose a mode, --headless-cli or --binary; see HackMatrix --help")
+    }
+}
+
+/// A mistake in the command line, in one sentence.
+struct UsageFault: Error {
+    let sentence: String
+
+    init(_ sentence: String) {
+        self.sentence = sentence
+    }
+}
+
+/// How much goes to standard error.
+enum Log: Int {
+    case silent, info, debug
+
+    func info(_ message: @autoclosure () -> String) {
+        if rawValue >= Log.info.rawValue { Log.write(message()) }
+    }
+
+    func debug(_ message: @autoclosure () -> String) {
+        if rawValue >= Log.debug.rawValue { Log.write(message()) }
+    }
+
+    static func write(_ message: String) {
+        Pipe.writeAll(Array("HackMatrix: \(message)\n".utf8), to: 2)
+    }
+}

@@ -1,0 +1,138 @@
+/// The 28 actions and when each is valid. Rules M1–M3, the "applicable when" column of table P, C4's empty mask.
+
+/// An action of the player.
+public enum Action: Equatable, Sendable {
+    case move(Direction)
+    case siphon
+    case program(Program)
+
+    public static let count = 28
+
+    /// Nil outside 0…27.
+    public init?(index: Int) {
+        switch index {
+        case 0..<4: self = .move(Direction.allCases[index])
+        case 4: self = .siphon
+        default:
+            guard let program = Program(rawValue: index) else { return nil }
+            self = .program(program)
+        }
+    }
+
+    /// Whether the enemy turn follows (C2).
+    var endsTurn: Bool {
+        if case .program(let program) = self { program.endsTurn } else { true }
+    }
+}
+
+/// The mask of valid actions: bit `i` for action `i`.
+public struct ActionMask: Equatable, Sendable {
+    public fileprivate(set) var bits: UInt32 = 0
+
+    public func contains(_ index: Int) -> Bool {
+        (0..<Action.count).contains(index) && bits & 1 << UInt32(index) != 0
+    }
+
+    public var indices: [Int] { (0..<Action.count).filter(contains) }
+}
+
+extension Game {
+    /// The whole mask (M); all false at hp 0 and now.stage 9 (C4).
+    public var validActions: ActionMask {
+        var mask = ActionMask()
+        guard !now.isOver else { return mask }
+        for direction in Direction.allCases where canMove(direction) { mask.bits |= 1 << UInt32(direction.rawValue) }
+        if canSiphon { mask.bits |= 1 << 4 }
+        for program in now.owned where canRun(program) { mask.bits |= 1 << UInt32(program.rawValue) }
+        return mask
+    }
+
+    /// One entry of the mask.
+    func isValid(_ action: Action) -> Bool {
+        guard !now.isOver else { return false }
+        return switch action {
+        case .move(let direction): canMove(direction)
+        case .siphon: canSiphon
+        case .program(let program): now.owned.contains(program) && canRun(program)
+        }
+    }
+
+    /// M1
+    private func canMove(_ direction: Direction) -> Bool {
+        guard let cell = now.player.cell.neighbour(direction) else { return false }
+        return !now.board.blocks.cells.contains(cell) || now.enemies.cells.contains(cell)
+    }
+
+    /// M2
+    private var canSiphon: Bool { now.player.dataSiphons > Amount(0) }
+
+    /// M3 of a program that is owned
+    private func canRun(_ program: Program) -> Bool {
+        canPay(program) && isApplicable(program)
+    }
+
+    private func canPay(_ program: Program) -> Bool {
+        let price = program.column
+        return now.player.credits >= Amount(price.credits) && now.player.energy >= Amount(price.energy)
+    }
+
+    /// The "applicable when" column of table P.
+    private func isApplicable(_ program: Program) -> Bool {
+        switch program {
+        case .push, .pull, .poly:
+            !now.enemies.cells.isEmpty
+        case .crash:
+            !(now.player.cell.surroundings & (now.board.blocks.cells | now.movers)).isEmpty
+        case .warp:
+            !now.movers.isEmpty
+        case .wait, .step, .siphonPlus:
+            true
+        case .debug:
+            !(now.enemies.cells & now.board.blocks.cells).isEmpty
+        case .row:
+            !(now.enemies.cells & now.player.cell.wholeRow).isEmpty
+        case .col:
+            !(now.enemies.cells & now.player.cell.wholeColumn).isEmpty
+        case .undo:
+            history != nil
+        case .exchange:
+            now.player.credits >= Amount(4)
+        case .show:
+            !now.isShowOn
+        case .reset:
+            now.player.hp < Player.maxHP
+        case .calm:
+            !now.isCalmOn
+        case .dBomb:
+            !now.enemies(of: .daemon).isEmpty
+        case .delay:
+            !now.transmissions.cells.isEmpty
+        case .antiV:
+            !now.enemies(of: .virus).isEmpty
+        case .score:
+            now.stage < Stage.last
+        case .reduce:
+            !now.reducibleBlocks.isEmpty
+        case .attackPlus:
+            now.attackPlusUses < 2 && now.player.attack < Player.maxAttack
+        case .hack:
+            !now.board.siphoned.isEmpty
+        }
+    }
+
+    /// The mark of the M rule that decides on an action.
+    func decisiveMark(_ action: Action) -> Mark {
+        switch action {
+        case .move(let direction):
+            guard let cell = now.player.cell.neighbour(direction) else { return .`M1.edge` }
+            guard now.board.blocks.cells.contains(cell) else { return .`M1.open` }
+            return now.enemies.cells.contains(cell) ? .`M1.enemyOnBlock` : .`M1.block`
+        case .siphon:
+            return canSiphon ? .`M2.held` : .`M2.none`
+        case .program(let program):
+            guard now.owned.contains(program) else { return .`M3.notOwned` }
+            guard canPay(program) else { return .`M3.tooDear` }
+            return isApplicable(program) ? .`M3.applicable` : .`M3.notApplicable`
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/// Rules S1–S5, W2.
+
+import Testing
+
+@testable import HackMatrixCore
+
+@Test func `S1–S5: one siphon over every kind of cell`() {
+    var game = emptyGame(player: at(2, 2)) { now in
+        now.player.dataSiphons = Amount(2)
+        now.data(4, at(3, 2))
+        now.program(.crash, at(1, 2), question: true)
+        now.board.credits[at(2, 1)] = 3
+        now.board.pickups.insert(at(2, 1))
+        now.board.energy[at(2, 2)] = 2
+        now.board.credits[at(3, 2)] = 1
+        now.board.energy[at(2, 3)] = 3
+        now.board.siphoned.insert(at(2, 3))
+    }
+    game.siphon()
+    let now = game.now
+    #expect(now.player.score.value == 4 && now.owned.contains(.crash))
+    #expect(now.player.credits.value == 3 && now.player.energy.value == 2)
+    #expect(now.pendingSiphonSpawns.value == 10)
+    #expect(now.board.blocks[at(3, 2)] == Block(content: .data(points: 4), isQuestion: false, spawn: 0))
+    #expect(now.board.blocks[at(1, 2)] == Block(content: .program(.crash), isQuestion: false, spawn: 0))
+    #expect(now.board.credits[at(3, 2)] == 1 && now.board.energy[at(2, 3)] == 3)
+    #expect(now.board.credits[at(2, 1)] == nil && now.board.pickups == cells(at(2, 1)))
+    #expect(now.board.siphoned == at(2, 2).cross && now.board.siphonCentres == cells(at(2, 2)))
+    #expect(now.player.dataSiphons.value == 1)
+    #expect((now.spawnInterval, now.nextScheduledTurn) == (11, 17))
+}
+
+@Test func `S5: the interval does not fall below 4`() {
+    var game = emptyGame(player: at(0, 0)) { $0.player.dataSiphons = Amount(2) }
+    game.now.spawnInterval = 5
+    game.siphon()
+    #expect(game.now.spawnInterval == 4)
+    game.siphon()
+    #expect(game.now.spawnInterval == 4 && game.fired(.`S5.floor`) && game.fired(.`S4.centreAgain`))
+    game.now.spawnInterval = 0
+    game.now.nextScheduledTurn = .max
+    game.siphon()
+    #expect(game.now.spawnInterval == 4 && game.now.nextScheduledTurn == 4)
+}
+
+@Test func `S2: an owned program gives nothing new but still spawns`() {
+    var game = emptyGame(player: at(0, 0)) { now in
+        now.player.dataSiphons = Amount(1)
+        now.own(.push, credits: 0, energy: 0)
+        now.program(.push, at(0, 1))
+    }
+    game.siphon()
+    #expect(game.now.pendingSiphonSpawns.value == 4 && game.fired(.`S2.alreadyOwned`))
+}
+
+@Test func `W2: the best cell with the same blocks counts, each resource by itself`() {
+    var game = emptyGame(player: at(0, 0)) { now in
+        now.player.dataSiphons = Amount(1)
+        now.board.credits[at(0, 0)] = 1
+        now.board.credits[at(4, 1)] = 3
+        now.board.credits[at(1, 4)] = 1
+        now.board.energy[at(1, 4)] = 2
+    }
+    #expect(game.components(.siphon)[Component.siphonQuality.rawValue] == -25 * (2 + 2))
+}
+
+@Test func `W2: a cell with fewer of one resource is no better`() {
+    var game = emptyGame(player: at(0, 0)) { now in
+        now.player.dataSiphons = Amount(1)
+        now.board.energy[at(0, 0)] = 1
+        now.board.credits[at(4, 1)] = 3
+    }
+    #expect(game.components(.siphon)[Component.siphonQuality.rawValue] == 0)
+    #expect(game.fired(.`W2.best`))
+}
+
+@Test func `W2: with points or new programs the better cross must hold the same blocks`() {
+    func quality(blockElsewhere: Bool) -> Int {
+        var game = emptyGame(player: at(0, 0)) { now in
+            now.player.dataSiphons = Amount(1)
+            now.data(2, at(0, 1))
+            now.board.credits[at(0, 2)] = 3
+            if blockElsewhere {
+                now.data(2, at(4, 4))
+                now.board.energy[at(4, 3)] = 3
+            }
+        }
+        return game.components(.siphon)[Component.siphonQuality.rawValue]
+    }
+    #expect(quality(blockElsewhere: false) == -75)
+    #expect(quality(blockElsewhere: true) == -75, "equal points at another block do not count")
+}
+
+@Test func `W2: on a block the current yield is empty`() {
+    var game = emptyGame(player: at(0, 0)) { now in
+        now.player.dataSiphons = Amount(1)
+        now.data(2, at(0, 0))
+        now.board.credits[at(0, 1)] = 3
+        now.board.credits[at(4, 4)] = 2
+    }
+    #expect(game.components(.siphon)[Component.siphonQuality.rawValue] == -25 * 3)
+    #expect(game.fired(.`W2.onBlock`) && game.now.player.score.value == 2)
+}
