@@ -36,11 +36,12 @@ lint: $(VENV)/.all ## ruff and mypy
 bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
 	@$(RUN) hackmatrix.cli.main bench
 
+# One folder for the release build of ./swift-build and for the tests.
+SWIFT_BUILD := .build-$(if $(filter Darwin,$(shell uname -s)),macos,linux)
+
 swift:
-	@if [ ! -f swift/Package.swift ]; then \
-		echo "SKIPPED: no Swift tests, because the Swift engine is not part of this repository yet."; \
-	elif command -v swift >/dev/null; then \
-		./swift-build && swift test --package-path swift; \
+	@if command -v swift >/dev/null; then \
+		./swift-build && swift test --package-path swift --scratch-path $(SWIFT_BUILD) && swift format lint --strict --recursive swift; \
 	elif [ "$$CI" = true ]; then \
 		echo "No Swift toolchain on the PATH: install Swift 6 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
 	else \

@@ -14,7 +14,7 @@ from hackmatrix.purejaxrl.config import TrainConfig
 from .conftest import Command
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "swift" / "README.md"])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 FIELD_OF_FLAG = {"lr": "learning_rate"}
 
 

@@ -90,16 +90,8 @@ def test_a_python_that_will_not_do_is_named_in_one_sentence(installed: Path, scr
     assert not (installed / ".venv").exists()
 
 
-def test_the_missing_swift_engine_is_said_aloud(installed: Path) -> None:
-    answer = make(installed, "swift")
-    assert answer.returncode == 0
-    assert answer.stdout.startswith("SKIPPED: no Swift tests")
-
-
 @pytest.mark.parametrize(("ci", "returncode"), [("true", 2), ("", 0)])
 def test_a_missing_swift_toolchain_fails_in_ci_only(installed: Path, ci: str, returncode: int) -> None:
-    (installed / "swift").mkdir()
-    (installed / "swift" / "Package.swift").touch()
     tools = installed / "tools"
     tools.mkdir()
     for tool in ("sh", "make"):
