@@ -1,1 +1,31 @@
-"""The lockstep harness that holds two engines of a world to each other: empty until the second engine is there."""
+"""Holds two engines of one world to each other, bit for bit. Knows no world; worlds register with it."""
+
+from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, State, Step
+from parity.errors import EngineError, ParityError, StateRefused, UsageError
+from parity.registry import load_world, open_batch, open_engine
+from parity.world import Board, EngineFactory, Mutant, MutationBench, Policy, Shrinker, StartMaker, View, World
+
+__all__ = [
+    "AutoResetBatch",
+    "BatchEngine",
+    "BatchStep",
+    "Board",
+    "Engine",
+    "EngineError",
+    "EngineFactory",
+    "Mutant",
+    "MutationBench",
+    "ParityError",
+    "Policy",
+    "Shrinker",
+    "StartMaker",
+    "State",
+    "StateRefused",
+    "Step",
+    "UsageError",
+    "View",
+    "World",
+    "load_world",
+    "open_batch",
+    "open_engine",
+]

@@ -1,0 +1,216 @@
+"""The command ``parity``: its arguments. What the commands do is in ``commands``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from parity import commands
+from parity.errors import ParityError
+from parity.guard import DEFAULT_TIMEOUT
+
+EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says in one sentence what is wrong, without the usage text."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"parity: {message} (see {self.prog} --help).\n")
+
+
+def _whole(least: int, below: int | None = None) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        span = f"{least} or more" if below is None else f"{least} … {below - 1}"
+        if (
+            not text.isascii()
+            or not text.isdigit()
+            or not (least <= int(text) and (below is None or int(text) < below))
+        ):
+            raise argparse.ArgumentTypeError(f"'{text}' is no whole number of {span}")
+        return int(text)
+
+    return read
+
+
+def _between(least: float, most: float) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number in {least:g} … {most:g}")
+        return value
+
+    return read
+
+
+def _engines(text: str) -> tuple[str, str]:
+    names = text.split(",")
+    if len(names) != 2 or not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}' does not name two engines as a,b")
+    return names[0], names[1]
+
+
+_LONG = _between(0.01, 1e6)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = _Parser(
+        prog="parity",
+        description="Hold two engines of a world to each other, step by step and bit for bit.",
+        epilog=EXIT_CODES,
+    )
+    parser.add_argument("--traceback", action="store_true", help="show where in the code an error arose")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, does: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        added = subparsers.add_parser(name, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+        added.set_defaults(does=does)
+        added.add_argument(
+            "--world", metavar="NAME", help="registered world, or module:attribute (default: the only one)"
+        )
+        added.add_argument(
+            "--timeout",
+            type=_LONG,
+            default=DEFAULT_TIMEOUT,
+            metavar="SECONDS",
+            help="how long an engine may take for one answer (default: %(default)g)",
+        )
+        added.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+        return added
+
+    run = command("run", commands.run, "Play many games on both engines and compare everything at every step.")
+    _add_pair(run)
+    _add_play(run, steps=1000, games=64)
+    _add_comparison(run)
+
+    replay = command("replay", commands.replay, "Replay a trace on both engines and report what differs.")
+    replay.add_argument("trace", type=Path, help="trace file")
+    replay.add_argument("--engines", type=_engines, metavar="A,B", help="other engines than the trace's")
+    replay.add_argument("--html", type=Path, metavar="FILE", help="write the report page to this file too")
+
+    coverage = command("coverage", commands.coverage, "Run, count how often each rule fired, and compare the counts.")
+    _add_pair(coverage)
+    _add_play(coverage, steps=1000, games=64, source="directed")
+    _add_comparison(coverage)
+
+    rewards = command("rewards", commands.rewards, "Replay the golden episodes and show what changed in their rewards.")
+    _add_pair(rewards)
+    rewards.add_argument("--golden", type=Path, metavar="DIR", help="folder of episodes (default: the world's own)")
+    rewards.add_argument("--accept", action="store_true", help="renew the episodes, if the engines agree")
+
+    record = command("record", commands.record, "Record golden episodes on the reference engine.")
+    _add_pair(record)
+    _add_play(record, steps=200, games=8)
+    record.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the world's golden one)")
+
+    mutants = command(
+        "mutants", commands.mutants, "Plant single-rule faults in a copy of an engine and see them caught."
+    )
+    _add_play(mutants, steps=500, games=64, source="directed")
+    mutants.add_argument("--engine", metavar="NAME", help="the engine to mutate (default: every one with mutants)")
+    mutants.add_argument("--only", action="append", default=[], metavar="MUTANT", help="only this mutant; repeatable")
+    mutants.add_argument(
+        "--jobs",
+        type=_whole(1),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="mutants at a time (default: %(default)s, the cores)",
+    )
+    mutants.add_argument(
+        "--run-timeout",
+        type=_LONG,
+        default=1800.0,
+        metavar="SECONDS",
+        help="how long the run of one mutant may take (default: %(default)g)",
+    )
+    return parser
+
+
+def _add_pair(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engines", type=_engines, metavar="A,B", help="reference and other engine (default: the world's first two)"
+    )
+
+
+def _add_play(parser: argparse.ArgumentParser, *, steps: int, games: int, source: str = "uniform") -> None:
+    parser.add_argument(
+        "--steps", type=_whole(1), default=steps, metavar="N", help="steps of each game (default: %(default)s)"
+    )
+    parser.add_argument("--games", type=_whole(1), default=games, metavar="B", help="games (default: %(default)s)")
+    parser.add_argument(
+        "--seed",
+        type=_whole(0, 2**64),
+        default=0,
+        metavar="S",
+        help="games start from S, S+1, …; choices are drawn from S too (default: 0)",
+    )
+    parser.add_argument(
+        "--source",
+        default=source,
+        metavar="WHAT",
+        help="uniform, directed, policy:FILE or traces:DIR (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--invalid",
+        type=_between(0, 1),
+        default=0.01,
+        metavar="SHARE",
+        help="share of invalid actions mixed in (default: %(default)s)",
+    )
+
+
+def _add_comparison(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--auto-reset",
+        action="store_true",
+        help="step with the engines' own auto-reset; how ended games look is not compared then",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("parity-report"),
+        metavar="DIR",
+        help="where traces and report pages go (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--max-divergences",
+        type=_whole(1),
+        default=1,
+        metavar="N",
+        help="diverging games to collect before the run stops (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--shrink-seconds",
+        type=_between(0, 1e6),
+        default=60.0,
+        metavar="SECONDS",
+        help="time to spend on making a case small (default: %(default)g)",
+    )
+    parser.add_argument("--no-report", action="store_true", help="write no trace and no page")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    options = build_parser().parse_args(arguments)
+    try:
+        return int(options.does(options))
+    except ParityError as error:
+        if options.traceback:
+            raise
+        print(f"parity: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("parity: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone; Python's own flush at exit must not complain about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

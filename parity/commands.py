@@ -1,0 +1,373 @@
+"""What each ``parity`` command does and prints; every function returns the exit code."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column, Table
+from rich.text import Text
+
+from parity.coverage import Coverage, coverage_of, require_marks
+from parity.errors import StateRefused, UsageError
+from parity.finding import Finding, investigate, open_alone, replay_command, rules_in_play
+from parity.lockstep import Outcome, Settings, run_cases
+from parity.lockstep import run as run_lockstep
+from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
+from parity.registry import engine_name, load_world, world_spec
+from parity.replay import moments
+from parity.report import Report, counted, print_report, value_text, write_page
+from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
+from parity.rewards import record as record_episodes
+from parity.sources import TRACES
+from parity.trace import read_trace, trace_files
+from parity.world import World
+
+SHOWN_TRANSITIONS = 20
+
+
+def run(options: Namespace) -> int:
+    """Compare two engines over many games."""
+    world, spec = _world(options)
+    engines = _engines(world, options)
+    outcome = _play(world, engines, _settings(options), options)
+    findings = _findings(world, spec, engines, outcome, options)
+    answer = _run_answer(world, engines, outcome, findings, options)
+    _answer(options, answer, lambda console: _print_run(engines, outcome, findings, console))
+    return 1 if outcome.divergences else 0
+
+
+def replay(options: Namespace) -> int:
+    """Replay one trace."""
+    trace = read_trace(options.trace)
+    world = load_world(options.world or trace.world)
+    engines = options.engines or trace.engines
+    for name in engines:
+        engine_name(world, name)
+    for action in trace.case.actions:
+        if isinstance(action, int) and action >= len(world.actions):
+            raise UsageError(f"{options.trace} holds action {action}, which world '{world.name}' does not have.")
+    with open_alone(world, engines, trace.case, options.timeout) as pair:
+        try:
+            recorded = moments(pair, trace.case)
+        except StateRefused as error:
+            raise UsageError(f"the start state in {options.trace} is refused: {error}") from error
+    shown = trace.__class__(
+        trace.world, engines, trace.case, recorded[-1].differences, rules_in_play(world, recorded[-1]), trace.found
+    )
+    report = Report(world, shown, tuple(recorded), replay_command(options.trace))
+    if options.html:
+        write_page(report, options.html)
+    answer = {
+        "identical": not shown.differences,
+        "actions": len(recorded) - 1,
+        "rules": list(shown.rules),
+        "differences": [asdict(difference) for difference in shown.differences],
+    }
+    _answer(options, answer, lambda console: print_report(report, console))
+    return 1 if shown.differences else 0
+
+
+def coverage(options: Namespace) -> int:
+    """Compare two engines and count which rules fired."""
+    world, spec = _world(options)
+    require_marks(world)
+    engines = _engines(world, options)
+    outcome = _play(world, engines, _settings(options, marks=True), options)
+    findings = _findings(world, spec, engines, outcome, options)
+    assert outcome.marks is not None
+    found = coverage_of(world, outcome.marks)
+    answer = _run_answer(world, engines, outcome, findings, options) | {
+        "rules": {rule: found.hits(rule) for rule in found.rules},
+        "marks": [asdict(mark) for mark in found.marks],
+        "never": list(found.never()),
+        "rare": list(found.rare()),
+        "silent_marks": list(found.silent_marks()),
+        "unequal_marks": [mark.mark for mark in found.unequal()],
+    }
+
+    def show(console: Console) -> None:
+        _print_coverage(found, engines, console)
+        _print_run(engines, outcome, findings, console)
+
+    _answer(options, answer, show)
+    return 1 if outcome.divergences or found.never() or found.unequal() else 0
+
+
+def rewards(options: Namespace) -> int:
+    """Replay the golden episodes and show, or accept, what changed."""
+    world, _ = _world(options)
+    engines = _engines(world, options)
+    episodes = replay_golden(world, engines, golden_folder(world, options.golden), options.timeout)
+    changes = [change for episode in episodes for change in episode.changes(world)]
+    disagreements = [change for episode in episodes for change in episode.disagreements(world)]
+    renewed = accept(episodes) if options.accept and not disagreements else 0
+    answer = {
+        "episodes": len(episodes),
+        "transitions": sum(len(episode.golden.case.actions) for episode in episodes),
+        "changes": [asdict(change) for change in changes],
+        "engines_agree": not disagreements,
+        "disagreements": [asdict(change) for change in disagreements],
+        "accepted": renewed,
+    }
+
+    def show(console: Console) -> None:
+        _print_rewards(world, engines, episodes, changes, disagreements, console)
+        if options.accept:
+            refusal = "Nothing is accepted while the engines disagree."
+            console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
+
+    _answer(options, answer, show)
+    return 1 if disagreements or (changes and not options.accept) else 0
+
+
+def record(options: Namespace) -> int:
+    """Record golden episodes."""
+    world, spec = _world(options)
+    engines = _engines(world, options)
+    if options.source.startswith(TRACES):
+        raise UsageError("episodes are recorded from new play: give --source uniform, directed or policy:FILE.")
+    folder = golden_folder(world, options.out)
+    paths = record_episodes(world, spec, engines, _settings(options), folder)
+    answer = {"files": [str(path) for path in paths]}
+    _answer(options, answer, lambda console: console.print(f"Recorded {counted(len(paths), 'episode')} in {folder}."))
+    return 0
+
+
+def mutants(options: Namespace) -> int:
+    """Plant faults and see whether the harness notices."""
+    world, spec = _world(options)
+    if options.source.startswith(TRACES):
+        options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
+    plan = Plan(spec, _settings(options), options.run_timeout)
+    chosen = chosen_benches(world, options.engine, options.only)
+    verdicts: list[Verdict] = []
+    with _progress(options, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
+        for bench, planted in chosen:
+            verdicts += run_mutants(bench, planted, plan, options.jobs, lambda verdict: advance(None))
+    judged = [verdict for verdict in verdicts if verdict.result != UNBUILDABLE]
+    noticed = [verdict for verdict in judged if verdict.noticed]
+    answer = {
+        "world": world.name,
+        "mutants": [
+            {
+                "engine": verdict.engine,
+                "name": verdict.mutant.name,
+                "rules": list(verdict.mutant.rules),
+                "result": verdict.result,
+                "steps": verdict.steps,
+                "detail": verdict.detail,
+            }
+            for verdict in verdicts
+        ],
+        "caught": len(noticed),
+        "judged": len(judged),
+        "share": len(noticed) / len(judged) if judged else 0.0,
+        "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
+        "unbuildable": [verdict.mutant.name for verdict in verdicts if verdict.result == UNBUILDABLE],
+    }
+    _answer(options, answer, lambda console: _print_mutants(verdicts, len(noticed), len(judged), console))
+    return 0 if len(noticed) == len(verdicts) else 1
+
+
+def _world(options: Namespace) -> tuple[World, str]:
+    spec = world_spec(options.world)
+    return load_world(spec), spec
+
+
+def _engines(world: World, options: Namespace) -> tuple[str, str]:
+    if options.engines is not None:
+        one, other = options.engines
+        return engine_name(world, one), engine_name(world, other)
+    names = list(world.engines)
+    if len(names) < 2:
+        raise UsageError(f"world '{world.name}' has only the engine '{names[0]}': register a second one.")
+    return names[0], names[1]
+
+
+def _settings(options: Namespace, *, marks: bool = False) -> Settings:
+    return Settings(
+        source=options.source,
+        steps=options.steps,
+        games=options.games,
+        seed=options.seed,
+        invalid=options.invalid,
+        marks=marks,
+        auto_reset=getattr(options, "auto_reset", False),
+        stop_after=getattr(options, "max_divergences", 1),
+        timeout=options.timeout,
+    )
+
+
+def _play(world: World, engines: tuple[str, str], settings: Settings, options: Namespace) -> Outcome:
+    if settings.source.startswith(TRACES):
+        folder = Path(settings.source.removeprefix(TRACES))
+        return run_cases(world, engines, [read_trace(path).case for path in trace_files(folder)], settings)
+    with _progress(options, "steps of each game", settings.steps) as advance:
+        return run_lockstep(world, engines, settings, advance)
+
+
+def _findings(world: World, spec: str, engines: tuple[str, str], outcome: Outcome, options: Namespace) -> list[Finding]:
+    if options.no_report:
+        return []
+    return [
+        investigate(
+            world,
+            spec,
+            engines,
+            divergence,
+            options.out / ("trace.json" if number == 1 else f"trace-{number}.json"),
+            shrink_seconds=options.shrink_seconds,
+            timeout=options.timeout,
+        )
+        for number, divergence in enumerate(outcome.divergences, start=1)
+    ]
+
+
+def _run_answer(
+    world: World, engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], options: Namespace
+) -> dict[str, Any]:
+    divergences: list[dict[str, Any]] = [
+        {
+            "game": divergence.game,
+            "step": divergence.step,
+            "fields": [difference.field for difference in divergence.differences],
+        }
+        for divergence in outcome.divergences
+    ]
+    for value, finding in zip(divergences, findings, strict=False):
+        value |= {
+            "trace": str(finding.trace_path),
+            "report": str(finding.page_path),
+            "rules": list(finding.report.trace.rules),
+            "shrunk_actions": len(finding.report.trace.case.actions),
+        }
+    return {
+        "identical": not outcome.divergences,
+        "world": world.name,
+        "engines": list(engines),
+        "source": options.source,
+        "seed": options.seed,
+        "games": options.games,
+        "steps_compared": outcome.steps,
+        "episodes": outcome.episodes,
+        "seconds": round(outcome.seconds, 3),
+        "divergences": divergences,
+    }
+
+
+def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
+    if options.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(Console(highlight=False, markup=False))
+
+
+@contextmanager
+def _progress(options: Namespace, what: str, total: int) -> Iterator[Callable[[int | None], None]]:
+    """A function that moves a bar on standard error to a number, or on by one; silent without a terminal."""
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    silent = options.json or not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+        task = bar.add_task(what, total=total)
+
+        def advance(done: int | None) -> None:
+            if done is None:
+                bar.advance(task)
+            else:
+                bar.update(task, completed=done)
+
+        yield advance
+
+
+def _print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console) -> None:
+    speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
+    done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
+    verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
+    console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
+    for finding in findings:
+        console.rule(f"game {finding.divergence.game}, step {finding.divergence.step}")
+        print_report(finding.report, console)
+        console.print(f"Page: {finding.page_path}", soft_wrap=True)
+
+
+def _print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:
+    table = Table("rule", "mark", *engines)
+    for mark in found.marks:
+        style = "red" if mark.expected != mark.observed or not mark.expected else ""
+        table.add_row(mark.rule, mark.mark, f"{mark.expected:,}", f"{mark.observed:,}", style=style)
+    console.print(table)
+    hit = len(found.rules) - len(found.never())
+    console.print(f"{hit} of {counted(len(found.rules), 'rule')} hit.")
+    for text, names in (
+        ("Never hit", found.never()),
+        ("Rarely hit", found.rare()),
+        ("Marks that never fired", found.silent_marks()),
+        ("Marks counted differently", tuple(mark.mark for mark in found.unequal())),
+    ):
+        if names:
+            console.print(f"{text}: {', '.join(names)}.")
+
+
+def _print_rewards(
+    world: World,
+    engines: tuple[str, str],
+    episodes: Sequence[Episode],
+    changes: Sequence[Change],
+    disagreements: Sequence[Change],
+    console: Console,
+) -> None:
+    transitions = sum(len(episode.golden.case.actions) for episode in episodes)
+    console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
+    if changes:
+        table = Table("component", "transitions changed", "sum of changes (reward)")
+        for name in world.components:
+            touched = [change for change in changes if change.component == name]
+            if touched:
+                total = sum(change.after - change.before for change in touched) * world.component_unit
+                table.add_row(name, f"{len(touched):,}", f"{total:+.10g}")
+        console.print(table)
+        _print_transitions(world, f"What changed ({engines[0]})", ("recorded", "now"), changes, console)
+    else:
+        console.print("No reward has changed.")
+    if disagreements:
+        _print_transitions(world, "Where the engines disagree", engines, disagreements, console)
+    else:
+        console.print(f"{engines[0]} and {engines[1]} agree.")
+
+
+def _print_transitions(
+    world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], console: Console
+) -> None:
+    table = Table("episode", "step", "action", "component", *sides, title=Text(title), title_justify="left")
+    for change in changes[:SHOWN_TRANSITIONS]:
+        before, after = (value_text(value) for value in (change.before, change.after))
+        action = world.actions[change.action]
+        table.add_row(change.episode, str(change.step), action, change.component, before, after)
+    console.print(table)
+    more = len(changes) - SHOWN_TRANSITIONS
+    if more > 0:
+        console.print(f"… and {more:,} more (--json lists all).")
+
+
+def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
+    table = Table("engine", Column("mutant", overflow="fold"), "rules", "result", "steps", "seen in")
+    for verdict in verdicts:
+        cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result
+        style = "" if verdict.noticed else "red"
+        table.add_row(*cells, f"{verdict.steps:,}", verdict.detail, style=style)
+    console.print(table)
+    share = f" ({noticed / judged:.0%})" if judged else ""
+    console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
+    for result, text in ((SURVIVED, "Survivors"), (UNBUILDABLE, "Not built")):
+        names = [verdict.mutant.name for verdict in verdicts if verdict.result == result]
+        if names:
+            console.print(f"{text}: {', '.join(names)}.")

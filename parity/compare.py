@@ -1,0 +1,132 @@
+"""Exact comparison: first fast, which games differ at all; then slow, in which places one of them differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import Array, State
+from parity.world import World
+
+Fields = Mapping[str, Array | list[State]]
+"""Name -> one row for each game: an array with a leading axis, or a list of states."""
+
+ABSENT = "absent"
+STATE = "state"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place in which two engines differ; values are JSON values, ``expected`` the reference's."""
+
+    field: str
+    expected: Any
+    observed: Any
+
+    @property
+    def family(self) -> str:
+        """The compared field that this place belongs to: the name before any index or key."""
+        return self.field.split("[")[0].split(".")[0]
+
+
+def rows_that_differ(expected: Fields, observed: Fields, tolerances: Mapping[str, float]) -> NDArray[np.bool_]:
+    """(rows,) bool: the games in which any field differs. Fields that only one side has differ everywhere."""
+    rows = len(next(iter(expected.values())))
+    if expected.keys() != observed.keys():
+        return np.ones(rows, dtype=np.bool_)
+    differ = np.zeros(rows, dtype=np.bool_)
+    for name, values in expected.items():
+        differ |= _field_rows(values, observed[name], tolerances.get(name))
+    return differ
+
+
+def _field_rows(
+    expected: Array | list[State], observed: Array | list[State], tolerance: float | None
+) -> NDArray[np.bool_]:
+    if isinstance(expected, list) or isinstance(observed, list):
+        return np.array([not _same_state(*both) for both in zip(expected, observed, strict=True)], dtype=np.bool_)
+    if not _same_form(expected, observed):
+        return np.ones(len(expected), dtype=np.bool_)
+    differ = _elements_differ(expected, observed, tolerance)
+    return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
+
+
+def _same_state(expected: object, observed: object) -> bool:
+    """Equality that tells 1 from True and 1.0, which ``==`` does not; equal texts settle it fast."""
+    if expected != observed:
+        return False
+    return repr(expected) == repr(observed) or next(state_differences(expected, observed), None) is None
+
+
+def _same_form(expected: Array, observed: Array) -> bool:
+    """Same shape, and the same type where bits count (floats); integers of any width and flags compare by value."""
+    floating = np.issubdtype(expected.dtype, np.floating) or np.issubdtype(observed.dtype, np.floating)
+    return expected.shape == observed.shape and (not floating or expected.dtype == observed.dtype)
+
+
+def _elements_differ(expected: Array, observed: Array, tolerance: float | None) -> NDArray[np.bool_]:
+    if tolerance is not None:
+        close = np.isclose(expected, observed, rtol=0, atol=tolerance, equal_nan=True)
+        return np.asarray(~close, dtype=np.bool_)
+    if np.issubdtype(expected.dtype, np.floating):
+        bits = np.dtype(f"u{expected.dtype.itemsize}")
+        expected, observed = (np.ascontiguousarray(side).view(bits) for side in (expected, observed))
+    return np.asarray(expected != observed, dtype=np.bool_)
+
+
+def explain(world: World, expected: Fields, observed: Fields, row: int) -> list[Difference]:
+    """Every place in which game ``row`` differs, in the order of the fields; empty when it does not."""
+    names = list(dict.fromkeys([*expected, *observed]))
+    return [difference for name in names for difference in _explain_field(world, name, expected, observed, row)]
+
+
+def _explain_field(world: World, name: str, expected: Fields, observed: Fields, row: int) -> Iterator[Difference]:
+    if name not in expected or name not in observed:
+        yield Difference(name, *("present" if name in side else ABSENT for side in (expected, observed)))
+        return
+    one, other = expected[name], observed[name]
+    if isinstance(one, list) or isinstance(other, list):
+        yield from state_differences(one[row], other[row])
+    elif not _same_form(one, other):
+        yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
+    else:
+        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], world.tolerances.get(name))[0])
+        for place in map(tuple, places.tolist()):
+            label = _label(world, name, place)
+            yield Difference(label, one[row][place].item(), other[row][place].item())
+
+
+def _label(world: World, name: str, place: tuple[int, ...]) -> str:
+    if not place:
+        return name
+    index = ", ".join(map(str, place))
+    if name == "observation" and world.observation_label is not None:
+        return f"{name}[{index}: {world.observation_label(place)}]"
+    names: Mapping[str, Sequence[str]] = {
+        "components": world.components,
+        "mask": world.actions,
+        "marks": tuple(world.marks),
+    }
+    return f"{name}[{names[name][place[0]]}]" if name in names else f"{name}[{index}]"
+
+
+def state_differences(expected: object, observed: object, path: str = STATE) -> Iterator[Difference]:
+    """The places, as paths such as ``state.player.hp`` or ``state.enemies[0].row``, in which two states differ."""
+    if isinstance(expected, dict) and isinstance(observed, dict):
+        for key in dict.fromkeys([*expected, *observed]):
+            yield from state_differences(expected.get(key, ABSENT), observed.get(key, ABSENT), f"{path}.{key}")
+    elif isinstance(expected, list) and isinstance(observed, list):
+        for index in range(max(len(expected), len(observed))):
+            one, other = (side[index] if index < len(side) else ABSENT for side in (expected, observed))
+            yield from state_differences(one, other, f"{path}[{index}]")
+    elif type(expected) is not type(observed) or expected != observed:
+        yield Difference(path, expected, observed)
+
+
+def families(differences: Sequence[Difference]) -> set[str]:
+    """The compared fields in which the differences lie."""
+    return {difference.family for difference in differences}

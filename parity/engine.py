@@ -1,0 +1,250 @@
+"""The interface through which the harness, and everybody else, sees an engine.
+
+A world offers *batch engines*: many games side by side in numbered slots, everything in arrays whose
+first axis is the slot. A single game is a thin view of a batch of one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+State = dict[str, Any]
+Array = NDArray[Any]
+Slots = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BatchStep:
+    """What one step of ``n`` games gave, before any game is restarted.
+
+    observation: (n, *observation shape), as the world says.
+    components: (n, components) reward components in the world's order; integers compare exactly.
+    reward: (n,) float, the total reward.
+    terminated, truncated: (n,) bool; ``truncated`` is absent in worlds without time limits.
+    info: name -> (n,) array, facts that every engine of the world reports; compared like all else.
+    """
+
+    observation: Array
+    components: Array
+    reward: Array
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_] | None = None
+    info: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """(n,) bool: the episode is over, one way or the other."""
+        return self.terminated if self.truncated is None else self.terminated | self.truncated
+
+
+class BatchEngine(ABC):
+    """``games`` games of one world, each in its slot 0 … games − 1. Worlds implement this.
+
+    Arrays that a method returns stay as they are until the engine's next step, reset, restart or set_state.
+    ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
+    """
+
+    games: int
+
+    @abstractmethod
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        """Start new games from ``seeds`` (k,) in ``slots`` (k,); returns their observations (k, …)."""
+
+    @abstractmethod
+    def restart(self, slots: Slots) -> Array:
+        """Start in ``slots`` (k,) the games that follow the present ones by the world's auto-reset rule.
+
+        Returns their observations (k, …). Where games follow one another inside ``step`` already, this
+        does nothing but return the present observations.
+        """
+
+    @abstractmethod
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed (games,) from which each slot's present game draws."""
+
+    @abstractmethod
+    def mask(self) -> NDArray[np.bool_]:
+        """(games, actions) bool: which actions are valid now."""
+
+    @abstractmethod
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        """One action (games,) in every game. Restarts nothing: an ended game keeps its last state.
+
+        Actions are in 0 … actions − 1 and may be invalid by the mask; the world's rules say what then.
+        """
+
+    @abstractmethod
+    def get_state(self, slots: Slots) -> list[State]:
+        """Complete states of ``slots``: JSON values only, canonical (equal states are equal dicts)."""
+
+    @abstractmethod
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        """Put ``states`` into ``slots``; returns their observations (k, …).
+
+        ``set_state(get_state(…))`` is the identity. Raises StateRefused, with nothing changed, when a
+        state is against the world's rules. Fires no marks but those of making an observation.
+        """
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        """As ``step``, and where a game ended the next one by the world's auto-reset rule, at once.
+
+        The observation is then the new game's first one, all else is what the step gave. Engines that can do
+        this faster in one go override it.
+        """
+        step = deepcopy(self.step(actions))
+        ended = np.flatnonzero(step.ended)
+        if ended.size:
+            step.observation[ended] = self.restart(ended)
+        return step
+
+    def state_arrays(self) -> Mapping[str, Array] | None:
+        """The complete states as arrays, field -> (games, …), or None where only dicts are offered.
+
+        Names, shapes and values are shared by all engines of the world that offer it. This is what makes
+        comparing big batches fast.
+        """
+        return None
+
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        """How often each mark fired since the engine was opened, in all games together, (marks,) integers.
+
+        In the order of the world's marks. Counts only grow: restart, reset and set_state keep them. Marks of
+        making an observation count once for each that reset, restart, set_state and a step returns. None when
+        the engine was not opened with marks, or counts none.
+        """
+        return None
+
+    def close(self) -> None:  # noqa: B027 - only engines that hold something need one
+        """Let go of processes and memory; the engine is not used afterwards."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of a single game gave; shapes as in BatchStep without the first axis."""
+
+    observation: Array
+    components: Array
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+_ONLY: Slots = np.zeros(1, dtype=np.intp)
+
+
+class Engine:
+    """One game: a view of a batch of one. Usable in a ``with`` block."""
+
+    def __init__(self, batch: BatchEngine, actions: int) -> None:
+        self._batch = batch
+        self._actions = actions
+
+    def reset(self, seed: int | None = None) -> Array:
+        """Start a new game; without a seed one is drawn from the system. Returns the observation."""
+        chosen = secrets.randbits(64) if seed is None else seed
+        return np.array(self._batch.reset(game_seeds(chosen, 1), _ONLY)[0])
+
+    def mask(self) -> NDArray[np.bool_]:
+        """(actions,) bool: which actions are valid now."""
+        return np.array(self._batch.mask()[0])
+
+    def step(self, action: int) -> Step:
+        """One action; raises ValueError outside 0 … actions − 1. An ended game is not restarted."""
+        step = self._batch.step(checked_actions([action], 1, self._actions))
+        return Step(
+            observation=np.array(step.observation[0]),
+            components=np.array(step.components[0]),
+            reward=float(step.reward[0]),
+            terminated=bool(step.terminated[0]),
+            truncated=step.truncated is not None and bool(step.truncated[0]),
+            info={name: values[0].tolist() for name, values in step.info.items()},
+        )
+
+    def get_state(self) -> State:
+        """The complete state, as JSON values."""
+        return self._batch.get_state(_ONLY)[0]
+
+    def set_state(self, state: State) -> Array:
+        """Take ``state``; returns the observation. Raises StateRefused when the rules forbid it."""
+        return np.array(self._batch.set_state([state], _ONLY)[0])
+
+    def close(self) -> None:
+        """Let go of what the engine holds."""
+        self._batch.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AutoResetBatch:
+    """A batch for training and evaluation: a game that ends is followed by the next one at once."""
+
+    def __init__(self, batch: BatchEngine, actions: int) -> None:
+        self.games = batch.games
+        self._batch = batch
+        self._actions = actions
+        self._all: Slots = np.arange(batch.games)
+
+    def reset(self, seed: int | None = None) -> Array:
+        """Start every game, slot ``i`` from ``seed + i``; returns observations (games, …)."""
+        chosen = secrets.randbits(64) if seed is None else seed
+        return self._batch.reset(game_seeds(chosen, self.games), self._all)
+
+    def mask(self) -> NDArray[np.bool_]:
+        """(games, actions) bool: which actions are valid now."""
+        return self._batch.mask()
+
+    def step(self, actions: ArrayLike) -> BatchStep:
+        """One action (games,) in every game; where that ends a game, the observation is the next one's first.
+
+        Raises ValueError for another shape or an action outside 0 … actions - 1.
+        """
+        return self._batch.step_restarting(checked_actions(actions, self.games, self._actions))
+
+    def get_state(self, slots: Iterable[int] | None = None) -> list[State]:
+        """Complete states of the given slots, or of all."""
+        return self._batch.get_state(self._slots(slots))
+
+    def set_state(self, states: Sequence[State], slots: Iterable[int] | None = None) -> Array:
+        """Put states into the given slots, or all; returns their observations (k, …)."""
+        return self._batch.set_state(states, self._slots(slots))
+
+    def close(self) -> None:
+        """Let go of what the engine holds."""
+        self._batch.close()
+
+    def _slots(self, slots: Iterable[int] | None) -> Slots:
+        return self._all if slots is None else np.array(list(slots), dtype=np.intp)
+
+
+def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
+    """Seeds ``seed``, ``seed + 1``, … (modulo 2⁶⁴) of a batch's games, (games,) uint64."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed {seed} is outside 0 … 2⁶⁴ − 1: choose one inside.")
+    return np.array([(seed + game) % 2**64 for game in range(games)], dtype=np.uint64)
+
+
+def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:
+    """Actions as (games,) int32; raises ValueError for another shape or an action outside the range."""
+    given = np.asarray(actions)
+    if given.shape != (games,) or not np.issubdtype(given.dtype, np.integer):
+        raise ValueError(f"actions are {given.dtype} of shape {given.shape}: give {games} integers.")
+    outside = given[(given < 0) | (given >= count)]
+    if outside.size:
+        raise ValueError(f"action {int(outside[0])} is outside 0 … {count - 1}: choose one inside.")
+    return given.astype(np.int32)

@@ -1,0 +1,23 @@
+"""What can go wrong, each with one sentence for the person at the terminal and an exit code."""
+
+from __future__ import annotations
+
+
+class ParityError(Exception):
+    """Base of the harness's own errors; the message is one sentence that says what to do."""
+
+    exit_code = 3
+
+
+class UsageError(ParityError):
+    """The person asked for something that does not exist or cannot be read."""
+
+    exit_code = 2
+
+
+class EngineError(ParityError):
+    """An engine died, hung, raised or answered in a form its world does not promise."""
+
+
+class StateRefused(ParityError):
+    """An engine will not take a state in ``set_state``; its games are as they were before."""

@@ -1,0 +1,84 @@
+"""From a diverging game to something a person can act on: a small trace and a report of it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from parity.lockstep import Divergence
+from parity.pair import Pair
+from parity.replay import Moment, moments
+from parity.report import Report, write_page
+from parity.shrink import shrink
+from parity.trace import Case, Trace, write_trace
+from parity.world import World
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A divergence, its report, and the files that were written."""
+
+    divergence: Divergence
+    report: Report
+    trace_path: Path
+    page_path: Path
+
+
+def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: float) -> Pair:
+    """A pair of one game each, counting marks where it can, comparing them if the case does."""
+    pair = Pair(world, engines, 1, marks=bool(world.marks), timeout=timeout)
+    try:
+        if case.marks:
+            pair.compare_marks()
+    except BaseException:
+        pair.close()
+        raise
+    return pair
+
+
+def replay_command(trace_path: Path) -> str:
+    """The one command that replays a trace."""
+    return f"parity replay {shlex.quote(str(trace_path))}"
+
+
+def rules_in_play(world: World, moment: Moment) -> tuple[str, ...]:
+    """The rule ids whose marks fired in a moment, on either side, in the world's order."""
+    if moment.marks is None:
+        return ()
+    fired = moment.marks[0].keys() | moment.marks[1].keys()
+    return tuple(dict.fromkeys(rule for mark, rule in world.marks.items() if mark in fired))
+
+
+def investigate(
+    world: World,
+    spec: str,
+    engines: tuple[str, str],
+    divergence: Divergence,
+    trace_path: Path,
+    *,
+    shrink_seconds: float,
+    timeout: float,
+) -> Finding:
+    """Shrink a divergence, write its trace to ``trace_path`` and its page beside it.
+
+    ``spec`` names the world as ``--world`` does. A divergence that does not show in a game played alone
+    is written as it was found.
+    """
+    with open_alone(world, engines, divergence.case, timeout) as pair:
+        small = shrink(pair, divergence.case, shrink_seconds)
+        case = divergence.case if small is None else small
+        recorded = moments(pair, case)
+    trace = Trace(
+        world=spec,
+        engines=engines,
+        case=case,
+        differences=divergence.differences if small is None else recorded[-1].differences,
+        rules=rules_in_play(world, recorded[-1]),
+        found=None if case == divergence.case else divergence.case,
+    )
+    report = Report(world, trace, tuple(recorded), replay_command(trace_path))
+    page_path = trace_path.with_suffix(".html")
+    write_trace(trace, trace_path)
+    write_page(report, page_path)
+    return Finding(divergence, report, trace_path, page_path)

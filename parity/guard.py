@@ -1,0 +1,162 @@
+"""A wall around an engine: whatever goes wrong inside becomes one sentence, and nothing waits for ever."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import Array, BatchEngine, BatchStep, Slots, State
+from parity.errors import EngineError, StateRefused
+from parity.world import World
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DEFAULT_TIMEOUT = 600.0
+CLOSING_TIMEOUT = 5.0
+
+
+class _Overdue(BaseException):
+    """Not an Exception, so that no engine mistakes it for an error of its own and goes on."""
+
+
+def _overdue(_signal: int, _frame: FrameType | None) -> None:
+    raise _Overdue
+
+
+@contextlib.contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Raise _Overdue inside the block after ``seconds``.
+
+    The alarm interrupts Python code and waits on pipes and locks; it cannot interrupt a native call that
+    never returns. Only the main thread of a POSIX system can have one; elsewhere there is no deadline.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _overdue)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class GuardedEngine(BatchEngine):
+    """An engine of ``world`` whose failures, silence and malformed answers are EngineErrors."""
+
+    def __init__(
+        self, world: World, name: str, games: int, *, marks: bool = False, timeout: float = DEFAULT_TIMEOUT
+    ) -> None:
+        self.games = games
+        self.name = name
+        self._world = world
+        self._timeout = timeout
+        self._engine = self._ask("start", world.engines[name], games, marks=marks)
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        """As BatchEngine: new games."""
+        return self._observed(self._ask("reset", self._engine.reset, seeds, slots), len(slots))
+
+    def restart(self, slots: Slots) -> Array:
+        """As BatchEngine: the games that follow."""
+        return self._observed(self._ask("restart", self._engine.restart, slots), len(slots))
+
+    def seeds(self) -> NDArray[np.uint64]:
+        """As BatchEngine: the seeds."""
+        seeds = self._ask("seeds", self._engine.seeds)
+        self._demand("seeds", seeds, (self.games,), "uint64")
+        return seeds
+
+    def mask(self) -> NDArray[np.bool_]:
+        """As BatchEngine: the masks."""
+        mask = self._ask("mask", self._engine.mask)
+        self._demand("masks", mask, (self.games, len(self._world.actions)), "bool")
+        return mask
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        """As BatchEngine: a step."""
+        return self._checked(self._ask("step", self._engine.step, actions))
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        """As BatchEngine: a step, and the next game where one ended."""
+        return self._checked(self._ask("step_restarting", self._engine.step_restarting, actions))
+
+    def get_state(self, slots: Slots) -> list[State]:
+        """As BatchEngine: complete states."""
+        states = self._ask("get_state", self._engine.get_state, slots)
+        for state in states:
+            missing = [name for name in self._world.state_fields if name not in state]
+            if missing:
+                raise EngineError(
+                    f"engine '{self.name}' gives states without '{missing[0]}': its get_state must add it."
+                )
+        return states
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        """As BatchEngine: observations of the states taken."""
+        return self._observed(self._ask("set_state", self._engine.set_state, states, slots), len(slots))
+
+    def state_arrays(self) -> Mapping[str, Array] | None:
+        """As BatchEngine: states as arrays, or None."""
+        return self._ask("state_arrays", self._engine.state_arrays)
+
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        """As BatchEngine: mark counts, or None."""
+        marks = self._ask("marks", self._engine.marks)
+        if marks is not None:
+            self._demand("marks", marks, (len(self._world.marks),))
+        return marks
+
+    def close(self) -> None:
+        """Close the engine; an engine that fails to close is left alone."""
+        with contextlib.suppress(Exception, _Overdue), deadline(CLOSING_TIMEOUT):
+            self._engine.close()
+
+    def _ask(self, what: str, call: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
+        try:
+            with deadline(self._timeout):
+                return call(*arguments, **options)
+        except StateRefused:
+            raise
+        except _Overdue:
+            raise EngineError(
+                f"engine '{self.name}' gave no answer to {what} within {self._timeout:g} seconds: "
+                "look for an endless loop, or allow more with --timeout."
+            ) from None
+        except EngineError as error:
+            raise EngineError(f"engine '{self.name}' failed in {what}: {error}") from error
+        except Exception as error:
+            raise EngineError(
+                f"engine '{self.name}' failed in {what}: {type(error).__name__}: {error} (--traceback shows where)."
+            ) from error
+
+    def _checked(self, step: BatchStep) -> BatchStep:
+        self._observed(step.observation, self.games)
+        self._demand("components", step.components, (self.games, len(self._world.components)))
+        self._demand("rewards", step.reward, (self.games,))
+        self._demand("terminated flags", step.terminated, (self.games,), "bool")
+        if step.truncated is not None:
+            self._demand("truncated flags", step.truncated, (self.games,), "bool")
+        return step
+
+    def _observed(self, observation: Array, rows: int) -> Array:
+        self._demand("observations", observation, (rows, *self._world.observation_shape))
+        return observation
+
+    def _demand(self, what: str, array: object, shape: tuple[int, ...], dtype: str | None = None) -> None:
+        if isinstance(array, np.ndarray) and array.shape == shape and (dtype is None or array.dtype == dtype):
+            return
+        given = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise EngineError(
+            f"engine '{self.name}' gives {what} as {given}: "
+            f"world '{self._world.name}' wants a numpy array, {dtype + ' ' if dtype else ''}{shape}."
+        )

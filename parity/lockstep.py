@@ -1,0 +1,278 @@
+"""The lockstep run: many games on two engines at once, everything compared at every step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.compare import Difference
+from parity.engine import Array, Slots, State, game_seeds
+from parity.errors import EngineError, StateRefused
+from parity.guard import DEFAULT_TIMEOUT
+from parity.pair import Observed, Pair
+from parity.replay import differs_at
+from parity.sources import Source, choose_actions, open_source
+from parity.trace import RESTART, Action, Case
+from parity.world import View, World
+
+DICT_CHECK_EVERY = 16
+TRIM_EVERY = 1024
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run does. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
+
+    marks: count and compare rule marks too. stop_after: how many diverging games end the run.
+    auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
+    """
+
+    source: str = "uniform"
+    steps: int = 1000
+    games: int = 64
+    seed: int = 0
+    invalid: float = 0.01
+    marks: bool = False
+    auto_reset: bool = False
+    stop_after: int = 1
+    timeout: float = DEFAULT_TIMEOUT
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A game that went apart: its course so far, and where the engines differ after it."""
+
+    game: int
+    step: int
+    case: Case
+    differences: tuple[Difference, ...]
+
+
+@dataclass
+class Outcome:
+    """What a run found. steps: transitions compared in all; marks: per engine, total count of each mark."""
+
+    steps: int = 0
+    episodes: int = 0
+    seconds: float = 0.0
+    divergences: list[Divergence] = field(default_factory=list)
+    marks: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+
+class _History:
+    """What was done in every slot since its present game began."""
+
+    def __init__(self, games: int, settings: Settings) -> None:
+        self._rows: list[NDArray[np.int32]] = []
+        self._trimmed = 0
+        self._begun = np.zeros(games, dtype=np.int64)
+        self._starts: list[int | State] = [0] * games
+        self._settings = settings
+
+    def begin(self, slot: int, start: int | State) -> None:
+        """A game begins in ``slot`` from a seed or a state."""
+        self._begun[slot] = self._trimmed + len(self._rows)
+        self._starts[slot] = start
+
+    def add(self, actions: NDArray[np.int32]) -> None:
+        """All games took an action."""
+        self._rows.append(actions)
+        if len(self._rows) % TRIM_EVERY == 0:
+            unneeded = int(self._begun.min()) - self._trimmed
+            del self._rows[:unneeded]
+            self._trimmed += unneeded
+
+    def case(self, slot: int, *then: Action) -> Case:
+        """The course of the game in ``slot``, and what was done ``then``."""
+        rows = self._rows[int(self._begun[slot]) - self._trimmed :]
+        start = self._starts[slot]
+        actions = (*(int(row[slot]) for row in rows), *then)
+        case = Case(actions, marks=self._settings.marks, auto_reset=self._settings.auto_reset)
+        return replace(case, seed=start) if isinstance(start, int) else replace(case, state=start)
+
+
+def _length(entry: tuple[int, Case]) -> int:
+    return len(entry[1].actions)
+
+
+class _Run:
+    def __init__(self, pair: Pair, source: Source, settings: Settings, rng: np.random.Generator) -> None:
+        self.pair = pair
+        self.source = source
+        self.settings = settings
+        self.rng = rng
+        self.outcome = Outcome()
+        self.taken = 0
+        self.history = _History(pair.games, settings)
+        self.active = np.ones(pair.games, dtype=np.bool_)
+        self.observation: Array = np.zeros(0)
+
+    def play(self, progress: Callable[[int], None]) -> None:
+        """The whole run."""
+        self.begin()
+        while self.taken < self.settings.steps and not self.done():
+            self.advance()
+            if self.taken % DICT_CHECK_EVERY == 0:
+                self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
+            self.taken += 1
+            progress(self.taken)
+        self.finish()
+
+    def begin(self) -> None:
+        """Start every game."""
+        seen = self.pair.reset(game_seeds(self.settings.seed, self.pair.games))
+        self._note_seeds(self.pair.all)
+        self.check(seen, self.pair.all)
+        self.observation = seen.observation.copy()
+        self._made_starts(self.pair.all)
+
+    def advance(self) -> None:
+        """One action in every game, and the next game wherever one ended."""
+        mask = self.pair.reference.mask()
+        view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
+        actions = choose_actions(self.rng, self.source.weights(view), mask, self.settings.invalid)
+        seen = self.pair.step(actions, restarting=self.settings.auto_reset)
+        assert seen.step is not None
+        self.history.add(actions)
+        self.outcome.steps += int(self.active.sum())
+        self.check(seen, self.pair.all)
+        self.observation = seen.observation
+        ended = np.flatnonzero(seen.step.ended & self.active)
+        if ended.size:
+            self._next_games(ended)
+
+    def finish(self) -> None:
+        """Compare once more what the last step left."""
+        self.check(self.pair.look(), self.pair.all)
+        self.check_dicts(self.pair.all)
+
+    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Take the games that differ out of the run, each with its case."""
+        differ = self.pair.rows_that_differ(seen) & self.active[slots]
+        for row in np.flatnonzero(differ):
+            slot = int(slots[row])
+            self.active[slot] = False
+            if len(self.outcome.divergences) >= self.settings.stop_after:
+                continue
+            case = self.history.case(slot, *then)
+            differences = tuple(self.pair.explain(seen, int(row), slot))
+            self.outcome.divergences.append(Divergence(slot, len(case.actions), case, differences))
+        fired = self.pair.newly_fired()
+        # Marks are counted for all games together: once one went apart, they tell nothing about the others.
+        if fired is not None and self.active.all() and self.pair.rows_that_differ(fired)[0]:
+            self._find_marks_apart(fired, slots, *then)
+
+    def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
+        """Find the game in which marks fired differently by playing each alone, the shortest first."""
+        cases = sorted(((int(slot), self.history.case(int(slot), *then)) for slot in slots), key=_length)
+        found = self._first_apart_alone(cases)
+        if found is None:
+            slot, case = cases[0]
+            found = Divergence(slot, len(case.actions), case, tuple(self.pair.explain(fired, 0, slot)))
+        self.active[found.game] = False
+        self.outcome.divergences.append(found)
+
+    def _first_apart_alone(self, cases: list[tuple[int, Case]]) -> Divergence | None:
+        with Pair(self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout) as alone:
+            alone.compare_marks()
+            for slot, case in cases:
+                found = differs_at(alone, case)
+                if found is not None:
+                    return Divergence(slot, found[0], case.prefix(found[0]), tuple(found[1]))
+        return None
+
+    def check_dicts(self, slots: Slots) -> None:
+        """Compare full state dicts, so that a field missing from the state arrays is noticed."""
+        self.check(self.pair.check_states(slots), slots)
+
+    def done(self) -> bool:
+        """Enough games went apart."""
+        return len(self.outcome.divergences) >= self.settings.stop_after or not self.active.any()
+
+    def _next_games(self, ended: Slots) -> None:
+        if not self.settings.auto_reset:
+            observation = self.observation.copy()
+            seen = self.pair.restart(ended)
+            self.check(seen, ended, RESTART)
+            observation[ended] = seen.observation
+            self.observation = observation
+        self.outcome.episodes += len(ended)
+        self._note_seeds(ended)
+        self._made_starts(ended)
+
+    def _note_seeds(self, slots: Slots) -> None:
+        seeds = self.pair.reference.seeds()
+        for slot in slots:
+            self.history.begin(int(slot), int(seeds[slot]))
+
+    def _made_starts(self, slots: Slots) -> None:
+        made = self.source.starts(slots)
+        if not made:
+            return
+        chosen: Slots = np.array(list(made), dtype=np.intp)
+        try:
+            seen = self.pair.set_state(list(made.values()), chosen)
+        except StateRefused as error:
+            raise EngineError(f"a directed start of world '{self.pair.world.name}' is refused: {error}") from error
+        for slot, state in made.items():
+            self.history.begin(slot, state)
+        self.check(seen, chosen)
+        self.observation = self.observation.copy()
+        self.observation[chosen] = seen.observation
+
+
+def run(
+    world: World,
+    engines: tuple[str, str],
+    settings: Settings,
+    progress: Callable[[int], None] = lambda steps: None,
+) -> Outcome:
+    """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
+
+    Both engines get the same seeds, states and actions and are never brought back together. A game in
+    which they differ leaves the run. ``progress`` is told the number of steps of each game so far. Raises
+    EngineError and UsageError.
+    """
+    rng = np.random.default_rng(settings.seed)
+    source = open_source(settings.source, world, settings.games, rng)
+    with Pair(world, engines, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
+        if settings.marks:
+            pair.compare_marks()
+        course = _Run(pair, source, settings, rng)
+        began = time.perf_counter()
+        try:
+            course.play(progress)
+        except EngineError as error:
+            raise EngineError(
+                f"{error} It was after {course.taken} steps of each game, seed {settings.seed}."
+            ) from error
+        course.outcome.seconds = time.perf_counter() - began
+        if settings.marks:
+            course.outcome.marks = pair.marks()
+        return course.outcome
+
+
+def run_cases(world: World, engines: tuple[str, str], cases: list[Case], settings: Settings) -> Outcome:
+    """Play recorded cases one after another and compare everything; ``settings`` gives marks and limits."""
+    outcome = Outcome()
+    began = time.perf_counter()
+    with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout) as pair:
+        if settings.marks:
+            pair.compare_marks()
+        for number, case in enumerate(cases):
+            outcome.episodes += 1
+            found = differs_at(pair, case)
+            outcome.steps += len(case.actions) if found is None else found[0]
+            if found is not None:
+                done, differences = found
+                outcome.divergences.append(Divergence(number, done, case.prefix(done), tuple(differences)))
+                if len(outcome.divergences) >= settings.stop_after:
+                    break
+        outcome.seconds = time.perf_counter() - began
+        if settings.marks:
+            outcome.marks = pair.marks()
+    return outcome

@@ -1,0 +1,185 @@
+"""Two engines of one world, doing the same things independently of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.compare import STATE, Difference, Fields, explain, families, rows_that_differ, state_differences
+from parity.engine import Array, BatchStep, Slots, State
+from parity.errors import UsageError
+from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
+from parity.world import World
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What both engines showed after one doing, as fields with one row for each game concerned.
+
+    observation: the reference's. step: the reference's, where the doing was a step.
+    """
+
+    expected: Fields
+    observed: Fields
+    observation: Array
+    step: BatchStep | None = None
+
+
+class Pair:
+    """The engines ``names`` of ``world``, ``games`` slots each, for use in a ``with`` block.
+
+    Neither engine ever receives anything that the other one computed. The only exception is the choice of
+    actions, which looks at the first engine, the reference, and is the same for both.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        names: tuple[str, str],
+        games: int,
+        *,
+        marks: bool = False,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> None:
+        self.world = world
+        self.names = names
+        self.games = games
+        self.all: Slots = np.arange(games)
+        self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
+        try:
+            self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
+            self._arrays = all(engine.state_arrays() is not None for engine in self._both)
+        except BaseException:
+            self.reference.close()
+            raise
+        self._counted: tuple[Array, Array] | None = None
+
+    @property
+    def _both(self) -> tuple[GuardedEngine, GuardedEngine]:
+        return self.reference, self.other
+
+    def compare_marks(self) -> None:
+        """Compare marks from now on; raises UsageError when an engine counts none."""
+        self._counted = self.marks()
+
+    def reset(self, seeds: NDArray[np.uint64]) -> Observed:
+        """Start new games in all slots."""
+        return self._situations(lambda engine: engine.reset(seeds, self.all), self.all)
+
+    def restart(self, slots: Slots) -> Observed:
+        """The world's auto-reset in some slots."""
+        return self._situations(lambda engine: engine.restart(slots), slots)
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Observed:
+        """Put states into some slots. Raises StateRefused when an engine does not take them."""
+        return self._situations(lambda engine: engine.set_state(states, slots), slots)
+
+    def step(self, actions: NDArray[np.int32], *, restarting: bool = False) -> Observed:
+        """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended."""
+        steps = [engine.step_restarting(actions) if restarting else engine.step(actions) for engine in self._both]
+        fields = [
+            self._step_fields(step) | self._situation_fields(engine, self.all)
+            for engine, step in zip(self._both, steps, strict=True)
+        ]
+        return Observed(fields[0], fields[1], steps[0].observation, steps[0])
+
+    def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
+        """(rows,) bool: the games in which the engines differ."""
+        return rows_that_differ(seen.expected, seen.observed, self.world.tolerances)
+
+    def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
+        """Every difference in one game; states are explained by their dicts wherever these differ."""
+        differences = explain(self.world, seen.expected, seen.observed, row)
+        if not self._arrays or STATE not in families(differences):
+            return differences
+        place: Slots = np.array([slot])
+        dicts = list(state_differences(self.reference.get_state(place)[0], self.other.get_state(place)[0]))
+        if not dicts:
+            return differences
+        return [*(found for found in differences if found.family != STATE), *dicts]
+
+    def check_states(self, slots: Slots) -> Observed:
+        """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
+        expected, observed = ({STATE: engine.get_state(slots)} for engine in self._both)
+        return Observed(expected, observed, np.zeros(0))
+
+    def look(self) -> Observed:
+        """Masks, seeds and states of all games as they stand."""
+        expected, observed = (self._situation_fields(engine, self.all) for engine in self._both)
+        return Observed(expected, observed, np.zeros(0))
+
+    def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
+        observations = [do(engine) for engine in self._both]
+        fields: list[Fields] = [
+            {"observation": observation, **self._situation_fields(engine, slots)}
+            for engine, observation in zip(self._both, observations, strict=True)
+        ]
+        return Observed(fields[0], fields[1], observations[0])
+
+    def _step_fields(self, step: BatchStep) -> dict[str, Array | list[State]]:
+        fields: dict[str, Array | list[State]] = {
+            "observation": step.observation,
+            "components": step.components,
+            "reward": step.reward,
+            "terminated": step.terminated,
+        }
+        if step.truncated is not None:
+            fields["truncated"] = step.truncated
+        return fields | {f"info.{name}": values for name, values in step.info.items()}
+
+    def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> dict[str, Array | list[State]]:
+        fields: dict[str, Array | list[State]] = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
+        if len(slots) == self.games:
+            # Reading states costs most; those of a few restarted games are compared after their next step.
+            fields |= self._state_fields(engine)
+        return fields
+
+    def _state_fields(self, engine: GuardedEngine) -> dict[str, Array | list[State]]:
+        """States as arrays where both engines offer them; a game played alone is compared by its dict as well."""
+        fields: dict[str, Array | list[State]] = {}
+        arrays = engine.state_arrays() if self._arrays else None
+        if arrays is not None:
+            fields |= {f"{STATE}.{name}": values for name, values in arrays.items()}
+        if arrays is None or self.games == 1:
+            fields[STATE] = engine.get_state(self.all)
+        return fields
+
+    def marks(self) -> tuple[Array, Array]:
+        """Per engine, how often each mark fired since the engines were opened, (marks,) int64."""
+        return _counts(self.reference), _counts(self.other)
+
+    def newly_fired(self) -> Observed | None:
+        """How often each mark fired since this was last asked, one row; None where marks are not compared.
+
+        Engines count all games together, so the row says that some game differs, not which.
+        """
+        if self._counted is None:
+            return None
+        before, self._counted = self._counted, self.marks()
+        expected, observed = ({"marks": (now - then)[None]} for now, then in zip(self._counted, before, strict=True))
+        return Observed(expected, observed, np.zeros(0))
+
+    def close(self) -> None:
+        """Close both engines."""
+        for engine in self._both:
+            engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _counts(engine: GuardedEngine) -> Array:
+    marks = engine.marks()
+    if marks is None:
+        raise UsageError(f"engine '{engine.name}' counts no marks: its factory must heed marks=True.")
+    return marks.astype(np.int64)

@@ -1,0 +1,91 @@
+"""Finding worlds and opening their engines."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from parity.engine import AutoResetBatch, Engine
+from parity.errors import UsageError
+from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
+from parity.world import World
+
+GROUP = "parity.worlds"
+PREFERRED = "hackmatrix"
+
+
+def world_spec(spec: str | None) -> str:
+    """The world meant by ``--world``: the given one, else the only registered one, else ``hackmatrix``."""
+    if spec is not None:
+        return spec
+    names = sorted({entry.name for entry in entry_points(group=GROUP)})
+    if len(names) == 1:
+        return names[0]
+    if PREFERRED in names:
+        return PREFERRED
+    known = ", ".join(names) or "none"
+    raise UsageError(f"no world is named and none is the obvious one (registered: {known}): give --world NAME.")
+
+
+def load_world(spec: str | None = None) -> World:
+    """The world of that name, or of that ``module:attribute`` in the working directory or on the path.
+
+    Raises UsageError when there is none or it cannot be imported.
+    """
+    name = world_spec(spec)
+    if ":" in name:
+        return _imported(name)
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    if name not in found:
+        known = ", ".join(sorted(found)) or "none"
+        raise UsageError(f"there is no world '{name}' (registered: {known}): give one of these or module:attribute.")
+    try:
+        world = found[name].load()
+    except Exception as error:
+        raise _not_imported(name, error) from error
+    return _checked(world, name)
+
+
+def _imported(spec: str) -> World:
+    module, attribute = spec.split(":", 1)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        world = getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        raise _not_imported(spec, error) from error
+    return _checked(world, spec)
+
+
+def _not_imported(spec: str, error: Exception) -> UsageError:
+    """Importing runs the world's own code, which may raise anything."""
+    return UsageError(f"world '{spec}' cannot be imported ({type(error).__name__}: {error}): mend it first.")
+
+
+def _checked(world: object, name: str) -> World:
+    if not isinstance(world, World):
+        raise UsageError(f"world '{name}' is no parity.World but of type {type(world).__name__}: register a World.")
+    return world
+
+
+def engine_name(world: World, name: str) -> str:
+    """``name`` if the world has such an engine; raises UsageError else."""
+    if name not in world.engines:
+        known = ", ".join(world.engines)
+        raise UsageError(f"world '{world.name}' has no engine '{name}': choose among {known}.")
+    return name
+
+
+def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:
+    """One game of a registered world. ``timeout``: seconds an answer may take before EngineError."""
+    known = load_world(world)
+    return Engine(GuardedEngine(known, engine_name(known, engine), 1, timeout=timeout), len(known.actions))
+
+
+def open_batch(world: str, engine: str, games: int, *, timeout: float = DEFAULT_TIMEOUT) -> AutoResetBatch:
+    """``games`` games of a registered world side by side, each followed by the next when it ends."""
+    known = load_world(world)
+    return AutoResetBatch(GuardedEngine(known, engine_name(known, engine), games, timeout=timeout), len(known.actions))

@@ -1,0 +1,104 @@
+"""Playing one case on both engines, up to the first difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from parity.compare import Difference
+from parity.engine import Slots, State
+from parity.pair import Observed, Pair
+from parity.trace import RESTART, Action, Case
+
+_ONLY: Slots = np.zeros(1, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The game after the start (``action`` None) or after one action, as both engines have it.
+
+    components: what the action earned on each side; marks: which marks it fired on each side, where counted.
+    """
+
+    action: Action | None
+    states: tuple[State, State]
+    components: tuple[tuple[int | float, ...], tuple[int | float, ...]] | None
+    marks: tuple[dict[str, int], dict[str, int]] | None
+    differences: tuple[Difference, ...]
+
+
+def differs_at(pair: Pair, case: Case) -> tuple[int, list[Difference]] | None:
+    """After how many actions the engines first differ and where, or None. ``pair`` has one game."""
+    for done, (_, seen) in enumerate(_play(pair, case)):
+        differences = _differences(pair, seen)
+        if differences:
+            return done, differences
+    return None
+
+
+def _differences(pair: Pair, seen: Observed) -> list[Difference]:
+    fired = pair.newly_fired()
+    return [*_explained(pair, seen), *(_explained(pair, fired) if fired else ())]
+
+
+def _explained(pair: Pair, seen: Observed) -> list[Difference]:
+    return pair.explain(seen, 0, 0) if pair.rows_that_differ(seen)[0] else []
+
+
+def moments(pair: Pair, case: Case) -> list[Moment]:
+    """The start and every action up to the first difference, recorded. ``pair`` has one game."""
+    recorded: list[Moment] = []
+    counts = _mark_counts(pair)
+    for action, seen in _play(pair, case):
+        before, counts = counts, _mark_counts(pair)
+        differences = tuple(_differences(pair, seen))
+        recorded.append(
+            Moment(
+                action=action,
+                states=(pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]),
+                components=_components(seen),
+                marks=_fired(pair, before, counts),
+                differences=differences,
+            )
+        )
+        if differences:
+            break
+    return recorded
+
+
+def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed]]:
+    if case.state is not None:
+        yield None, pair.set_state([case.state], _ONLY)
+    else:
+        yield None, pair.reset(np.array([case.seed], dtype=np.uint64))
+    for action in case.actions:
+        if action == RESTART:
+            yield action, pair.restart(_ONLY)
+        else:
+            yield action, pair.step(np.array([action], dtype=np.int32), restarting=case.auto_reset)
+
+
+def _components(seen: Observed) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
+    if "components" not in seen.expected:
+        return None
+    one, other = (np.asarray(side["components"])[0].tolist() for side in (seen.expected, seen.observed))
+    return tuple(one), tuple(other)
+
+
+def _mark_counts(pair: Pair) -> tuple[list[int], list[int]] | None:
+    one, other = pair.reference.marks(), pair.other.marks()
+    return None if one is None or other is None else (one.tolist(), other.tolist())
+
+
+def _fired(
+    pair: Pair, before: tuple[list[int], list[int]] | None, after: tuple[list[int], list[int]] | None
+) -> tuple[dict[str, int], dict[str, int]] | None:
+    if before is None or after is None:
+        return None
+    one, other = (
+        {mark: new - old for mark, old, new in zip(pair.world.marks, *counts, strict=True) if new > old}
+        for counts in zip(before, after, strict=True)
+    )
+    return one, other

@@ -1,0 +1,173 @@
+"""Golden episodes: what a change did to the rewards of a committed corpus, transition by transition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from parity.engine import Array, Slots, game_seeds
+from parity.errors import StateRefused, UsageError
+from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
+from parity.lockstep import Settings
+from parity.sources import Source, choose_actions, open_source
+from parity.trace import RESTART, Action, Case, Trace, read_trace, trace_files, write_trace
+from parity.world import View, World
+
+Components = tuple[tuple[int | float, ...], ...]
+_ONLY: Slots = np.zeros(1, dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One component of one transition that is no longer what the golden episode says."""
+
+    episode: str
+    step: int
+    action: int
+    component: str
+    before: int | float
+    after: int | float
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A golden episode and what each engine makes of it now."""
+
+    path: Path
+    golden: Trace
+    expected: Components
+    observed: Components
+
+    @property
+    def agrees(self) -> bool:
+        """The engines give the same components."""
+        return self.expected == self.observed
+
+    def changes(self, world: World) -> list[Change]:
+        """What the reference engine gives differently from the recording."""
+        assert self.golden.components is not None
+        return self._between(world, self.golden.components, self.expected)
+
+    def disagreements(self, world: World) -> list[Change]:
+        """Where the second engine (after) gives something else than the reference (before)."""
+        return self._between(world, self.expected, self.observed)
+
+    def _between(self, world: World, before: Components, after: Components) -> list[Change]:
+        steps = zip(self.golden.case.actions, before, after, strict=True)
+        return [
+            Change(self.path.stem, step, int(action), name, old, new)
+            for step, (action, olds, news) in enumerate(steps)
+            for name, old, new in zip(world.components, olds, news, strict=True)
+            if old != new
+        ]
+
+
+def golden_folder(world: World, folder: Path | None) -> Path:
+    """The folder of golden episodes; raises UsageError when the world has none and none is given."""
+    chosen = folder or world.golden
+    if chosen is None:
+        raise UsageError(f"world '{world.name}' has no golden episodes: record some with parity record --out DIR.")
+    return chosen
+
+
+def replay_golden(
+    world: World, engines: tuple[str, str], folder: Path, timeout: float = DEFAULT_TIMEOUT
+) -> list[Episode]:
+    """Replay every golden episode on both engines. Raises UsageError for a file that is no golden episode."""
+    paths = trace_files(folder)
+    traces = [_golden(world, path) for path in paths]
+    played = [_play_all(world, engine, paths, traces, timeout) for engine in engines]
+    return [Episode(*parts) for parts in zip(paths, traces, *played, strict=True)]
+
+
+def _golden(world: World, path: Path) -> Trace:
+    trace = read_trace(path)
+    rows = trace.components
+    if RESTART in trace.case.actions:
+        raise UsageError(f"{path} goes on after a restart: a golden episode is one game, record it anew.")
+    if rows is None or len(rows) != len(trace.case.actions) or any(len(row) != len(world.components) for row in rows):
+        raise UsageError(
+            f"{path} does not hold the {len(world.components)} reward components of each of its steps: "
+            "record it anew with parity record."
+        )
+    return trace
+
+
+def _play_all(
+    world: World, name: str, paths: Sequence[Path], traces: Sequence[Trace], timeout: float
+) -> list[Components]:
+    engine = GuardedEngine(world, name, 1, timeout=timeout)
+    try:
+        return [_play(engine, path, trace.case) for path, trace in zip(paths, traces, strict=True)]
+    finally:
+        engine.close()
+
+
+def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
+    try:
+        _begin(engine, case)
+    except StateRefused as error:
+        raise UsageError(f"engine '{engine.name}' refuses the start of {path}: {error}") from error
+    return tuple(_earned(engine, action) for action in case.actions)
+
+
+def _begin(engine: GuardedEngine, case: Case) -> Array:
+    if case.state is not None:
+        return engine.set_state([case.state], _ONLY)
+    return engine.reset(np.array([case.seed], dtype=np.uint64), _ONLY)
+
+
+def _earned(engine: GuardedEngine, action: Action) -> tuple[int | float, ...]:
+    return tuple(engine.step(np.array([action], dtype=np.int32)).components[0].tolist())
+
+
+def accept(episodes: Sequence[Episode]) -> int:
+    """Renew the recordings that changed; how many. Call it only when the engines agree."""
+    changed = [episode for episode in episodes if episode.expected != episode.golden.components]
+    for episode in changed:
+        write_trace(replace(episode.golden, components=episode.expected), episode.path)
+    return len(changed)
+
+
+def record(world: World, spec: str, engines: tuple[str, str], settings: Settings, folder: Path) -> list[Path]:
+    """Play one episode for each game on the reference engine and write it as a golden episode.
+
+    An episode ends with the game or after ``settings.steps`` steps. ``spec`` names the world as ``--world`` does.
+    """
+    rng = np.random.default_rng(settings.seed)
+    source = open_source(settings.source, world, 1, rng)
+    kind = settings.source.partition(":")[0]
+    engine = GuardedEngine(world, engines[0], 1, timeout=settings.timeout)
+    paths = []
+    try:
+        for seed in game_seeds(settings.seed, settings.games).tolist():
+            state = source.starts(_ONLY).get(0)
+            case = Case((), seed=seed) if state is None else Case((), state=state)
+            actions, components = _record_one(engine, case, source, settings, rng)
+            paths.append(folder / f"{kind}-{seed}.json")
+            write_trace(Trace(spec, engines, replace(case, actions=actions), components=components), paths[-1])
+    finally:
+        engine.close()
+    return paths
+
+
+def _record_one(
+    engine: GuardedEngine, case: Case, source: Source, settings: Settings, rng: np.random.Generator
+) -> tuple[tuple[int, ...], Components]:
+    observation = _begin(engine, case)
+    actions: list[int] = []
+    components: list[tuple[int | float, ...]] = []
+    for _ in range(settings.steps):
+        mask = engine.mask()
+        view = View(observation, mask, _ONLY, engine.get_state)
+        action = choose_actions(rng, source.weights(view), mask, settings.invalid)
+        step = engine.step(action)
+        observation = step.observation
+        actions.append(int(action[0]))
+        components.append(tuple(step.components[0].tolist()))
+        if step.ended[0]:
+            break
+    return tuple(actions), tuple(components)

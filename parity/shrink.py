@@ -1,0 +1,101 @@
+"""Making a diverging case small: fewer actions, a smaller start state, a smaller seed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from parity.compare import families
+from parity.errors import StateRefused
+from parity.pair import Pair
+from parity.replay import differs_at, moments
+from parity.trace import Case
+
+SMALL_SEEDS = range(16)
+
+
+@dataclass
+class _Budget:
+    """Ends shrinking after some seconds; what was reached by then is still a diverging case."""
+
+    ends: float
+
+    def left(self) -> bool:
+        return time.monotonic() < self.ends
+
+
+@dataclass(frozen=True)
+class _Search:
+    pair: Pair
+    families: frozenset[str]
+    budget: _Budget
+
+    def still(self, case: Case) -> Case | None:
+        """``case`` cut after its first difference, if that lies in a field that differed originally.
+
+        Asking for a common field keeps the search from sliding into another fault.
+        """
+        try:
+            found = differs_at(self.pair, case)
+        except StateRefused:
+            return None
+        if found is None or not families(found[1]) & self.families:
+            return None
+        return case.prefix(found[0])
+
+
+def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
+    """A small case in which the engines of ``pair`` (one game) differ in a field in which ``case`` differs.
+
+    None when ``case`` itself does not diverge in a game played alone. Takes about ``seconds`` at most.
+    """
+    found = differs_at(pair, case)
+    if found is None:
+        return None
+    search = _Search(pair, frozenset(families(found[1])), _Budget(time.monotonic() + seconds))
+    small = _shortest_rest(search, case.prefix(found[0]))
+    while search.budget.left():
+        smaller = next(_smaller(search, small), None)
+        if smaller is None:
+            break
+        small = smaller
+    return small
+
+
+def _shortest_rest(search: _Search, case: Case) -> Case:
+    """The shortest end of the game that still diverges when begun in the reference's state at that point.
+
+    A start state is worth it only where it saves actions; lengths 0, 1, 2, 4 … are tried.
+    """
+    states = [moment.states[0] for moment in moments(search.pair, case)]
+    length = 0
+    while length < len(case.actions) and search.budget.left():
+        done = len(case.actions) - length
+        rest = search.still(case.from_state(states[done], done))
+        if rest is not None:
+            return rest
+        length = max(1, 2 * length)
+    return case
+
+
+def _smaller(search: _Search, case: Case) -> Iterator[Case]:
+    """Diverging cases that are one step smaller, found one after another."""
+    for candidate in _candidates(search.pair, case):
+        if not search.budget.left():
+            return
+        found = search.still(candidate)
+        if found is not None:
+            yield found
+
+
+def _candidates(pair: Pair, case: Case) -> Iterator[Case]:
+    for index in range(len(case.actions)):
+        yield replace(case, actions=case.actions[:index] + case.actions[index + 1 :])
+    if case.state is None:
+        seed = case.seed or 0
+        yield from (replace(case, seed=smaller) for smaller in (*SMALL_SEEDS, seed >> 32, seed >> 1) if smaller < seed)
+        return
+    for shrinker in pair.world.shrinkers:
+        for state in shrinker(case.state):
+            yield replace(case, state=state)

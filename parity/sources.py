@@ -1,0 +1,123 @@
+"""Where the actions of a run come from. Sources look at the reference engine only and draw from one seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import Array, Slots, State
+from parity.errors import UsageError
+from parity.world import Policy, View, World
+
+DIRECTED_START_SHARE = 0.75
+TRACES = "traces:"
+POLICY = "policy:"
+
+
+class Source(Protocol):
+    """Chooses what happens in the games of a run."""
+
+    def starts(self, slots: Slots) -> dict[int, State]:
+        """Slot -> state for those of the just started games that begin in a made state instead."""
+
+    def weights(self, view: View) -> Array:
+        """Weights (games, actions) of the next action of every game; invalid ones are masked later."""
+
+
+def uniform_policy(view: View) -> Array:
+    """The same weight for every action."""
+    return np.ones(view.mask.shape)
+
+
+@dataclass(frozen=True)
+class PolicySource:
+    """One policy for every game, every game from its own beginning."""
+
+    policy: Policy = uniform_policy
+
+    def starts(self, slots: Slots) -> dict[int, State]:
+        """None."""
+        return {}
+
+    def weights(self, view: View) -> Array:
+        """The policy's."""
+        return self.policy(view)
+
+
+class DirectedSource:
+    """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
+
+    def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
+        self._makers = list(world.starts.values())
+        self._policies = [uniform_policy, *world.policies.values()]
+        self._rng = rng
+        self._chosen = np.zeros(games, dtype=np.intp)
+
+    def starts(self, slots: Slots) -> dict[int, State]:
+        """Made states for most of the games; chooses every game's policy too."""
+        self._chosen[slots] = self._rng.integers(len(self._policies), size=len(slots))
+        if not self._makers:
+            return {}
+        made = slots[self._rng.random(len(slots)) < DIRECTED_START_SHARE]
+        return {int(slot): self._makers[self._rng.integers(len(self._makers))](self._rng) for slot in made}
+
+    def weights(self, view: View) -> Array:
+        """Each game's by its own policy."""
+        weights = np.ones(view.mask.shape)
+        for number, policy in enumerate(self._policies):
+            slots = np.flatnonzero(self._chosen == number)
+            if slots.size:
+                weights[slots] = policy(view.part(slots))
+        return weights
+
+
+def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -> Source:
+    """The source meant by ``--source`` (traces aside); raises UsageError when there is none such."""
+    if spec == "uniform":
+        return PolicySource()
+    if spec == "directed":
+        if not (world.starts or world.policies):
+            raise UsageError(f"world '{world.name}' has no directed starts or policies: use --source uniform.")
+        return DirectedSource(world, games, rng)
+    if spec.startswith(POLICY):
+        if world.load_policy is None:
+            raise UsageError(f"world '{world.name}' loads no policies: use --source uniform or directed.")
+        path = Path(spec.removeprefix(POLICY))
+        if not path.exists():
+            raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
+        return PolicySource(world.load_policy(path))
+    raise UsageError(f"there is no source '{spec}': give uniform, directed, policy:FILE or traces:DIR.")
+
+
+def choose_actions(
+    rng: np.random.Generator, weights: Array, mask: NDArray[np.bool_], invalid_share: float
+) -> NDArray[np.int32]:
+    """Actions (games,) drawn by ``weights`` among the valid ones, and now and then an invalid one.
+
+    ``invalid_share``: probability, for every game that has an invalid action, of drawing uniformly among
+    those. A game with no weight on a valid action draws uniformly among the valid ones, a game without
+    valid actions among all. Raises UsageError for weights that are none.
+    """
+    if np.shape(weights) != mask.shape or not np.all(np.isfinite(weights)) or np.any(np.less(weights, 0)):
+        raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: mend the policy.")
+    allowed = _drawable(np.where(mask, np.asarray(weights, dtype=np.float64), 0.0), mask)
+    actions = _draw(rng, allowed)
+    wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
+    return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
+
+
+def _drawable(weights: Array, mask: NDArray[np.bool_]) -> Array:
+    """Weights with a positive sum in every row."""
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, mask)
+    return np.where(mask.any(axis=1, keepdims=True), weights, 1.0)
+
+
+def _draw(rng: np.random.Generator, weights: Array) -> NDArray[np.intp]:
+    """One index for each row, with probability proportional to its weight; every row has some weight."""
+    sums = np.cumsum(weights, axis=1, dtype=np.float64)
+    chosen: NDArray[np.intp] = np.argmax(sums > rng.random((len(sums), 1)) * sums[:, -1:], axis=1)
+    return chosen

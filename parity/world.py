@@ -1,0 +1,147 @@
+"""How a world shows itself to the harness: one ``World`` value, registered as entry point ``parity.worlds``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import Array, BatchEngine, Slots, State
+
+
+class EngineFactory(Protocol):
+    """Opens a batch engine of ``games`` games.
+
+    With ``marks`` the engine counts rule marks; without, it may leave them out to be faster. Raises
+    EngineError with one sentence when the engine cannot start. Heavy imports belong in here, not at the
+    top of the module that registers the world.
+    """
+
+    def __call__(self, games: int, *, marks: bool = False) -> BatchEngine:
+        """Open the engine."""
+        ...
+
+
+@dataclass(frozen=True)
+class View:
+    """What a policy may look at: some games of the reference engine, before their next action.
+
+    observation: (k, *observation shape); mask: (k, actions) bool; slots: (k,) where these games are.
+    """
+
+    observation: Array
+    mask: NDArray[np.bool_]
+    slots: Slots
+    read_states: Callable[[Slots], list[State]]
+
+    def states(self) -> list[State]:
+        """Complete states of the k games, fetched when called, which is slow for big batches."""
+        return self.read_states(self.slots)
+
+    def part(self, rows: Slots) -> View:
+        """The view of some of these games."""
+        return View(self.observation[rows], self.mask[rows], self.slots[rows], self.read_states)
+
+
+Policy = Callable[[View], Array]
+"""Weights (k, actions), not negative, need not sum to 1; invalid actions are masked afterwards. A row
+without any weight on a valid action means: uniform."""
+
+StartMaker = Callable[[np.random.Generator], State]
+"""A state that is seldom reached by playing, drawn from the given generator; give it a seed of its own."""
+
+Shrinker = Callable[[State], Iterable[State]]
+"""Smaller states than the given one (an entity less, a smaller number, a smaller seed), boldest first.
+Must not change what it is given. A state that the engines refuse is skipped. Every candidate must be
+smaller by one and the same measure, so that shrinking ends."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A state as a person sees it: rows of cell texts, top row first, and a table of single values."""
+
+    rows: tuple[tuple[str, ...], ...]
+    scalars: Mapping[str, str | int | float | bool]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A single-rule fault: in ``file``, relative to the bench's source, ``old``, found just once, becomes ``new``."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MutationBench:
+    """How faults are planted in a copy of one engine and the copy is run.
+
+    engine: the engine that is mutated; reference: the one it is held against.
+    source: folder that is copied whole, without what ``ignore`` names (shell patterns).
+    environment: from the copy's folder, the environment variables under which a fresh Python process opens
+        the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).
+    build: compiles the copy, if that is needed; raises EngineError when it does not compile. Copies are
+        reused from mutant to mutant, so incremental builds pay.
+    """
+
+    engine: str
+    reference: str
+    source: Path
+    mutants: tuple[Mutant, ...]
+    environment: Callable[[Path], Mapping[str, str]]
+    build: Callable[[Path], None] | None = None
+    ignore: tuple[str, ...] = ("__pycache__", ".git", ".venv", ".cache")
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything the harness knows about a world. Only the first seven fields are required.
+
+    engines: name -> factory; the first is the reference, whose answers reports call "expected".
+    actions: names of actions 0, 1, …; components: names of the reward components, in order.
+    observation_shape: of one game.
+    state_fields: the top-level keys of every state; an engine whose states lack one is refused.
+    draw: a complete state as a board, for reports.
+    component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
+    observation_label: a name for one index of the observation, for reports.
+    marks: mark -> rule id. Marks are what engines count; a rule is hit when one of its marks is. Their
+        order is that of the columns of ``BatchEngine.marks``.
+    rules: rule ids that a coverage run must hit (default: every id that a mark names).
+    tolerances: field -> absolute tolerance; a field not named here is compared bit for bit. Fields are
+        ``observation``, ``components``, ``reward``, ``info.NAME`` and ``state.NAME`` (state arrays).
+    starts, policies: what directed runs start from and choose actions by.
+    load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
+    shrinkers: candidates for smaller states.
+    golden: folder of the episodes that ``parity rewards`` replays.
+    benches: where ``parity mutants`` plants its faults.
+    """
+
+    name: str
+    engines: Mapping[str, EngineFactory]
+    actions: tuple[str, ...]
+    components: tuple[str, ...]
+    observation_shape: tuple[int, ...]
+    state_fields: tuple[str, ...]
+    draw: Callable[[State], Board]
+    component_unit: float = 1.0
+    observation_label: Callable[[tuple[int, ...]], str] | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    starts: Mapping[str, StartMaker] = field(default_factory=dict)
+    policies: Mapping[str, Policy] = field(default_factory=dict)
+    load_policy: Callable[[Path], Policy] | None = None
+    shrinkers: tuple[Shrinker, ...] = ()
+    golden: Path | None = None
+    benches: tuple[MutationBench, ...] = ()
+
+    def rule_ids(self) -> tuple[str, ...]:
+        """The rule ids that coverage demands, in order."""
+        return self.rules or tuple(dict.fromkeys(self.marks.values()))

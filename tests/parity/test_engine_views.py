@@ -1,0 +1,99 @@
+"""The public views of an engine: one game, and a batch that restarts what ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import parity
+from parity import StateRefused, UsageError
+
+ORCHARD = "toy_world:WORLD"
+REST = 5
+
+
+def test_a_single_game_is_what_the_batch_says() -> None:
+    with parity.open_engine(ORCHARD, "planes") as engine:
+        first = engine.reset(seed=7)
+        assert first.shape == (34,)
+        assert first.dtype == np.float32
+        assert engine.mask().tolist()[REST] is True
+        step = engine.step(REST)
+        assert step.components.tolist()[0] == -10
+        assert step.components.dtype == np.int32
+        assert isinstance(step.reward, float)
+        assert (step.terminated, step.truncated, step.info) == (False, False, {})
+        assert engine.get_state()["turn"] == 1
+        # What was handed out does not change afterwards.
+        assert engine.reset(seed=7).tolist() == first.tolist()
+
+
+def test_set_state_of_get_state_is_the_identity() -> None:
+    with parity.open_engine(ORCHARD, "plain") as engine, parity.open_engine(ORCHARD, "planes") as other:
+        engine.reset(seed=3)
+        engine.step(REST)
+        state = engine.get_state()
+        observation = other.set_state(state)
+        assert other.get_state() == state
+        assert observation.tolist() == engine.set_state(state).tolist()
+
+
+def test_a_game_without_a_seed_gets_a_new_one() -> None:
+    with parity.open_engine(ORCHARD, "plain") as engine:
+        engine.reset()
+        one = engine.get_state()["seed"]
+        engine.reset()
+        assert engine.get_state()["seed"] != one
+
+
+@pytest.mark.parametrize("action", [-1, 6])
+def test_actions_outside_the_range_are_errors_of_the_caller(action: int) -> None:
+    with parity.open_engine(ORCHARD, "plain") as engine:
+        engine.reset(seed=0)
+        with pytest.raises(ValueError, match=f"action {action} is outside 0 … 5"):
+            engine.step(action)
+
+
+def test_bad_seeds_actions_and_states_are_refused() -> None:
+    with parity.open_engine(ORCHARD, "plain") as engine:
+        with pytest.raises(ValueError, match="seed -1 is outside"):
+            engine.reset(seed=-1)
+        engine.reset(seed=0)
+        with pytest.raises(StateRefused):
+            engine.set_state({**engine.get_state(), "hp": 9})
+    batch = parity.open_batch(ORCHARD, "plain", 3)
+    batch.reset(0)
+    with pytest.raises(ValueError, match="give 3 integers"):
+        batch.step(np.zeros(2, dtype=int))
+    with pytest.raises(ValueError, match="give 3 integers"):
+        batch.step(np.zeros(3))
+
+
+def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
+    batch = parity.open_batch(ORCHARD, "planes", 3)
+    batch.reset(2**64 - 2)
+    assert [state["seed"] for state in batch.get_state()] == [2**64 - 2, 2**64 - 1, 0]
+    states = batch.get_state()
+    states[1] = {**states[1], "hp": 1, "walker": 0, "wasp": 0, "apples": [{"cell": 9, "ripeness": 1}]}
+    batch.set_state(states)
+    pick_nothing = np.array([REST, 4, REST])
+    step = batch.step(pick_nothing)
+    assert step.terminated.tolist() == [False, True, False]
+    assert step.components[1].tolist() == [0, 0, 0]
+    follower = batch.get_state([1])[0]
+    with parity.open_engine(ORCHARD, "plain") as alone:
+        assert step.observation[1].tolist() == alone.set_state(follower).tolist()
+    assert follower["turn"] == 0
+    assert follower["seed"] not in (2**64 - 1, 0)
+    batch.close()
+
+
+def test_unknown_worlds_and_engines_are_one_sentence() -> None:
+    with pytest.raises(UsageError, match="no engine 'swift': choose among plain, planes"):
+        parity.open_engine(ORCHARD, "swift")
+    with pytest.raises(UsageError, match="there is no world 'nowhere'"):
+        parity.open_engine("nowhere", "a")
+    with pytest.raises(UsageError, match="cannot be imported"):
+        parity.open_engine("toy_world:NOTHING", "a")
+    with pytest.raises(UsageError, match=r"is no parity\.World but of type tuple"):
+        parity.open_engine("toy_world.plain:MARKS", "a")

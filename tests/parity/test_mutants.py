@@ -1,0 +1,105 @@
+"""Mutants: planted faults are caught, a harmless edit survives, and the copies are the only thing touched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy_world
+from toy_world import WORLD
+
+from parity import EngineError, Mutant, UsageError
+from parity.cli import main
+from parity.lockstep import Settings
+from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, Plan, run_mutants
+
+(BENCH,) = WORLD.benches
+PLAN = Plan("toy_world:WORLD", Settings(source="directed", steps=60, games=16), run_timeout=60)
+FILE = "toy_world/planes.py"
+
+
+def mutant(name: str, old: str, new: str) -> Mutant:
+    return Mutant(name, FILE, old, new, ("O-TEST",))
+
+
+def test_faults_are_caught_and_a_harmless_edit_survives(capsys: pytest.CaptureFixture[str]) -> None:
+    sources = {path: path.read_bytes() for path in (BENCH.source / "toy_world").glob("*.py")}
+    code = main(["mutants", "--world", "toy_world:WORLD", "--steps", "60", "--games", "16", "--json"])
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert code == 1
+    assert answer["survivors"] == ["no-op"]
+    assert (answer["caught"], answer["judged"], answer["share"]) == (3, 4, 0.75)
+    results = {entry["name"]: entry for entry in answer["mutants"]}
+    assert results["sting-is-cheap"]["detail"].startswith("components[sting]")
+    assert all(0 < entry["steps"] < 960 for name, entry in results.items() if name != "no-op")
+    assert results["no-op"]["steps"] == 960
+    assert {path: path.read_bytes() for path in sources} == sources
+
+
+def test_catching_every_mutant_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--steps", "60", "--games", "16", "--only", "wasp-turns-right", "--only", "rest-heals-to-4"]
+    assert main(["mutants", "--world", "toy_world:WORLD", *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert "2 of 2 mutants caught (100%)." in printed
+    assert "wasp-turns-right" in printed
+
+
+def test_failing_hanging_and_unbuildable_mutants_are_told_apart() -> None:
+    mutants = [
+        mutant("raises", "self.score += picked", "self.score += [][0]"),
+        mutant("hangs", "self.score += picked", "while True: pass"),
+        mutant("nonsense", "self.score += picked", "self.score +="),
+        mutant("again", "self.score += picked", "self.score += 2 * picked"),
+    ]
+    plan = replace(PLAN, settings=replace(PLAN.settings, timeout=3.0))
+    verdicts = run_mutants(BENCH, mutants, plan, jobs=2)
+    # A deadline inside the run ends an endless loop, so it shows as a failing engine.
+    assert [verdict.result for verdict in verdicts] == [FAILED, FAILED, UNBUILDABLE, CAUGHT]
+    assert "no answer to step within 3 seconds" in verdicts[1].detail
+
+
+def test_a_run_that_takes_too_long_counts_as_hung() -> None:
+    slow = [mutant("slow", "self.score += picked", "self.score += picked; __import__('time').sleep(0.5)")]
+    plan = replace(PLAN, settings=replace(PLAN.settings, steps=20), run_timeout=5.0)
+    (verdict,) = run_mutants(BENCH, slow, plan, jobs=1)
+    assert verdict.result == HUNG
+
+
+def test_a_build_step_runs_on_every_copy_and_its_failure_is_told() -> None:
+    def build(copy: Path) -> None:
+        if "forbidden" in (copy / FILE).read_text():
+            raise EngineError("it does not compile.")
+
+    mutants = [mutant("bad", "self.turn += valid", "self.turn += valid  # forbidden"), *BENCH.mutants[-1:]]
+    verdicts = run_mutants(replace(BENCH, build=build), mutants, PLAN, jobs=1)
+    assert [(verdict.result, verdict.detail) for verdict in verdicts] == [
+        (UNBUILDABLE, "it does not compile."),
+        (SURVIVED, ""),
+    ]
+
+
+def test_a_bench_whose_unchanged_copy_diverges_proves_nothing() -> None:
+    with pytest.raises(EngineError, match="the unchanged copy of engine 'restless' already diverges"):
+        run_mutants(replace(BENCH, engine="restless"), BENCH.mutants, PLAN, jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("planted", "sentence"),
+    [
+        (mutant("gone", "no such text", ""), "its old text is 0 times in"),
+        (mutant("vague", "self", ""), r"its old text is \d+ times in"),
+        (Mutant("lost", "toy_world/none.py", "a", "b", ()), "edits toy_world/none.py, which is not in"),
+    ],
+)
+def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        run_mutants(BENCH, [planted], PLAN, jobs=1)
+
+
+def test_a_world_without_mutants_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    toy_world.NO_BENCH = replace(WORLD, benches=())  # type: ignore[attr-defined]
+    assert main(["mutants", "--world", "toy_world:NO_BENCH"]) == 2
+    assert "has no mutants" in capsys.readouterr().err

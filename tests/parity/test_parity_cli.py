@@ -1,0 +1,234 @@
+"""The command ``parity``: what it prints and writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toy_world
+
+from parity.cli import main
+from parity.trace import Case, Trace, read_trace, write_trace
+
+ORCHARD = "toy_world:WORLD"
+
+
+def parity(*arguments: str | Path) -> int:
+    """Exit code of ``parity COMMAND --world toy_world:WORLD …``."""
+    command, *rest = map(str, arguments)
+    return main([command, "--world", ORCHARD, *rest])
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, dict[str, Any]]:
+    capsys.readouterr()
+    code = parity(*arguments, "--json")
+    return code, json.loads(capsys.readouterr().out)
+
+
+def page_data(path: Path) -> dict[str, Any]:
+    """What a report page shows, from the page's own text."""
+    text = path.read_text(encoding="utf-8")
+    data: dict[str, Any] = json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+    return data
+
+
+def test_identical_engines_end_with_0(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, answer = run_json(capsys, "run", "--steps", "50", "--games", "8", "--out", tmp_path)
+    assert code == 0
+    assert answer["identical"] is True
+    assert answer["engines"] == ["plain", "planes"]
+    assert answer["steps_compared"] == 400
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_divergence_is_shrunk_reported_and_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "my reports"
+    assert parity("run", "--engines", "plain,restless", "--out", out) == 1
+    printed = capsys.readouterr().out
+    assert "plain and restless differ after 1 action: rest (5)." in printed
+    assert "state.hp" in printed
+    assert "O-REST" in printed
+    (command,) = [line.removeprefix("Replay with: ") for line in printed.splitlines() if line.startswith("Replay with")]
+    program, *arguments = shlex.split(command)
+    assert program == "parity"
+
+    assert main(arguments) == 1
+    assert "state.hp" in capsys.readouterr().out
+    assert main([*arguments, "--engines", "plain,planes"]) == 0
+    assert "plain and planes agree on this case." in capsys.readouterr().out
+
+    trace = read_trace(out / "trace.json")
+    assert trace.case.actions == (5,)
+    assert trace.found is not None
+    assert len(trace.found.actions) > 1
+    assert {found.field for found in trace.differences} == {"observation[0: hp]", "state.hp"}
+
+
+def test_the_page_holds_both_boards_of_every_step_and_marks_what_differs(tmp_path: Path) -> None:
+    parity("run", "--engines", "plain,restless", "--out", tmp_path)
+    text = (tmp_path / "trace.html").read_text(encoding="utf-8")
+    # Nothing is loaded from elsewhere.
+    assert not any(outside in text for outside in ("http:", "https:", "src=", "@import", "<link"))
+    assert "ArrowLeft" in text
+    assert 'id="back"' in text
+    data = page_data(tmp_path / "trace.html")
+    assert data["engines"] == ["plain", "restless"]
+    assert data["command"] == f"parity replay {tmp_path / 'trace.json'}"
+    assert data["rules"] == ["O-REST", "O-WASP"]
+    start, last = data["moments"]
+    assert (start["action"], start["differences"], start["scalars"]) == ("start", [], [])
+    assert last["action"] == "rest (5)"
+    assert last["scalars"] == ["hp"]
+    assert ["state.hp", "2", "1"] in last["differences"]
+    assert [dict(board["scalars"])["hp"] for board in last["boards"]] == ["2", "1"]
+    assert len(last["boards"][0]["rows"]) == 4
+
+
+def test_differing_cells_are_marked_and_data_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    evil = "</script><b>"
+    state = {"seed": 0, "walker": 0, "wasp": 9, "hp": 2, "score": 0, "turn": 9, "apples": [{"cell": 5, "ripeness": 1}]}
+    trace = Trace(f"{ORCHARD}", ("hiding", "hiding-late"), Case((), state=state), rules=(evil,))
+    write_trace(trace, tmp_path / "t.json")
+    world = replace(
+        toy_world.WORLD,
+        name=evil,
+        draw=lambda state: replace(toy_world.WORLD.draw(state), rows=((evil, str(state["turn"])),)),
+    )
+    toy_world.EVIL = world  # type: ignore[attr-defined]
+    arguments = [str(tmp_path / "t.json"), "--html", str(tmp_path / "t.html")]
+    assert main(["replay", "--world", "toy_world:EVIL", *arguments]) == 1
+    assert (tmp_path / "t.html").read_text(encoding="utf-8").count("</script>") == 2
+    data = page_data(tmp_path / "t.html")
+    assert data["world"] == evil
+    assert data["moments"][0]["cells"] == [[0, 1]]
+
+
+def test_a_difference_only_within_a_batch_is_said_to_be_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert parity("run", "--engines", "planes,leaky", "--out", tmp_path) == 1
+    printed = capsys.readouterr().out
+    assert "differ within a batch, but not when this game is played alone" in printed
+    assert "state.score" in printed
+    assert page_data(tmp_path / "trace.html")["inBatch"][0][0] == "observation[1: score]"
+
+
+def test_each_of_several_divergences_gets_its_own_files(tmp_path: Path) -> None:
+    assert parity("run", "--engines", "plain,restless", "--max-divergences", "2", "--out", tmp_path) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"trace.json", "trace.html", "trace-2.json", "trace-2.html"}
+
+
+def test_traces_are_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    parity("run", "--engines", "plain,restless", "--max-divergences", "2", "--out", tmp_path)
+    code, answer = run_json(capsys, "run", "--source", f"traces:{tmp_path}")
+    assert (code, answer["episodes"], answer["steps_compared"]) == (0, 2, 2)
+    arguments = "--source", f"traces:{tmp_path}", "--engines", "plain,restless", "--no-report"
+    code, answer = run_json(capsys, "run", *arguments)
+    assert code == 1
+    assert answer["divergences"][0]["step"] == 1
+
+
+def test_a_policy_file_is_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "rest.json").write_text("[0, 0, 0, 0, 0, 1]")
+    arguments = "--source", f"policy:{tmp_path / 'rest.json'}", "--invalid", "0", "--steps", "20", "--games", "4"
+    code, answer = run_json(capsys, "coverage", *arguments)
+    # Resting all the time leaves most rules alone.
+    assert code == 1
+    assert {"O-MOVE", "O-PICK", "O-INVALID"} <= set(answer["never"])
+    assert answer["rules"]["O-REST"] == 80
+
+
+def test_coverage_counts_rules_on_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = run_json(capsys, "coverage", "--steps", "300")
+    assert code == 0
+    assert answer["never"] == []
+    assert set(answer["rules"]) == set(toy_world.WORLD.marks.values())
+    assert all(mark["expected"] == mark["observed"] > 0 for mark in answer["marks"])
+
+
+def test_a_mark_counted_on_one_side_only_is_a_divergence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, answer = run_json(capsys, "coverage", "--engines", "plain,miscounting", "--out", tmp_path)
+    assert code == 1
+    assert answer["unequal_marks"] == ["sting"]
+    assert answer["divergences"][0]["fields"] == ["marks[sting]"]
+    assert main(["replay", str(tmp_path / "trace.json")]) == 1
+
+
+def test_coverage_fails_on_a_rule_that_is_never_hit(capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = run_json(capsys, "coverage", "--steps", "200", "--invalid", "0", "--source", "uniform")
+    assert code == 1
+    assert answer["identical"] is True
+    # An ended game is restarted at once, so nobody acts in one: without invalid actions the rule stays silent.
+    assert answer["never"] == ["O-INVALID"]
+    assert answer["silent_marks"] == ["invalid"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "--engines", "plain"], "does not name two engines"),
+        (["run", "--engines", "plain,swift"], "has no engine 'swift': choose among plain, planes"),
+        (["run", "--steps", "0"], "'0' is no whole number of 1 or more"),
+        (["run", "--games", "many"], "'many' is no whole number"),
+        (["run", "--seed", str(2**64)], "is no whole number of 0 … 18446744073709551615"),
+        (["run", "--invalid", "1.5"], "'1.5' is no number in 0 … 1"),
+        (["run", "--source", "magic"], "there is no source 'magic'"),
+        (["run", "--source", "policy:/nowhere/p"], "there is no policy file /nowhere/p"),
+        (["run", "--source", "traces:/nowhere"], "no trace files"),
+        (["run", "--world", "nowhere"], "there is no world 'nowhere'"),
+        (["run", "--step", "3"], "unrecognized arguments: --step 3"),
+        (["replay", "/nowhere.json"], "there is no trace file /nowhere.json"),
+        (["replay"], "the following arguments are required: trace"),
+        (["mutants", "--engine", "plain"], "no mutants of engine 'plain': choose among planes"),
+        (["mutants", "--only", "nothing"], "there is no mutant 'nothing'"),
+        (["rewards", "--golden", "/nowhere"], "no trace files"),
+        (["record", "--source", "traces:x"], "episodes are recorded from new play"),
+        (["dance"], "invalid choice: 'dance'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_2(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = "--world" in arguments or not arguments or arguments[0] == "dance"
+    full = arguments if named else [arguments[0], "--world", ORCHARD, *arguments[1:]]
+    try:
+        code: Any = main(full)
+    except SystemExit as stop:
+        code = stop.code
+    said = capsys.readouterr()
+    assert code == 2
+    assert said.out == ""
+    assert sentence in said.err
+    assert said.err.startswith("parity: ")
+    assert said.err.count("\n") == 1
+
+
+def test_a_world_without_marks_has_no_coverage(capsys: pytest.CaptureFixture[str]) -> None:
+    toy_world.BARE = replace(toy_world.WORLD, marks={})  # type: ignore[attr-defined]
+    assert main(["coverage", "--world", "toy_world:BARE"]) == 2
+    assert "names no marks" in capsys.readouterr().err
+    toy_world.BARE = replace(toy_world.WORLD, rules=("O-START", "O-GHOST"))  # type: ignore[attr-defined]
+    assert main(["coverage", "--world", "toy_world:BARE"]) == 2
+    assert "rule O-GHOST of world 'orchard' has no mark" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("engine", "sentence"),
+    [("dying", "failed in step: BrokenPipeError"), ("hanging", "gave no answer to step within 0.2 seconds")],
+)
+def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert parity("run", "--engines", f"plain,{engine}", "--timeout", "0.2") == 3
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_a_trace_with_actions_that_the_world_lacks_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write_trace(Trace(ORCHARD, ("plain", "planes"), Case((17,), seed=0)), tmp_path / "t.json")
+    assert main(["replay", str(tmp_path / "t.json")]) == 2
+    assert "holds action 17, which world 'orchard' does not have" in capsys.readouterr().err

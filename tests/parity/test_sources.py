@@ -1,0 +1,48 @@
+"""Action sources: weights are heeded, invalid actions come only when asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from parity import UsageError
+from parity.sources import choose_actions
+
+
+@given(arrays.arrays(np.bool_, (7, 5)), st.integers(0, 100))
+def test_every_action_is_valid_where_one_is(mask: np.ndarray, seed: int) -> None:
+    actions = choose_actions(np.random.default_rng(seed), np.ones((7, 5)), mask, 0.0)
+    for row, action in enumerate(actions):
+        assert 0 <= action < 5
+        assert mask[row, action] or not mask[row].any()
+
+
+@given(arrays.arrays(np.bool_, (7, 5)), st.integers(0, 100))
+def test_every_action_is_invalid_where_one_is_when_all_shall_be(mask: np.ndarray, seed: int) -> None:
+    actions = choose_actions(np.random.default_rng(seed), np.ones((7, 5)), mask, 1.0)
+    for row, action in enumerate(actions):
+        assert not mask[row, action] or mask[row].all()
+
+
+def test_actions_are_drawn_in_proportion_to_their_weights() -> None:
+    mask = np.tile([True, True, False, True], (40_000, 1))
+    weights = np.tile([1.0, 3.0, 50.0, 0.0], (40_000, 1))
+    drawn = np.bincount(choose_actions(np.random.default_rng(0), weights, mask, 0.0), minlength=4)
+    assert drawn[2] == drawn[3] == 0
+    assert abs(drawn[1] / 40_000 - 0.75) < 0.01
+
+
+def test_no_weight_on_a_valid_action_means_uniform() -> None:
+    mask = np.tile([True, True, False], (3000, 1))
+    drawn = np.bincount(choose_actions(np.random.default_rng(0), np.tile([0.0, 0, 1], (3000, 1)), mask, 0.0))
+    assert len(drawn) == 2
+    assert min(drawn) > 1300
+
+
+@pytest.mark.parametrize("weights", [np.ones((2, 2)), np.full((2, 3), np.nan), np.full((2, 3), -1.0)])
+def test_weights_that_are_none_are_refused(weights: np.ndarray) -> None:
+    with pytest.raises(UsageError, match="the policy's weights"):
+        choose_actions(np.random.default_rng(0), weights, np.ones((2, 3), dtype=bool), 0.0)
