@@ -115,6 +115,20 @@ def test_compiling_is_timed_without_the_disk_cache(tmp_path: Path, monkeypatch: 
     assert program.peak_bytes >= 2 * carry.nbytes
 
 
+def test_tracing_is_timed_although_the_function_was_traced_before() -> None:
+    traced = []
+
+    @jax.jit
+    def inner(x: jax.Array) -> jax.Array:
+        traced.append(x)
+        return x + 1
+
+    carry = jnp.ones(3)
+    jax.eval_shape(inner, carry)
+    timing.compile_program(inner, carry)
+    assert len(traced) == 2
+
+
 def test_calls_per_second_hands_the_carry_on_and_counts_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.05)
     seen = []

@@ -35,7 +35,11 @@ class Program(Generic[Carry]):
 
 
 def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program[Carry]:
-    """Trace, lower and compile ``function`` for carries (pytrees) shaped like ``carry``; the disk cache is not used."""
+    """Trace, lower and compile ``function`` for carries (pytrees) shaped like ``carry``, from scratch.
+
+    Neither the disk cache nor anything that this process traced or compiled before is used.
+    """
+    jax.clear_caches()
     with _no_disk_cache():
         start = time.perf_counter()
         lowered = jax.jit(function).trace(carry).lower()
