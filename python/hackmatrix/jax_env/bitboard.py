@@ -197,11 +197,14 @@ def clear(number: Number, cells: Cells) -> Number:
     return tuple(plane & ~cells for plane in number)
 
 
-def equals(number: Number, value: int) -> Cells:
-    """The cells whose value is the given constant."""
+def equals(number: Number, value: Array | int) -> Cells:
+    """The cells whose value is the given one, a constant or one number for all games."""
     cells = ALL
     for digit, plane in enumerate(number):
-        cells = cells & (plane if value >> digit & 1 else ~plane)
+        if isinstance(value, int):
+            cells = cells & (plane if value >> digit & 1 else ~plane)
+        else:
+            cells = cells & select((value >> digit) & 1 == 1, plane, ~plane)
     return cells
 
 

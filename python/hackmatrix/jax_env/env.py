@@ -25,7 +25,7 @@ from hackmatrix.jax_env import (
 )
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.actions import is_over, is_valid, valid_actions
-from hackmatrix.jax_env.batching import batch_native, where_wanted
+from hackmatrix.jax_env.batching import batch_native, computed_once, where_wanted
 from hackmatrix.jax_env.random import Site
 from hackmatrix.jax_env.state import Seed, Snapshot, State, blank_snapshot, choose
 
@@ -133,32 +133,46 @@ class _Acted(NamedTuple):
     missed: siphon.Missed
 
 
-def _act(now: Snapshot, action: Array, valid: Array, seed: Seed, event: Array) -> _Acted:
-    """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3)."""
-    program = jnp.where(valid & (action >= tables.FIRST_PROGRAM_ACTION), action, -1)
-    siphons = valid & (action == tables.SIPHON_ACTION)
-    missed = jax.tree.map(lambda amount: jnp.where(siphons, amount, 0), siphon.missed_by_siphon(now))
+class _Aim(NamedTuple):
+    blow: beings.Strike
+    step: bb.Cells
+    """The cell that a direction leads to; empty when it attacks."""
 
-    now = programs.pay(now, action, valid)
-    move = movement.move(now, action, valid)
-    warped = programs.warp_target(now, program, seed, event)
+
+def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> _Aim:
+    """What the action strikes and where it leads, before it changes anything."""
+    move = movement.move(now, action)
     blow = programs.blow_of(now, program, warped)
     blow = blow._replace(removed=blow.removed | move.blow.removed, hit=blow.hit | move.blow.hit)
+    return _Aim(blow, move.target)
+
+
+def _act(now: Snapshot, action: Array, valid: Array, seed: Seed, event: Array) -> _Acted:
+    """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3)."""
+    action = jnp.where(valid, action, -1)
+    program = jnp.where(action >= tables.FIRST_PROGRAM_ACTION, action, -1)
+    siphons = action == tables.SIPHON_ACTION
+    missed = computed_once(jnp.any(siphons), siphon.missed_by_siphon, now)
+    missed = jax.tree.map(lambda amount: jnp.where(siphons, amount, 0), missed)
+
+    now = programs.pay(now, action, valid)
+    warped = programs.warp_target(now, program, seed, event)
+    aim = computed_once(jnp.any(valid), _aim, now, action, program, warped)
     now = programs.crash_blocks(now, program)
-    now, kills = beings.strike(now, blow)
+    now, kills = beings.strike(now, aim.blow)
     now, poly_kills = programs.poly(now, program, seed, event)
     now = programs.push_or_pull(now, program)
     now = programs.change_cells(now, program)
     now = programs.change_scalars(now, program)
     now = siphon.siphon(now, siphons)
 
-    destination = move.target | warped
-    picked_up = bb.overlaps(move.target, now.pickups)
+    destination = aim.step | warped
+    picked_up = bb.overlaps(aim.step, now.pickups)
     completed = bb.overlaps(destination, bb.single(now.exit))
     now = now._replace(
         player=jnp.where(bb.is_any(destination), bb.index_of(destination), now.player),
         siphons=beings.saturating(now.siphons + picked_up.astype(jnp.int32), tables.MAX_COUNTER),
-        pickups=now.pickups & ~move.target,
+        pickups=now.pickups & ~aim.step,
         hp=jnp.where(completed, jnp.minimum(now.hp + 1, tables.MAX_HP), now.hp),
         stage=now.stage + completed.astype(jnp.int32),
     )

@@ -18,13 +18,13 @@ class Move(NamedTuple):
     """The cell the player moves to (empty when it attacks, or when the action is no direction)."""
 
 
-def move(now: Snapshot, action: Array, valid: Array) -> Move:
+def move(now: Snapshot, action: Array) -> Move:
     """Look along the direction of actions 0-3 (V1); attack what is seen (V2) or move one cell (V3)."""
     player = bb.single(now.player)
     targets = now.enemies | now.transmissions
     seen, ahead = bb.EMPTY, bb.EMPTY
     for direction, step in enumerate(bb.DIRECTIONS):
-        front = step(player).where(valid & (action == direction))
+        front = step(player).where(action == direction)
         ahead = ahead | front
         for _ in range(5):
             seen = seen | (front & targets)

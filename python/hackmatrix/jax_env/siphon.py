@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
@@ -44,11 +44,14 @@ def siphon(now: Snapshot, wanted: Array) -> Snapshot:
 
 
 def programs_in(now: Snapshot, cells: Cells) -> Array:
-    """The programs that blocks of the given cells hold: bit p (uint32) for row p of table P."""
-    owned = jnp.uint32(0)
-    for program in range(tables.NUM_PROGRAMS):
-        held = bb.overlaps(bb.equals(now.content, program) & now.program_blocks, cells)
-        owned = owned | jnp.where(held, jnp.uint32(1 << program), jnp.uint32(0))
+    """The programs that blocks of at most five cells hold: bit p (uint32) for row p of table P."""
+    here = cells & now.program_blocks
+    owned = jnp.zeros(now.programs.shape, jnp.uint32)
+    for _ in range(5):  # a cross has no more
+        cell = bb.lowest(here)
+        bit = jnp.uint32(1) << bb.value_at(now.content, cell).astype(jnp.uint32)
+        owned = owned | jnp.where(bb.is_any(cell), bit, 0)
+        here = here & ~cell
     return owned
 
 
@@ -68,20 +71,25 @@ def missed_by_siphon(now: Snapshot) -> Missed:
     data_sources = sources & ~now.program_blocks
     open_sources = ~now.blocks & ~now.siphoned
 
-    same_blocks = bb.ALL
-    gives_blocks = jnp.zeros(now.hp.shape, bool)
-    for points in range(1, 10):
-        per_cell = bb.cross_sum((data_sources & bb.equals(now.points, points),))
-        for digit in per_cell:
+    def compare(given: Number, same: Cells, gives: Array) -> tuple[Cells, Array]:
+        for digit in given:
             has_digit = bb.overlaps(digit, here)
-            same_blocks = same_blocks & bb.select(has_digit, digit, ~digit)
-            gives_blocks = gives_blocks | has_digit
-    for program in range(tables.NUM_PROGRAMS):
-        new = (now.programs >> jnp.uint32(program)) & 1 == 0
-        reach = bb.cross(program_sources & bb.equals(now.content, program)).where(new)
-        given = bb.overlaps(reach, here)
-        same_blocks = same_blocks & bb.select(given, reach, ~reach)
-        gives_blocks = gives_blocks | given
+            same = same & bb.select(has_digit, digit, ~digit)
+            gives = gives | has_digit
+        return same, gives
+
+    # loops, because one traced body is all that the compiler then has to work on
+    def compare_points(i: Array, state: tuple[Cells, Array]) -> tuple[Cells, Array]:
+        return compare(bb.cross_sum((data_sources & bb.equals(now.points, i + 1),)), *state)
+
+    def compare_program(row: Array, state: tuple[Cells, Array]) -> tuple[Cells, Array]:
+        new = (now.programs >> row.astype(jnp.uint32)) & 1 == 0
+        return compare((bb.cross(program_sources & bb.equals(now.content, row)).where(new),), *state)
+
+    everywhere = here | ~here
+    state = (everywhere, jnp.zeros(now.hp.shape, bool))
+    state = lax.fori_loop(0, 9, compare_points, state)
+    same_blocks, gives_blocks = lax.fori_loop(0, tables.NUM_PROGRAMS, compare_program, state)
 
     # a better cell must reach every unsiphoned block that the current cross reaches, if that gives anything
     required = bb.cross(here) & sources
