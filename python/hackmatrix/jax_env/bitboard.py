@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+NUM_CELLS = 36
 HALF = 18
 HALF_MASK = np.uint32((1 << HALF) - 1)
 COLUMN = np.uint32(0b000001_000001_000001)

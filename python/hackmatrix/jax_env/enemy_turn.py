@@ -83,7 +83,7 @@ def move_enemies(now: Snapshot, runs: Array, seed: Seed, event: Array) -> Snapsh
         order = cell_words(seed, event, Site.ORDER, round_number)
 
         def act(loop: _Loop) -> _Loop:
-            enemy = computed_once(jnp.any(bb.is_any(loop.left)), pick, loop.left, order)
+            enemy = pick(loop.left, order)
             movers, attacks = _act(now, loop.movers, enemy, round_number, seed, event)
             return _Loop(loop.left & ~enemy, movers, jnp.where(attacks, jnp.maximum(loop.hp - 1, 0), loop.hp))
 

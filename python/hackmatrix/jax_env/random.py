@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from hackmatrix.jax_env.bitboard import Cells
+from hackmatrix.jax_env.batching import computed_once
+from hackmatrix.jax_env.bitboard import HALF, NUM_CELLS, Cells, is_any, single
 from hackmatrix.jax_env.state import Seed
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -93,17 +94,20 @@ def pick(cells: Cells, words: Array) -> Cells:
 
     ``words`` is uint32 (36, *batch).
     """
-    smallest = jnp.full(words.shape[1:], 0xFFFFFFFF, jnp.uint32)
-    low = high = jnp.zeros(words.shape[1:], jnp.uint32)
-    for cell in range(36):
-        half, bit = (cells.low, cell) if cell < 18 else (cells.high, cell - 18)
+    return single(computed_once(jnp.any(is_any(cells)), _index_of_smallest, cells, words)).where(is_any(cells))
+
+
+def _index_of_smallest(cells: Cells, words: Array) -> Array:
+    index = jnp.full(words.shape[1:], NUM_CELLS, jnp.uint32)
+    smallest = jnp.zeros(words.shape[1:], jnp.uint32)
+    for cell in range(NUM_CELLS):
+        half, bit = (cells.low, cell) if cell < HALF else (cells.high, cell - HALF)
         member = (half >> np.uint32(bit)) & 1 == 1
         # the first member counts even when its word is the largest there is
-        better = member & ((words[cell] < smallest) | ((low | high) == 0))
+        better = member & ((words[cell] < smallest) | (index == NUM_CELLS))
         smallest = jnp.where(better, words[cell], smallest)
-        low = jnp.where(better, np.uint32(1 << cell if cell < 18 else 0), low)
-        high = jnp.where(better, np.uint32(0 if cell < 18 else 1 << (cell - 18)), high)
-    return Cells(low, high)
+        index = jnp.where(better, np.uint32(cell), index)
+    return index
 
 
 def nth_true(flags: Sequence[Array], n: Array) -> list[Array]:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from hackmatrix.jax_env.batching import computed_once
 from hackmatrix.jax_env.bitboard import (
     ALL,
     CORNERS,
@@ -135,6 +136,26 @@ def _nth_unused(used: Array, n: Array) -> Array:
     return chosen
 
 
+class _Block(NamedTuple):
+    is_question: Array
+    is_program: Array
+    points: Array
+    program: Array
+    spawn: Array
+
+
+def _draw_block(used: Array, seed: Seed, event: Array, index: Array) -> _Block:
+    """B5: what one block holds; all its draws have the same index."""
+    is_question = below(word(seed, event, Site.QUESTION, index), 10) == 0
+    is_program = below(word(seed, event, Site.DATA, index), 2) != 0
+    points = 1 + below(word(seed, event, Site.POINTS, index), 9)
+    left_over = NUM_PROGRAMS - lax.population_count(used)
+    program = _nth_unused(used, below(word(seed, event, Site.PROGRAM, index), left_over))
+    return _Block(
+        is_question, is_program, points, program, jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
+    )
+
+
 def _fill_blocks(layout: _Layout, seed: Seed, event: Array) -> _Contents:
     """B5: what the blocks hold, in row-major order."""
     none = layout.blocks ^ layout.blocks
@@ -143,21 +164,16 @@ def _fill_blocks(layout: _Layout, seed: Seed, event: Array) -> _Contents:
     def body(c: _Contents) -> _Contents:
         cell = lowest(c.left)
         index = layout.attempt * np.uint32(36) + index_of(cell)
-        question = below(word(seed, event, Site.QUESTION, index), 10) == 0
-        is_program = below(word(seed, event, Site.DATA, index), 2) != 0
-        points = 1 + below(word(seed, event, Site.POINTS, index), 9)
-        left_over = NUM_PROGRAMS - lax.population_count(c.used)
-        program = _nth_unused(c.used, below(word(seed, event, Site.PROGRAM, index), left_over))
-        spawn_count = jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
-        program_cell = cell.where(is_program)
+        block = computed_once(jnp.any(is_any(cell)), _draw_block, c.used, seed, event, index)
+        program_cell = cell.where(block.is_program)
         return _Contents(
             left=c.left & ~cell,
-            used=c.used | jnp.where(is_any(program_cell), jnp.uint32(1) << program.astype(jnp.uint32), 0),
-            questions=c.questions | cell.where(question),
+            used=c.used | jnp.where(is_any(program_cell), jnp.uint32(1) << block.program.astype(jnp.uint32), 0),
+            questions=c.questions | cell.where(block.is_question),
             program_blocks=c.program_blocks | program_cell,
-            points=write(c.points, cell.where(~is_program), points),
-            content=write(c.content, program_cell, program),
-            spawn=write(c.spawn, cell, spawn_count),
+            points=write(c.points, cell.where(~block.is_program), block.points),
+            content=write(c.content, program_cell, block.program),
+            spawn=write(c.spawn, cell, block.spawn),
         )
 
     return lax.while_loop(lambda c: jnp.any(is_any(c.left)), body, start)
