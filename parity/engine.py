@@ -94,6 +94,13 @@ class BatchEngine(ABC):
         state is against the world's rules. Fires no marks but those of making an observation.
         """
 
+    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:  # noqa: B027 - a hint
+        """Told of the next ``step`` (or ``step_restarting``) before it is asked for.
+
+        Engines with a process or a device of their own start working here, so that both engines of a run
+        work at the same time; the others need not care.
+        """
+
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
         """As ``step``, and where a game ended the next one by the world's auto-reset rule, at once.
 

@@ -82,6 +82,10 @@ class GuardedEngine(BatchEngine):
         self._demand("masks", mask, (self.games, len(self._world.actions)), "bool")
         return mask
 
+    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
+        """As BatchEngine: a hint."""
+        self._ask("step", self._engine.begin_step, actions, restarting=restarting)
+
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         """As BatchEngine: a step."""
         return self._checked(self._ask("step", self._engine.step, actions))

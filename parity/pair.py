@@ -81,6 +81,8 @@ class Pair:
 
     def step(self, actions: NDArray[np.int32], *, restarting: bool = False) -> Observed:
         """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended."""
+        for engine in self._both:
+            engine.begin_step(actions, restarting=restarting)
         steps = [engine.step_restarting(actions) if restarting else engine.step(actions) for engine in self._both]
         fields = [
             self._step_fields(step) | self._situation_fields(engine, self.all)

@@ -235,6 +235,10 @@ def _restart(state: State, wanted: Array) -> State:
     return choose(wanted, _new_game(seed, start), state)
 
 
+def _restart_whole(state: State, wanted: Array) -> State:
+    return _enter_stage(_restart(state, wanted), wanted)
+
+
 def _step_auto_reset(state: State, action: Array) -> tuple[State, StepResult, State]:
     state, result, needs_stage = _play(state, action)
     # a terminated game generates no stage, so one pass makes the stages of completed and of new games
@@ -255,6 +259,7 @@ _reset_games = batch_native(_reset)
 _step_games = batch_native(_step)
 _step_auto_reset_games = batch_native(_step_auto_reset)
 _step_truncating_games = batch_native(_step_truncating)
+_restart_games = batch_native(_restart_whole)
 _mask_games = batch_native(lambda state: jnp.stack(valid_actions(state), axis=-1))
 _compact_games = batch_native(lambda state: jnp.stack(observation.pack(state.now), axis=-1))
 
@@ -287,6 +292,11 @@ def step_auto_reset(state: State, action: Array, truncate: Array | None = None) 
     if truncate is None:
         return _step_auto_reset_games(state, action)
     return _step_truncating_games(state, action, truncate)
+
+
+def restart(state: State, wanted: Array) -> State:
+    """Where ``wanted`` (bool scalar) holds the game that follows, with the seed of R6, else the game as it is."""
+    return _restart_games(state, wanted)
 
 
 def mask(state: State) -> Array:

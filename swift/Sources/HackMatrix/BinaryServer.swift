@@ -5,11 +5,11 @@ import HackMatrixCore
 /// The commands of the binary mode.
 enum FrameCommand: UInt32 {
     case hello, open, step, observe, reset, getStates, setStates, getMarks, resetMarks, setObservation, getRules
-    case getPackedStates
+    case getPackedStates, restart
 
     var needsGames: Bool {
         switch self {
-        case .step, .observe, .reset, .getStates, .setStates, .getPackedStates: true
+        case .step, .observe, .reset, .getStates, .setStates, .getPackedStates, .restart: true
         case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules: false
         }
     }
@@ -17,7 +17,7 @@ enum FrameCommand: UInt32 {
 
 /// Plays many games for one client.
 struct BinaryServer {
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
     static let magic = Array("HKMX".utf8)
     static let mostGames = 1 << 16
     static let longestFrame = 1 << 30
@@ -90,6 +90,7 @@ struct BinaryServer {
         case .setObservation: return try setObservation(&reader)
         case .getRules: return try getRules(&reader)
         case .getPackedStates: return try getPackedStates(&reader)
+        case .restart: return try restart(&reader)
         }
     }
 
@@ -205,6 +206,17 @@ extension BinaryServer {
         try reader.finish()
         for (index, seed) in zip(indices, seeds) {
             games[index] = Game(seed: seed)
+            count(games[index].firedMarks)
+        }
+        return sendView(indices)
+    }
+
+    /// The games that follow by R6.
+    private mutating func restart(_ reader: inout RequestReader) throws -> Bool {
+        let indices = try gameIndices(&reader)
+        try reader.finish()
+        for index in indices {
+            games[index] = games[index].successor(seed: nil)
             count(games[index].firedMarks)
         }
         return sendView(indices)

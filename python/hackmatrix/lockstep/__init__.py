@@ -1,0 +1,1 @@
+"""How HackMatrix's engines show themselves to the parity harness (``hackmatrix.world`` registers them)."""

@@ -1,0 +1,7 @@
+"""The bridge to the canonical engine: its process, its binary protocol, and many games behind numpy arrays."""
+
+from hackmatrix.swift_env.engine import SwiftGames
+from hackmatrix.swift_env.process import SwiftEngineError
+from hackmatrix.swift_env.protocol import Observing, Refused, Rows
+
+__all__ = ["Observing", "Refused", "Rows", "SwiftEngineError", "SwiftGames"]

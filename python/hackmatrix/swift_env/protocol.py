@@ -1,0 +1,164 @@
+"""The layout of the binary protocol's frames (docs/protocol.md, "Binary mode"): pure functions on bytes."""
+
+import json
+import struct
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hackmatrix.swift_env.process import BUILD, SwiftEngineError
+
+VERSION = 2
+ALL_GAMES = 2**32 - 1
+OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS = 1545, 28, 15, 5
+_MAGIC = b"HKMX"
+_DONE = 0
+
+
+class Command(IntEnum):
+    """What a frame asks for."""
+
+    HELLO = 0
+    OPEN = 1
+    STEP = 2
+    OBSERVE = 3
+    RESET = 4
+    GET_STATES = 5
+    SET_STATES = 6
+    GET_MARKS = 7
+    RESET_MARKS = 8
+    SET_OBSERVATION = 9
+    GET_RULES = 10
+    GET_PACKED_STATES = 11
+    RESTART = 12
+
+
+class Observing(IntEnum):
+    """What rows say of the observation: nothing, the floats, or their small integers (one byte each)."""
+
+    NONE = 0
+    FLOATS = 1
+    COMPACT = 2
+
+
+class Flag(IntEnum):
+    """The bits of the last fact."""
+
+    INVALID_ACTION = 1
+    STAGE_COMPLETE = 2
+    DEATH = 4
+    VICTORY = 8
+    STARTED_ANEW = 16
+
+
+class Refused(SwiftEngineError):
+    """The engine refused a command; every game is as it was."""
+
+
+class Rows(NamedTuple):
+    """What the engine says of r games; views into the frame.
+
+    seeds: uint64 (r,). components: int32 (r, 15), thousandths. facts: uint32 (r, 5): stage, score, hp, turn,
+    flags. observation: float32 or uint8 (r, 1545), or None. mask: bool (r, 28). terminated: bool (r,).
+    """
+
+    seeds: NDArray[np.uint64]
+    components: NDArray[np.int32]
+    facts: NDArray[np.uint32]
+    observation: NDArray[Any] | None
+    mask: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+
+
+def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
+    """A frame's body: the command, then the parts; an int is a uint32."""
+    body = [struct.pack("<I", command)]
+    for part in parts:
+        body.append(struct.pack("<I", part) if isinstance(part, int) else bytes(part))
+    return b"".join(body)
+
+
+def hello() -> bytes:
+    """The first request of every connection."""
+    return request(Command.HELLO, _MAGIC, VERSION)
+
+
+def games_of(slots: NDArray[np.intp] | None) -> bytes:
+    """*Games*: a count and game numbers, or all of them."""
+    if slots is None:
+        return struct.pack("<I", ALL_GAMES)
+    return struct.pack("<I", len(slots)) + slots.astype("<u4").tobytes()
+
+
+def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp]) -> bytes:
+    """The body of setStates: a count, then game, length and JSON text of each."""
+    parts = [struct.pack("<I", len(states))]
+    for game, state in zip(slots.tolist(), states, strict=True):
+        text = json.dumps(state).encode()
+        parts.append(struct.pack("<II", game, len(text)) + text)
+    return b"".join(parts)
+
+
+def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The frame of a reply after its status; raises Refused with the engine's own sentence."""
+    if _uint32(frame, 0) == _DONE:
+        return frame[4:]
+    raise Refused(frame[4:].tobytes().decode(errors="replace"))
+
+
+def check_hello(body: NDArray[np.uint8]) -> int:
+    """How many marks the engine has; raises SwiftEngineError when it is of another version."""
+    version, *sizes, marks = (_uint32(body, 4 * i) for i in range(6))
+    if version != VERSION or sizes != [OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS]:
+        raise SwiftEngineError(f"the Swift engine speaks version {version} of the protocol and not {VERSION}: {BUILD}.")
+    return marks
+
+
+def rows(frame: NDArray[np.uint8]) -> Rows:
+    """The rows of a reply; raises Refused."""
+    content(frame)
+    count, observing = _uint32(frame, 4), Observing(_uint32(frame, 8))
+    offset = 16
+
+    def take(dtype: str, columns: int) -> NDArray[Any]:
+        nonlocal offset
+        size = np.dtype(dtype).itemsize * count * columns
+        part = frame[offset : offset + size].view(dtype).reshape(count, columns)
+        offset += size
+        return part
+
+    seeds, components, facts = take("<u8", 1)[:, 0], take("<i4", NUM_COMPONENTS), take("<u4", NUM_FACTS)
+    observation = take("<f4", OBSERVATION_SIZE) if observing == Observing.FLOATS else None
+    mask, terminated = take("?", NUM_ACTIONS), take("?", 1)[:, 0]
+    if observing == Observing.COMPACT:
+        observation = take("u1", OBSERVATION_SIZE)
+    return Rows(seeds, components, facts, observation, mask, terminated)
+
+
+def states(body: NDArray[np.uint8]) -> list[dict[str, Any]]:
+    """The states of a getStates reply."""
+    found, offset = [], 4
+    for _ in range(_uint32(body, 0)):
+        length = _uint32(body, offset)
+        found.append(json.loads(body[offset + 4 : offset + 4 + length].tobytes()))
+        offset += 4 + length
+    return found
+
+
+def packed_states(body: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The records of a getPackedStates reply: uint8 (k, 1112)."""
+    return body[8:].reshape(_uint32(body, 0), _uint32(body, 4))
+
+
+def marks(body: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
+    """Counts (M,) and names of a getMarks reply."""
+    count = _uint32(body, 0)
+    end = 4 + 8 * count
+    return np.frombuffer(body[4:end].tobytes(), "<u8"), tuple(body[end:].tobytes().decode().split())
+
+
+def _uint32(body: NDArray[np.uint8], offset: int) -> int:
+    return int.from_bytes(body[offset : offset + 4].tobytes(), "little")

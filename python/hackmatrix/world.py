@@ -1,0 +1,34 @@
+"""HackMatrix as a world of the parity harness (entry point ``parity.worlds``)."""
+
+from hackmatrix.lockstep.board import draw_board
+from hackmatrix.lockstep.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
+from parity import BatchEngine, World
+
+
+def open_swift(games: int, *, marks: bool = False) -> BatchEngine:
+    """The canonical engine, as a process of its own; raises EngineError where it is not built."""
+    from hackmatrix.lockstep.swift_engine import SwiftEngine
+
+    return SwiftEngine(games, marks=marks)
+
+
+def open_jax(games: int, *, marks: bool = False) -> BatchEngine:
+    """The JAX engine, jitted in this process."""
+    from hackmatrix.lockstep.jax_engine import JaxEngine
+
+    return JaxEngine(games, marks=marks)
+
+
+WORLD = World(
+    name="hackmatrix",
+    engines={"swift": open_swift, "jax": open_jax},
+    actions=ACTIONS,
+    components=COMPONENTS,
+    observation_shape=(1545,),
+    state_fields=STATE_FIELDS,
+    draw=draw_board,
+    component_unit=0.001,
+    observation_label=observation_label,
+    marks=MARKS,
+    rules=RULES,
+)
