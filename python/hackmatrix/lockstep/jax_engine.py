@@ -167,7 +167,8 @@ def _step(state: State, actions: Array) -> tuple[State, Shown, Stepped]:
 @jax.jit
 def _step_restarting(state: State, actions: Array) -> tuple[State, Shown, Stepped]:
     state, result, final = jax.vmap(jax_env.step_auto_reset)(state, actions)
-    return state, _show(state), _stepped(final, result)
+    # the last state of a game that ended, the present one of a game that goes on
+    return state, _show(state), _stepped(choose(result.terminated, final, state), result)
 
 
 def _stepped(final: State, result: jax_env.StepResult) -> Stepped:
