@@ -6,6 +6,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Protocol
@@ -94,8 +96,12 @@ def compile_training(config: TrainConfig, env: HackMatrixGymnax) -> CompiledTrai
     """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
     start = time.perf_counter()
     train = make_train(config, env)
-    runner = init_runner(config, env)
-    compiled = train.lower(runner, jnp.int32(1)).compile()
+    shapes = jax.eval_shape(partial(init_runner, config, env))
+    # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
+    with ThreadPoolExecutor(1) as beside:
+        making = beside.submit(init_runner, config, env)
+        compiled = train.lower(shapes, jnp.int32(1)).compile()
+        runner = making.result()
     return CompiledTraining(compiled, runner, time.perf_counter() - start)
 
 
