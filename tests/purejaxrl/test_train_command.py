@@ -13,7 +13,7 @@ import matplotlib.image
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.cli.train import _output_folder, main
+from hackmatrix.cli.train import _output_folder, main, next_command
 from hackmatrix.purejaxrl.checkpointing import load_params, network_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     assert {path.name for path in finished.folder.iterdir()} == names
     for name in names:
         assert str(finished.folder / name) in finished.output
-    assert "hackmatrix train --total-timesteps 3840" in finished.output
+    assert finished.output.rstrip().endswith("--total-timesteps 4000")
     assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
 
 
@@ -165,3 +165,17 @@ def test_the_script_is_the_same_command() -> None:
     assert done.returncode == 0
     for flag in ("--num-envs", "--lr", "--ent-coef", "--checkpoint-dir", "--no-wandb", "--auto-tune", "--max-steps"):
         assert flag in done.stdout
+
+
+def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Path(sys.executable).with_name("hackmatrix")
+    given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.chdir(program.parents[2])
+    typed, *rest = next_command(given, 10_000).split()
+    assert Path(typed).resolve().samefile(program)
+    assert not Path(typed).is_absolute()
+    assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
+
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert next_command(given, 10_000).startswith("hackmatrix train ")

@@ -9,8 +9,8 @@ import pytest
 from .reference.board import PROGRAM_TABLE
 from .reference.game import REWARD_NAMES
 
-CHAPTERS = {"A": 7, "B": 8, "C": 6, "M": 3, "V": 4, "S": 5, "E": 12, "W": 3, "O": 4, "R": 6}
-RULES = [f"{chapter}{number}" for chapter, count in CHAPTERS.items() for number in range(1, count + 1)]
+RULEBOOK = (Path(__file__).parents[2] / "docs" / "hackmatrix-rules.md").read_text()
+RULES = re.findall(r"^- \*\*([A-Z]\d+)\*\*", RULEBOOK, re.MULTILINE)
 PROGRAMS = ["P_" + name.upper().replace("+", "_PLUS").replace("-", "_") for name, *_ in PROGRAM_TABLE]
 REWARDS = [f"W_{name}" for name in REWARD_NAMES]
 

@@ -6,8 +6,11 @@ import dataclasses
 import datetime
 import functools
 import json
+import shlex
+import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +49,13 @@ def main(argv: list[str] | None = None) -> int:
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
     """
-    arguments = _parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    arguments = _parser().parse_args(given)
     prefer_wide_vectors()
     try:
         config = _config_of(arguments)
         folder = _output_folder(arguments.checkpoint_dir, arguments.run_name or _fresh_run_name(config))
-        return _train(config, arguments.max_steps, folder)
+        return _train(config, arguments.max_steps, folder, next_command(given, 10 * config.total_timesteps))
     except UsageError as error:
         fail(error)
     except HackMatrixError as error:
@@ -121,7 +125,24 @@ def _output_folder(checkpoint_dir: Path, run_name: str) -> Path:
     return folder
 
 
-def _train(config: TrainConfig, max_steps: int | None, folder: Path) -> int:
+def next_command(given: Sequence[str], total_timesteps: int) -> str:
+    """The command for a longer run with the same settings under a new name, as it can be typed here."""
+    program = Path(sys.executable).with_name("hackmatrix")
+    here = Path.cwd()
+    on_path = shutil.which("hackmatrix") == str(program)
+    typed = "hackmatrix" if on_path else str(program.relative_to(here) if program.is_relative_to(here) else program)
+    _, kept = _replaced_flags().parse_known_args(given)
+    return shlex.join([typed, "train", *kept, "--total-timesteps", str(total_timesteps)])
+
+
+def _replaced_flags() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=True)
+    parser.add_argument("--total-timesteps")
+    parser.add_argument("--run-name")
+    return parser
+
+
+def _train(config: TrainConfig, max_steps: int | None, folder: Path, next_run: str) -> int:
     # Imported only now: a mistaken command line should not have to wait for JAX.
     import jax
     from rich.console import Console
@@ -168,7 +189,7 @@ def _train(config: TrainConfig, max_steps: int | None, folder: Path) -> int:
     )
     for written in (params, folder / "metrics.csv", folder / "learning_curve.png", folder / "config.json"):
         say(f"  {written}")
-    say(f"Next, a run ten times as long: hackmatrix train --total-timesteps {10 * result.timesteps}")
+    say(f"Next, a run ten times as long: {next_run}")
     return 0
 
 

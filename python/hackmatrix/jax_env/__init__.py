@@ -27,6 +27,7 @@ from hackmatrix.jax_env.env import (
 )
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
 from hackmatrix.jax_env.rewards import reward
+from hackmatrix.jax_env.rules_tables import rules
 from hackmatrix.jax_env.state import Snapshot, State, state_bytes
 from hackmatrix.jax_env.state_dict import get_state, set_state
 from hackmatrix.jax_env.tables import NUM_ACTIONS, OBSERVATION_SIZE, REWARD_NAMES
@@ -48,6 +49,7 @@ __all__ = [
     "reset",
     "restart",
     "reward",
+    "rules",
     "seed_pair",
     "set_state",
     "state_bytes",

@@ -24,11 +24,12 @@ _PLANE_NAMES = (
     *(f"content {i}" for i in range(5)),
 )  # fmt: skip
 _PLANE = {name: row for row, name in enumerate(_PLANE_NAMES)}
-_PLAYER_WORDS = tables.PLAYER_FEATURES
+_PLAYER_WORDS = len(tables.PLAYER_FEATURES)
 PACKED_SIZE = 2 * len(_PLANE_NAMES) + _PLAYER_WORDS + 1
 """Words (uint32) of a packed observation."""
 
-_PLAYER_DIVISORS = (5, 5, 3, 50, 50, 7, 10, 2, 1, 1)
+_PLAYER_DIVISORS = tuple(feature.divisor for feature in tables.PLAYER_FEATURES)
+_CELL_DIVISOR = {feature.name: (feature.divisor,) for feature in tables.CELL_FEATURES}
 
 
 def _split_reciprocal(divisor: int) -> tuple[np.float32, np.float32]:
@@ -134,15 +135,15 @@ def _cell_features(bits: Array) -> Array:
     program = holds_program & (number("content", 5) == np.arange(tables.NUM_PROGRAMS))
     features = [
         flags("enemy virus", "enemy cryptog"),
-        _quotients(number("hp", 2), (3,)),
+        _quotients(number("hp", 2), _CELL_DIVISOR["enemyHP"]),
         flags("stunned", "from_siphon", "data", "program", "question"),
-        _quotients(number("points", 4), (9,)),
+        _quotients(number("points", 4), _CELL_DIVISOR["points"]),
         flags("siphoned"),
         program.astype(jnp.float32),
-        _quotients(number("spawn", 4), (9,)),
-        _quotients(number("turns", 3), (4,)),
-        _quotients(number("credits", 2), (3,)),
-        _quotients(number("energy", 2), (3,)),
+        _quotients(number("spawn", 4), _CELL_DIVISOR["spawn"]),
+        _quotients(number("turns", 3), _CELL_DIVISOR["transmissionTurns"]),
+        _quotients(number("credits", 2), _CELL_DIVISOR["credits"]),
+        _quotients(number("energy", 2), _CELL_DIVISOR["energy"]),
         flags("pickup", "exit", "centre"),
     ]
     return jnp.concatenate(features, axis=-1)

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from hackmatrix.jax_env import bitboard as bb
@@ -11,9 +10,7 @@ from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.siphon import Missed
 from hackmatrix.jax_env.state import Snapshot
-
-STAGES_BEFORE = np.concatenate([[0], np.cumsum(tables.STAGE_COMPLETION)]).astype(np.int32)
-"""The sum of stage_completion for the stages before stage 1, 2, … 9."""
+from hackmatrix.jax_env.tables import REWARD
 
 
 class Facts(NamedTuple):
@@ -62,21 +59,21 @@ def components(before: Snapshot, after: Snapshot, facts: Facts, gained: Array) -
     siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
 
     by_name = {
-        "step_penalty": jnp.where(facts.valid, -10, 0),
+        "step_penalty": jnp.where(facts.valid, REWARD.step_penalty, 0),
         "stage_completion": jnp.where(facts.completed, jnp.asarray(tables.STAGE_COMPLETION)[stage_index], 0),
-        "score_gain": 500 * (after.score - before.score),
-        "kills": 300 * facts.kills,
-        "data_siphon": 1000 * facts.pickups,
-        "distance_shaping": 50 * gained,
-        "victory": jnp.where(won, 500_000 + 100_000 * after.score, 0),
-        "death_penalty": jnp.where(died, -(jnp.asarray(STAGES_BEFORE)[stage_index] // 2), 0),
-        "resource_gain": 50 * (resources - resources_before),
-        "resource_holding": jnp.where(facts.completed, 10 * resources, 0),
-        "damage_penalty": -1000 * jnp.maximum(before.hp - after.hp, 0),
-        "hp_recovery": 1000 * jnp.maximum(after.hp - before.hp, 0),
-        "siphon_quality": -25 * (facts.missed.credits + facts.missed.energy),
-        "siphon_death_penalty": jnp.where(died & siphon_enemy_near, -10_000, 0),
-        "program_waste": jnp.where(facts.reset & (before.hp == 2), -300, 0),
+        "score_gain": REWARD.score_gain * (after.score - before.score),
+        "kills": REWARD.kill * facts.kills,
+        "data_siphon": REWARD.data_siphon * facts.pickups,
+        "distance_shaping": REWARD.distance_shaping * gained,
+        "victory": jnp.where(won, REWARD.victory + REWARD.victory_per_score * after.score, 0),
+        "death_penalty": jnp.where(died, -(jnp.asarray(tables.STAGES_BEFORE)[stage_index] // 2), 0),
+        "resource_gain": REWARD.resource_gain * (resources - resources_before),
+        "resource_holding": jnp.where(facts.completed, REWARD.resource_holding * resources, 0),
+        "damage_penalty": -REWARD.hp * jnp.maximum(before.hp - after.hp, 0),
+        "hp_recovery": REWARD.hp * jnp.maximum(after.hp - before.hp, 0),
+        "siphon_quality": REWARD.siphon_quality * (facts.missed.credits + facts.missed.energy),
+        "siphon_death_penalty": jnp.where(died & siphon_enemy_near, REWARD.siphon_death_penalty, 0),
+        "program_waste": jnp.where(facts.reset & (before.hp == 2), REWARD.program_waste, 0),
     }
     return jnp.stack([by_name[name] for name in tables.REWARD_NAMES], axis=-1)
 

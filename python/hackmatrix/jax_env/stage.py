@@ -26,7 +26,7 @@ from hackmatrix.jax_env.pathfinding import fill, shortest_path
 from hackmatrix.jax_env.random import Site, below, cell_words, pick, word
 from hackmatrix.jax_env.spawn import Surroundings, spawn
 from hackmatrix.jax_env.state import Seed, Snapshot
-from hackmatrix.jax_env.tables import NUM_PROGRAMS, SPAWN_COUNT
+from hackmatrix.jax_env.tables import NUM_PROGRAMS, SPAWN_COUNT, spawn_interval
 
 MAX_ATTEMPTS = 100
 """B6: attempts 0-99; after that the stage has no blocks."""
@@ -220,7 +220,7 @@ def generate(needs: Needs) -> Board:
 def enter(now: Snapshot, board: Board) -> Snapshot:
     """B2, B8: the snapshot at the start of the generated stage; player, enemies and transmissions stay."""
     new = board.new_transmissions
-    interval = (13 - now.stage).astype(jnp.uint32)
+    interval = spawn_interval(now.stage).astype(jnp.uint32)
     off = jnp.zeros_like(now.show)
     none = new ^ new
     return now._replace(

@@ -315,7 +315,7 @@ def _read_snapshot(top: _Fields) -> Snapshot:
         _read_transmission(item, board)
 
     stage = top.integer("stage", 1, tables.WON_STAGE, 1)
-    interval = top.integer("scheduledTaskInterval", 0, MAX_U32, 13 - stage)
+    interval = top.integer("scheduledTaskInterval", 0, MAX_U32, tables.spawn_interval(stage))
     fields |= {
         "programs": np.uint32(_read_owned(top)),
         "exit": np.uint32(exit_cell),

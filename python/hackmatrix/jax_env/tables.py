@@ -1,6 +1,6 @@
 """The tables of the rules (A5, table P, W, O1) as this engine holds them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,14 @@ MAX_COUNTER = 9999
 """A7: credits, energy, siphons, score and pending spawns saturate here."""
 MAX_TIMER = 255
 """A7: turns remaining and ``disabled`` saturate here."""
+
+
+_Number = TypeVar("_Number")
+
+
+def spawn_interval(stage: _Number) -> _Number:
+    """Turns between scheduled spawns at the start of a stage (B2); ``stage`` is a number or an array."""
+    return 13 - stage  # type: ignore[operator, return-value]
 
 
 class Enemy(NamedTuple):
@@ -124,6 +132,69 @@ REWARD_NAMES = (
 STAGE_COMPLETION = np.array([1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000], np.int32)
 """Thousandths for completing stage 1..8."""
 
-PLAYER_FEATURES = 10
-CELL_FEATURES = 42
-OBSERVATION_SIZE = PLAYER_FEATURES + NUM_PROGRAMS + NUM_CELLS * CELL_FEATURES
+STAGES_BEFORE = np.concatenate([[0], np.cumsum(STAGE_COMPLETION)]).astype(np.int32)
+"""The sum of stage_completion for the stages before stage 1, 2, … 9."""
+
+
+class RewardRates(NamedTuple):
+    """The numbers of table W besides those of stage_completion, in thousandths."""
+
+    step_penalty: int = -10
+    score_gain: int = 500
+    kill: int = 300
+    data_siphon: int = 1000
+    distance_shaping: int = 50
+    victory: int = 500_000
+    victory_per_score: int = 100_000
+    resource_gain: int = 50
+    resource_holding: int = 10
+    hp: int = 1000
+    siphon_quality: int = -25
+    siphon_death_penalty: int = -10_000
+    program_waste: int = -300
+
+
+REWARD = RewardRates()
+
+
+class Feature(NamedTuple):
+    """One number of the observation: an integer over a divisor (O1-O3)."""
+
+    name: str
+    divisor: int = 1
+
+
+PLAYER_FEATURES = (
+    Feature("row", 5),
+    Feature("col", 5),
+    Feature("hp", 3),
+    Feature("credits", 50),
+    Feature("energy", 50),
+    Feature("stage", 7),
+    Feature("dataSiphons", 10),
+    Feature("attack", 2),
+    Feature("showActivated"),
+    Feature("scheduledTasksDisabled"),
+)
+"""O1."""
+CELL_FEATURES = (
+    *(Feature(enemy.name) for enemy in ENEMIES),
+    Feature("enemyHP", 3),
+    Feature("stunned"),
+    Feature("fromSiphon"),
+    Feature("data"),
+    Feature("program"),
+    Feature("question"),
+    Feature("points", 9),
+    Feature("siphoned"),
+    *(Feature(f"block:{program.name}") for program in PROGRAMS),
+    Feature("spawn", 9),
+    Feature("transmissionTurns", 4),
+    Feature("credits", 3),
+    Feature("energy", 3),
+    Feature("pickup"),
+    Feature("exit"),
+    Feature("siphonCentre"),
+)
+"""O3."""
+OBSERVATION_SIZE = len(PLAYER_FEATURES) + NUM_PROGRAMS + NUM_CELLS * len(CELL_FEATURES)
