@@ -6,6 +6,7 @@ from jax import Array
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.beings import of_kind
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.state import State
 
 
@@ -64,6 +65,42 @@ def valid_actions(state: State) -> list[Array]:
     ]
     alive = ~is_over(state)
     return [alive & entry for entry in [*moves, now.siphons > 0, *programs]]
+
+
+def note_decision(state: State, action: Array) -> None:
+    """Note which entry of M1-M3 decides on an action; nothing when the game is over, for then C4 does."""
+
+    def conditions() -> dict[str, Array]:
+        now = state.now
+        decided = ~is_over(state)
+        ahead = bb.EMPTY
+        for direction, move in enumerate(bb.DIRECTIONS):
+            ahead = ahead | move(bb.single(now.player)).where(action == direction)
+        moves = decided & (action < tables.SIPHON_ACTION)
+        siphons = decided & (action == tables.SIPHON_ACTION)
+        runs = decided & (action > tables.SIPHON_ACTION)
+        row = jnp.clip(action - tables.FIRST_PROGRAM_ACTION, 0, tables.NUM_PROGRAMS - 1)
+        owned = (now.programs >> row.astype(jnp.uint32)) & 1 == 1
+        index = row + tables.FIRST_PROGRAM_ACTION
+        paid = now.credits >= jnp.asarray(tables.CREDIT_COST)[index]
+        paid = paid & (now.energy >= jnp.asarray(tables.ENERGY_COST)[index])
+        applies = jnp.zeros_like(owned)
+        for program, applicable in enumerate(applicable_programs(state)):
+            applies = applies | (applicable & (row == program))
+        return {
+            "M1.edge": moves & ~bb.is_any(ahead),
+            "M1.open": moves & bb.overlaps(ahead, ~now.blocks),
+            "M1.enemyOnBlock": moves & bb.overlaps(ahead, now.blocks & now.enemies),
+            "M1.block": moves & bb.overlaps(ahead, now.blocks & ~now.enemies),
+            "M2.held": siphons & (now.siphons > 0),
+            "M2.none": siphons & (now.siphons == 0),
+            "M3.notOwned": runs & ~owned,
+            "M3.tooDear": runs & owned & ~paid,
+            "M3.applicable": runs & owned & paid & applies,
+            "M3.notApplicable": runs & owned & paid & ~applies,
+        }
+
+    note(conditions)
 
 
 def is_valid(state: State, action: Array) -> Array:

@@ -13,6 +13,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
+from hackmatrix.jax_env.marks import Marks, collecting, is_collecting, note
+
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
 Outputs = TypeVar("Outputs")
@@ -64,6 +66,18 @@ def where_wanted(
     Rare, heavy work is done only for the games that need it: they are gathered into chunks of at most
     ``chunk`` games. All leaves are ``(games,)`` arrays.
     """
+    if is_collecting():
+        shapes = jax.eval_shape(collecting(function), inputs)[1]
+        unmarked = {name: jnp.zeros(wanted.shape, bool) for name in shapes}
+        outputs, noted = _where_wanted(wanted, collecting(function), inputs, (otherwise, unmarked), chunk)
+        note(lambda: noted)
+        return outputs
+    return _where_wanted(wanted, function, inputs, otherwise, chunk)
+
+
+def _where_wanted(
+    wanted: Array, function: Callable[[Inputs], Outputs], inputs: Inputs, otherwise: Outputs, chunk: int
+) -> Outputs:
     games = wanted.shape[0]
     chunk = min(chunk, games)
 
@@ -85,5 +99,52 @@ def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -
     XLA fuses cheap producers into each of their consumers, and so works out anew for every plane what
     dozens of planes depend on. A conditional is where fusion ends: its results are computed once.
     """
+    if is_collecting():
+        outputs, noted = _computed_once(needed, collecting(function), *args)
+        note(lambda: noted)
+        return outputs
+    return _computed_once(needed, function, *args)
+
+
+def _computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
     zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function, *args))
     return lax.cond(needed, function, lambda *_: zeros, *args)
+
+
+def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -> Outputs:
+    """``function()``, or ``otherwise`` where ``needed`` (one bool for the whole batch) is false."""
+    if is_collecting():
+        unmarked = _no_marks(jax.eval_shape(collecting(function))[1])
+        outputs, noted = lax.cond(needed, collecting(function), lambda: (otherwise, unmarked))
+        note(lambda: noted)
+        return outputs
+    return lax.cond(needed, function, lambda: otherwise)
+
+
+def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -> Inputs:
+    """``lax.fori_loop`` from 0 whose body may note marks."""
+    if not is_collecting():
+        return lax.fori_loop(0, times, body, start)
+    counted = (jnp.int32(0), start)
+    return while_loop(lambda s: s[0] < times, lambda s: (s[0] + 1, body(*s)), counted)[1]
+
+
+def _no_marks(shapes: Marks) -> Marks:
+    return {name: jnp.zeros(mark.shape, bool) for name, mark in shapes.items()}
+
+
+def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
+    """``lax.while_loop`` whose body may note marks."""
+    if not is_collecting():
+        return lax.while_loop(going, body, start)
+    shapes = jax.eval_shape(collecting(body), start)[1]
+
+    def marking(state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
+        inner, before = state
+        inner, more = collecting(body)(inner)
+        return inner, {name: before[name] | more[name] for name in before}
+
+    unmarked = _no_marks(shapes)
+    end, noted = lax.while_loop(lambda state: going(state[0]), marking, (start, unmarked))
+    note(lambda: noted)
+    return end

@@ -8,6 +8,7 @@ from jax import Array
 
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.state import Snapshot
 
 Tree = TypeVar("Tree")
@@ -61,12 +62,19 @@ def remove(now: Snapshot, cells: Cells) -> Snapshot:
 
 def remove_and_count(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
     """As ``remove``, and the kills (int32): all removed but those with ``from_schedule`` (V4)."""
-    kills = bb.count((now.enemies | now.transmissions) & cells & ~now.from_schedule)
+    gone = (now.enemies | now.transmissions) & cells
+    note(
+        lambda: {
+            "V4.kill": bb.is_any(gone & ~now.from_schedule),
+            "V4.scheduled": bb.is_any(gone & now.from_schedule),
+        }
+    )
+    kills = bb.count(gone & ~now.from_schedule)
     return remove(now, cells), kills
 
 
-def strike(now: Snapshot, blow: Strike) -> tuple[Snapshot, Array]:
-    """Carry out a strike; returns the kills as well (V2, V4)."""
+def strike(now: Snapshot, blow: Strike, attacking: Array) -> tuple[Snapshot, Array]:
+    """Carry out a strike; returns the kills as well (V2, V4). ``attacking`` (bool) tells where it is an attack."""
     hit = blow.hit & now.enemies
     dead = hit & (
         bb.equals(now.enemy_hp, 1)
@@ -74,6 +82,12 @@ def strike(now: Snapshot, blow: Strike) -> tuple[Snapshot, Array]:
         | bb.equals(now.enemy_hp, 3).where(blow.damage >= 3)
     )
     survivors = hit & ~dead
+    note(
+        lambda: {
+            "V2.stunned": bb.is_any(survivors) & attacking,
+            "V2.removed": bb.is_any(dead) & attacking,
+        }
+    )
     hp = bb.decrement(now.enemy_hp, survivors)
     hp = bb.decrement(hp, survivors.where(blow.damage >= 2))
     now = now._replace(enemy_hp=hp, stunned=now.stunned | survivors)

@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.batching import computed_once
+from hackmatrix.jax_env.batching import computed_once, repeat, while_loop
 from hackmatrix.jax_env.beings import OWN_INDEX, of_kind, relocate
 from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.pathfinding import nearest
 from hackmatrix.jax_env.random import Site, below, cell_words, nth_true, pick, word
 from hackmatrix.jax_env.spawn import Surroundings, spawn
@@ -23,6 +24,7 @@ def enemy_turn(now: Snapshot, wanted: Array, seed: Seed, event: Array) -> Snapsh
     """Run the enemy turn in the games where ``wanted`` (bool) holds."""
     skipped = wanted & now.step  # E1
     runs = wanted & ~now.step
+    note(lambda: {"E1": skipped, "E2": runs})
     now = now._replace(step=now.step & ~skipped, turn=now.turn + runs.astype(jnp.uint32))  # E2
     now = arrive(now, runs)
     now = move_enemies(now, runs, seed, event)
@@ -37,6 +39,13 @@ def arrive(now: Snapshot, runs: Array) -> Snapshot:
     arrived = coming & ~bb.is_nonzero(timer)
     daemons = arrived & bb.equals(now.kind, tables.DAEMON)
     cryptogs = arrived & bb.equals(now.kind, tables.CRYPTOG)
+    note(
+        lambda: {
+            "E3.waiting": bb.is_any(coming & ~arrived),
+            "E3.cryptog": bb.is_any(cryptogs),
+            "E3.enemy": bb.is_any(arrived & ~cryptogs),
+        }
+    )
     return now._replace(
         transmissions=now.transmissions & ~arrived,
         enemies=now.enemies | arrived,
@@ -74,25 +83,46 @@ def move_enemies(now: Snapshot, runs: Array, seed: Seed, event: Array) -> Snapsh
     able = ~(bb.is_nonzero(now.timer) | now.stunned)
     has_virus = bb.is_any(of_kind(now, tables.VIRUS))
     nobody = now.enemies ^ now.enemies
+    note(
+        lambda: {
+            "E4.oneRound": runs & bb.is_any(now.enemies) & ~has_virus,
+            "E4.twoRounds": runs & has_virus,
+            "E4.disabled": runs & bb.overlaps(now.enemies, bb.is_nonzero(now.timer)),
+            "E4.stunned": runs & bb.overlaps(now.enemies, now.stunned),
+        }
+    )
 
     def one_round(round_number: Array, loop: _Loop) -> _Loop:
         movers = loop.movers
         first = round_number == 0
         fast = bb.select(first, bb.ALL, bb.equals(movers.kind, tables.VIRUS))
         acting = (movers.enemies & able & fast & ~movers.attacked).where(runs & (first | has_virus))
+        note(
+            lambda: {
+                "E4.attacked": runs & has_virus & ~first & bb.is_any(movers.attacked),
+                "E4.tooSlow": runs & has_virus & bb.is_any(movers.enemies & ~fast),
+            }
+        )
         order = cell_words(seed, event, Site.ORDER, round_number)
 
         def act(loop: _Loop) -> _Loop:
             enemy = pick(loop.left, order)
             movers, attacks = _act(now, loop.movers, enemy, round_number, seed, event)
+            note(
+                lambda: {
+                    "E5.attack": attacks & (loop.hp > 1),
+                    "E5.lethal": attacks & (loop.hp == 1),
+                    "E5.afterDeath": attacks & (loop.hp <= 0),
+                }
+            )
             return _Loop(loop.left & ~enemy, movers, jnp.where(attacks, jnp.maximum(loop.hp - 1, 0), loop.hp))
 
-        return lax.while_loop(lambda loop: jnp.any(bb.is_any(loop.left)), act, _Loop(acting, movers, loop.hp))
+        return while_loop(lambda loop: jnp.any(bb.is_any(loop.left)), act, _Loop(acting, movers, loop.hp))
 
     movers = _Movers(
         now.enemies, now.kind, now.enemy_hp, now.from_siphon, now.from_schedule, now.last_known, attacked=nobody
     )
-    loop = lax.fori_loop(0, ROUNDS, one_round, _Loop(nobody, movers, now.hp))
+    loop = repeat(ROUNDS, one_round, _Loop(nobody, movers, now.hp))
     moved = loop.movers._asdict()
     del moved["attacked"]
     return now._replace(hp=loop.hp, **moved)
@@ -113,6 +143,7 @@ def _act(
     movers = relocate(movers, walker.where(moves), target)
     in_sight = bb.same_row(now.player) | bb.same_column(now.player)
     seen = (target & in_sight).where(is_cryptog)  # E9
+    note(lambda: {"E9": bb.is_any(seen), "E8.stayed": bb.is_any(walker) & ~moves})
     last_known = tuple((plane & ~seen) | (own & seen) for plane, own in zip(movers.last_known, OWN_INDEX, strict=True))
     return movers._replace(last_known=last_known, attacked=movers.attacked | enemy.where(attacks)), attacks
 
@@ -133,6 +164,18 @@ def _destination(now: Snapshot, movers: _Movers, walker: Cells, random: Array) -
     candidates = direct | through
 
     hidden = ~(bb.same_row(now.player) | bb.same_column(now.player))
+    several = bb.count(candidates) > 1
+    note(
+        lambda: {
+            "E6.path": bb.is_any(direct),
+            "E6.several": several & bb.is_any(direct),
+            "E6.cryptog": several & is_cryptog & bb.overlaps(candidates, hidden),
+            "E6.glitch": several & is_glitch & bb.overlaps(candidates, now.blocks),
+            "E7.noPath": blocked,
+            "E7.moved": bb.is_any(through),
+            "E7.several": several & bb.is_any(through),
+        }
+    )
     preferred = (candidates & hidden).where(is_cryptog) | (candidates & now.blocks).where(is_glitch)
     candidates = bb.select(bb.is_any(preferred), preferred, candidates)
 
@@ -142,7 +185,9 @@ def _destination(now: Snapshot, movers: _Movers, walker: Cells, random: Array) -
     target = bb.EMPTY
     for step, is_chosen in zip(steps, chosen, strict=True):
         target = target | step.where(is_chosen)
-    return bb.select(bb.is_any(candidates), target, _nearest_neighbour(now, steps, enterable & ~occupied))
+    fallback = _nearest_neighbour(now, steps, enterable & ~occupied)
+    note(lambda: {"E8.moved": bb.is_any(fallback) & ~bb.is_any(candidates)})
+    return bb.select(bb.is_any(candidates), target, fallback)
 
 
 def _nearest_neighbour(now: Snapshot, steps: list[Cells], free: Cells) -> Cells:
@@ -166,6 +211,14 @@ def spawn_transmissions(now: Snapshot, runs: Array, seed: Seed, event: Array) ->
     pending = jnp.where(runs, now.pending, 0)
     around = Surroundings(bb.single(now.player), now.enemies, now.blocks)
     made = spawn(around, now.transmissions, seed, event, Site.SIPHON_CELL, pending, scheduled=due)
+    note(
+        lambda: {
+            "E10.calm": runs & now.calm & (now.turn >= now.next_spawn),
+            "E10.spawned": due & bb.is_any(made.scheduled),
+            "E10.dropped": due & ~bb.is_any(made.scheduled),
+            "E11": pending > 0,
+        }
+    )
     return now._replace(
         transmissions=now.transmissions | made.cells,
         kind=tuple(old | new for old, new in zip(now.kind, made.kind, strict=True)),
@@ -180,4 +233,10 @@ def spawn_transmissions(now: Snapshot, runs: Array, seed: Seed, event: Array) ->
 def recover(now: Snapshot, runs: Array) -> Snapshot:
     """E12: every enemy's disabled turns go down and its stun ends."""
     enemies = now.enemies.where(runs)
+    note(
+        lambda: {
+            "E12.disabled": bb.overlaps(enemies, bb.is_nonzero(now.timer)),
+            "E12.stunned": bb.overlaps(enemies, now.stunned),
+        }
+    )
     return now._replace(timer=bb.decrement(now.timer, enemies), stunned=now.stunned & ~enemies)

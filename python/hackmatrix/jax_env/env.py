@@ -24,8 +24,9 @@ from hackmatrix.jax_env import (
     tables,
 )
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env.actions import is_over, is_valid, valid_actions
+from hackmatrix.jax_env.actions import is_over, is_valid, note_decision, valid_actions
 from hackmatrix.jax_env.batching import batch_native, computed_once, where_wanted
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.random import Site
 from hackmatrix.jax_env.state import Seed, Snapshot, State, blank_snapshot, choose
 
@@ -69,6 +70,7 @@ def _start_of_game(seed: Seed) -> _Start:
     event = jnp.zeros_like(seed.low)
     corner = bb.index_of(random.pick(bb.CORNERS, random.cell_words(seed, event, Site.START)))
     bonus = random.below(random.word(seed, event, Site.BONUS, 0), 3)
+    note(lambda: {"B1.credits": bonus == 0, "B1.energy": bonus == 1, "B1.siphon": bonus == 2})
     return _Start(corner, 10 * (bonus == 0), 11 * (bonus == 1), 1 * (bonus == 2))
 
 
@@ -152,14 +154,23 @@ def _act(now: Snapshot, action: Array, valid: Array, seed: Seed, event: Array) -
     action = jnp.where(valid, action, -1)
     program = jnp.where(action >= tables.FIRST_PROGRAM_ACTION, action, -1)
     siphons = action == tables.SIPHON_ACTION
+    is_move = (action >= 0) & (action < tables.SIPHON_ACTION)
     missed = computed_once(jnp.any(siphons), siphon.missed_by_siphon, now)
     missed = jax.tree.map(lambda amount: jnp.where(siphons, amount, 0), missed)
+    note(
+        lambda: {
+            "W2.onBlock": siphons & bb.overlaps(bb.single(now.player), now.blocks),
+            "W2.missed": missed.credits + missed.energy > 0,
+            "W2.best": siphons & (missed.credits + missed.energy == 0),
+        }
+    )
 
     now = programs.pay(now, action, valid)
     warped = programs.warp_target(now, program, seed, event)
+    programs.note_programs(now, program, warped)
     aim = computed_once(jnp.any(valid), _aim, now, action, program, warped)
     now = programs.crash_blocks(now, program)
-    now, kills = beings.strike(now, aim.blow)
+    now, kills = beings.strike(now, aim.blow, is_move)
     now, poly_kills = programs.poly(now, program, seed, event)
     now = programs.push_or_pull(now, program)
     now = programs.change_cells(now, program)
@@ -169,23 +180,37 @@ def _act(now: Snapshot, action: Array, valid: Array, seed: Seed, event: Array) -
     destination = aim.step | warped
     picked_up = bb.overlaps(aim.step, now.pickups)
     completed = bb.overlaps(destination, bb.single(now.exit))
+    siphons_held = now.siphons + picked_up.astype(jnp.int32)
+    stage_after = now.stage + completed.astype(jnp.int32)
+    note(
+        lambda: {
+            "A7.saturated": siphons_held > tables.MAX_COUNTER,
+            "C3.move": completed & is_move,
+            "C3.warp": completed & ~is_move,
+            "C3.fullHP": completed & (now.hp == tables.MAX_HP),
+            "C3.victory": completed & (stage_after == tables.WON_STAGE),
+            "C5": completed & (stage_after < tables.WON_STAGE),
+        }
+    )
     now = now._replace(
         player=jnp.where(bb.is_any(destination), bb.index_of(destination), now.player),
-        siphons=beings.saturating(now.siphons + picked_up.astype(jnp.int32), tables.MAX_COUNTER),
+        siphons=beings.saturating(siphons_held, tables.MAX_COUNTER),
         pickups=now.pickups & ~aim.step,
         hp=jnp.where(completed, jnp.minimum(now.hp + 1, tables.MAX_HP), now.hp),
-        stage=now.stage + completed.astype(jnp.int32),
+        stage=stage_after,
     )
     return _Acted(now, kills + poly_kills, picked_up.astype(jnp.int32), completed, missed)
 
 
 def _play(state: State, action: Array) -> _Played:
-    before = state.now
+    before, was_over = state.now, is_over(state)
     valid = is_valid(state, action)
     event = state.event + valid.astype(jnp.uint32)  # R3
     undone = valid & (action == tables.UNDO)
     ends_turn = valid & ((action <= tables.SIPHON_ACTION) | (action == tables.WAIT))  # C2
 
+    note_decision(state, action)
+    record = state.history
     facts_kills, facts_pickups = -state.kills, -state.pickups  # what UNDO repays (W3)
     state = _record(state, ends_turn, undone)
     acted = _act(state.now, action, valid, state.seed, event)
@@ -203,9 +228,10 @@ def _play(state: State, action: Array) -> _Played:
     gained, closest = rewards.shaping(before, now, facts)
     now = now._replace(closest=closest)
     since_record = jnp.where(state.has_history, 1, 0)
+    counted = state.kills + since_record * acted.kills
     state = state._replace(
         now=now,
-        kills=beings.saturating(state.kills + since_record * acted.kills, tables.MAX_COUNTER),
+        kills=beings.saturating(counted, tables.MAX_COUNTER),
         pickups=beings.saturating(state.pickups + since_record * acted.picked_up, tables.MAX_COUNTER),
         event=event,
     )
@@ -219,6 +245,23 @@ def _play(state: State, action: Array) -> _Played:
         victory=victory,
         invalid_action=~valid,
     )
+    note(
+        lambda: {
+            "A7.saturated": (since_record == 1) & (counted > tables.MAX_COUNTER),
+            "C1.invalid": ~valid,
+            "C2.turnEnds": ends_turn,
+            "C2.turnStays": valid & ~ends_turn,
+            "C4.invalid": ~valid,
+            "C4.afterEnd": ~valid & was_over,
+            "C4.death": death,
+            "C4.victory": victory,
+            "R3": valid,
+            "R3.wrapped": valid & (event == 0),
+            "P-UNDO": undone,
+            "P-UNDO.record": ends_turn,
+            "P-UNDO.unpaid": undone & (record.credits < tables.CREDIT_COST[tables.UNDO]),
+        }
+    )
     return _Played(state, result, acted.completed & ~victory)
 
 
@@ -231,6 +274,7 @@ def _restart(state: State, wanted: Array) -> State:
     """R6: new games, their stage not generated yet, in place of those where ``wanted`` holds."""
     seed = random.next_seed(state.seed)
     nothing = _Start(jnp.zeros_like(seed.low), *(jnp.zeros(wanted.shape, jnp.int32) for _ in range(3)))
+    note(lambda: {"R6": wanted})
     start = where_wanted(wanted, _start_of_game, seed, nothing, _CHUNK)
     return choose(wanted, _new_game(seed, start), state)
 

@@ -12,6 +12,7 @@ from jax import Array
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.state import Snapshot
 
 # How a packed observation is laid out: for each half of the board the visible planes, then the player's
@@ -103,8 +104,33 @@ def player_numbers(now: Snapshot) -> list[Array]:
 def pack(now: Snapshot) -> list[Array]:
     """The words of the packed observation, each uint32 of the batch shape."""
     planes = visible_planes(now)
+    note(lambda: _conditions(now, planes))
     halves = [planes[name].low for name in _PLANE_NAMES] + [planes[name].high for name in _PLANE_NAMES]
     return [*halves, *(number.astype(jnp.uint32) for number in player_numbers(now)), now.programs]
+
+
+def _conditions(now: Snapshot, planes: dict[str, Cells]) -> dict[str, Array]:
+    """Which O rules the observation meets."""
+    cryptogs = now.enemies & bb.equals(now.kind, tables.CRYPTOG)
+    seen_cryptogs = planes["enemy cryptog"]
+    others = [planes[f"enemy {enemy.name}"] for kind, enemy in enumerate(tables.ENEMIES) if kind != tables.CRYPTOG]
+    resources = bb.is_nonzero((*now.cell_credits, *now.cell_energy))
+    covered = now.blocks & ~now.siphoned
+    return {
+        "O1.capped": (now.credits > 50) | (now.energy > 50) | (now.siphons > 10),
+        "O2": now.programs != 0,
+        "O3.enemy": bb.is_any(others[0] | others[1] | others[2]),
+        "O3.transmission": bb.is_any(now.transmissions),
+        "O3.block": bb.is_any(planes["data"] | planes["program"]),
+        "O3.resource": bb.is_any(resources & ~covered),
+        "O3.pickup": bb.is_any(planes["pickup"]),
+        "O3.siphonCentre": bb.is_any(planes["centre"]),
+        "O4.hiddenCryptog": bb.is_any(cryptogs & ~seen_cryptogs),
+        "O4.shownCryptog": bb.is_any(seen_cryptogs),
+        "O4.question": bb.is_any(planes["question"]),
+        "O4.coveredResource": bb.overlaps(resources, covered),
+        "O4.uncoveredResource": bb.overlaps(resources, now.blocks & now.siphoned),
+    }
 
 
 def expand(packed: Array) -> Array:

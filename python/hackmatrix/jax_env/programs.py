@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from hackmatrix.jax_env import beings, tables
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env.batching import computed_once
+from hackmatrix.jax_env.batching import computed_once, run_if, while_loop
 from hackmatrix.jax_env.beings import Strike, of_kind, saturating
 from hackmatrix.jax_env.bitboard import Cells
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.random import Site, below, cell_words, pick
 from hackmatrix.jax_env.state import Seed, Snapshot
 
@@ -48,6 +49,52 @@ def blow_of(now: Snapshot, program: Array, warp_target: Cells) -> Strike:
     )
 
 
+def note_programs(now: Snapshot, program: Array, warped: Cells) -> None:
+    """Note what the programs find, their cost paid (all but UNDO, and what PUSH, PULL and POLY do to each enemy)."""
+
+    def conditions() -> dict[str, Array]:
+        player = bb.single(now.player)
+        near = bb.eight_neighbours(player).where(program == tables.CRASH)
+        by_distance = beings.rings(player)
+        daemons = of_kind(now, tables.DAEMON).where(program == tables.D_BOM)
+        bombed = beings.first_of(daemons, by_distance)
+        as_near = bb.EMPTY
+        for ring in by_distance:
+            as_near = as_near | ring.where(bb.overlaps(ring, bombed))
+        limit = tables.MAX_COUNTER
+        nearly_full = bb.equals(now.timer, 253) | bb.equals(now.timer, 254) | bb.equals(now.timer, 255)
+        saturated = (
+            ((program == tables.SIPH_PLUS) & (now.siphons + 1 > limit))
+            | ((program == tables.EXCH) & (now.energy + 4 > limit))
+            | ((program == tables.SCORE) & (now.score + tables.NUM_STAGES - now.stage > limit))
+            | ((program == tables.DELAY) & bb.overlaps(now.transmissions, nearly_full))
+        )
+        plain = {
+            "P-WAIT": tables.WAIT, "P-DEBUG": tables.DEBUG, "P-ROW": tables.ROW, "P-COL": tables.COL,
+            "P-STEP": tables.STEP, "P-SIPH+": tables.SIPH_PLUS, "P-EXCH": tables.EXCH, "P-SHOW": tables.SHOW,
+            "P-RESET": tables.RESET, "P-CALM": tables.CALM, "P-D_BOM": tables.D_BOM, "P-DELAY": tables.DELAY,
+            "P-ANTI-V": tables.ANTI_V, "P-SCORE": tables.SCORE, "P-REDUC": tables.REDUC, "P-ATK+": tables.ATK_PLUS,
+            "P-HACK": tables.HACK,
+        }  # fmt: skip
+        return {
+            **{mark: program == action for mark, action in plain.items()},
+            "P-CRASH.block": bb.overlaps(near, now.blocks),
+            "P-CRASH.enemy": bb.overlaps(near, now.enemies),
+            "P-CRASH.transmission": bb.overlaps(near, now.transmissions),
+            "P-WARP.enemy": bb.overlaps(warped, now.enemies),
+            "P-WARP.transmission": bb.overlaps(warped, now.transmissions),
+            "P-WARP.block": bb.overlaps(warped, now.blocks),
+            "P-WARP.pickup": bb.overlaps(warped, now.pickups),
+            "P-WARP.exit": bb.overlaps(warped, bb.single(now.exit)),
+            "P-D_BOM.tie": bb.overlaps(as_near, daemons & ~bombed),
+            "P-D_BOM.blast": bb.overlaps(bb.eight_neighbours(bombed), now.enemies),
+            "P-HACK.hit": (program == tables.HACK) & bb.overlaps(now.enemies, now.siphoned),
+            "A7.saturated": saturated,
+        }
+
+    note(conditions)
+
+
 def warp_target(now: Snapshot, program: Array, seed: Seed, event: Array) -> Cells:
     """WARP: the cell of a uniform enemy or transmission (empty where the program is another)."""
     wanted = program == tables.WARP
@@ -56,7 +103,7 @@ def warp_target(now: Snapshot, program: Array, seed: Seed, event: Array) -> Cell
     def drawn() -> Cells:
         return pick(targets, cell_words(seed, event, Site.WARP))
 
-    return lax.cond(jnp.any(wanted), drawn, lambda: targets)
+    return run_if(jnp.any(wanted), drawn, targets)
 
 
 def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
@@ -97,9 +144,17 @@ def poly(now: Snapshot, program: Array, seed: Seed, event: Array) -> tuple[Snaps
         hp = bb.add_saturating(now.enemy_hp, changed & bb.equals(kind, tables.DAEMON), 1)
         hp = bb.decrement(hp, changed & was[tables.DAEMON])
         new = now._replace(kind=kind, enemy_hp=hp, last_known=last_known)
-        return beings.remove_and_count(new, changed & ~bb.is_nonzero(hp))
+        gone = changed & ~bb.is_nonzero(hp)
+        note(
+            lambda: {
+                "P-POLY.removed": bb.is_any(gone),
+                "P-POLY.cryptog": bb.is_any(to_cryptog & ~gone),
+                "P-POLY.changed": bb.is_any(changed & ~to_cryptog & ~gone),
+            }
+        )
+        return beings.remove_and_count(new, gone)
 
-    return lax.cond(jnp.any(wanted), polymorphed, lambda: (now, jnp.zeros_like(now.hp)))
+    return run_if(jnp.any(wanted), polymorphed, (now, jnp.zeros_like(now.hp)))
 
 
 def push_or_pull(now: Snapshot, program: Array) -> Snapshot:
@@ -113,10 +168,21 @@ def push_or_pull(now: Snapshot, program: Array) -> Snapshot:
         others = planes["enemies"] | now.transmissions
         some_left = jnp.any(bb.is_any(left))
         enemy, target = computed_once(some_left, _next_moved, left, others, now.player, pushes)
-        return left & ~enemy, beings.relocate(planes, enemy.where(bb.is_any(target)), target)
+        moves, onto_block = bb.is_any(target), bb.overlaps(target, now.blocks)
+        note(
+            lambda: {
+                "P-PUSH.moved": pushes & moves,
+                "P-PUSH.stayed": pushes & bb.is_any(enemy) & ~moves,
+                "P-PUSH.ontoBlock": pushes & onto_block,
+                "P-PULL.moved": ~pushes & moves,
+                "P-PULL.stayed": ~pushes & bb.is_any(enemy) & ~moves,
+                "P-PULL.ontoBlock": ~pushes & onto_block,
+            }
+        )
+        return left & ~enemy, beings.relocate(planes, enemy.where(moves), target)
 
     start = (now.enemies.where(wanted), planes)
-    _, planes = lax.while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)
+    _, planes = while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)
     return now._replace(**planes)
 
 
@@ -132,6 +198,12 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     by_row = _shift_rows(enemy, row_sign)
     by_column = _shift_columns(enemy, column_sign)
     both = _shift_columns(by_row, column_sign)
+    note(
+        lambda: {
+            "P-PUSH.edge": pushes & bb.is_any(enemy) & ~bb.is_any(both),
+            "P-PULL.adjacent": ~pushes & bb.overlaps(enemy, bb.neighbours(player)),
+        }
+    )
     # of the candidates on the board, the player's cell aside, `both` lies farthest (nearest), and the others tie
     target = bb.EMPTY
     for candidate in (by_column.where(column_sign != 0), by_row.where(row_sign != 0), both):

@@ -7,6 +7,7 @@ from jax import Array
 
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.siphon import Missed
 from hackmatrix.jax_env.state import Snapshot
@@ -41,6 +42,18 @@ def shaping(before: Snapshot, after: Snapshot, facts: Facts) -> tuple[Array, Arr
     closest = jnp.where(approaches, jnp.minimum(after.closest, path.length), after.closest)
     gained = jnp.where(facts.undone, before.closest - after.closest, after.closest - closest)
     gained = jnp.where(facts.completed, before.closest, gained)
+    goes_on = facts.valid & ~facts.completed & ~facts.undone
+    note(
+        lambda: {
+            "W1.completed": facts.completed,
+            "W1.death": goes_on & (after.hp <= 0),
+            "W1.noPath": goes_on & (after.hp > 0) & ~path.exists,
+            "W1.closer": approaches & (gained > 0),
+            "W3.kills": facts.undone & (facts.kills < 0),
+            "W3.pickups": facts.undone & (facts.pickups < 0),
+            "W3.distance": facts.undone & (gained < 0),
+        }
+    )
     return gained, closest
 
 
@@ -75,6 +88,7 @@ def components(before: Snapshot, after: Snapshot, facts: Facts, gained: Array) -
         "siphon_death_penalty": jnp.where(died & siphon_enemy_near, REWARD.siphon_death_penalty, 0),
         "program_waste": jnp.where(facts.reset & (before.hp == 2), REWARD.program_waste, 0),
     }
+    note(lambda: {f"W.{name}": value != 0 for name, value in by_name.items()})
     return jnp.stack([by_name[name] for name in tables.REWARD_NAMES], axis=-1)
 
 

@@ -9,6 +9,7 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.beings import saturating
 from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.state import Snapshot
 
 
@@ -18,19 +19,46 @@ def siphon(now: Snapshot, wanted: Array) -> Snapshot:
     handled = bb.cross(player) & ~now.siphoned  # S1
     blocks, open_cells = handled & now.blocks, handled & ~now.blocks
     data = blocks & ~now.program_blocks
-    gained = programs_in(now, blocks & now.program_blocks)
+    program_cells = blocks & now.program_blocks
+    gained = programs_in(now, program_cells)
     limit = tables.MAX_COUNTER
     interval = jnp.maximum(now.interval, jnp.uint32(5)) - jnp.uint32(1)
+    score = now.score + bb.total(now.points, data)
+    pending = now.pending + bb.total(now.spawn, blocks)
+    credits = now.credits + bb.total(now.cell_credits, open_cells)
+    energy = now.energy + bb.total(now.cell_energy, open_cells)
+
+    def conditions() -> dict[str, Array]:
+        new = lax.population_count(gained & ~now.programs).astype(jnp.int32)
+        return {
+            "S1.edge": wanted & (bb.count(bb.cross(player)) < 5),
+            "S1.skipped": bb.overlaps(bb.cross(player), now.siphoned),
+            "S2.data": bb.is_any(data),
+            "S2.program": new > 0,
+            "S2.alreadyOwned": bb.count(program_cells) > new,
+            "S2.question": bb.overlaps(blocks, now.questions),
+            "S2.ownCell": bb.overlaps(player, now.blocks),
+            "S3.credits": bb.overlaps(open_cells, bb.is_nonzero(now.cell_credits)),
+            "S3.energy": bb.overlaps(open_cells, bb.is_nonzero(now.cell_energy)),
+            "S3.pickupStays": bb.overlaps(open_cells, now.pickups),
+            "S4.centre": bb.is_any(player & ~now.centres),
+            "S4.centreAgain": bb.overlaps(player, now.centres),
+            "S5": wanted & (now.interval > 4),
+            "S5.floor": wanted & (now.interval <= 4),
+            "A7.saturated": wanted & ((score > limit) | (pending > limit) | (credits > limit) | (energy > limit)),
+        }
+
+    note(conditions)
     return now._replace(
         # S2
-        score=saturating(now.score + bb.total(now.points, data), limit),
+        score=saturating(score, limit),
         programs=now.programs | gained,
         questions=now.questions & ~blocks,
-        pending=saturating(now.pending + bb.total(now.spawn, blocks), limit),
+        pending=saturating(pending, limit),
         spawn=bb.clear(now.spawn, blocks),
         # S3
-        credits=saturating(now.credits + bb.total(now.cell_credits, open_cells), limit),
-        energy=saturating(now.energy + bb.total(now.cell_energy, open_cells), limit),
+        credits=saturating(credits, limit),
+        energy=saturating(energy, limit),
         cell_credits=bb.clear(now.cell_credits, open_cells),
         cell_energy=bb.clear(now.cell_energy, open_cells),
         # S4

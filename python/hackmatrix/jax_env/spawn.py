@@ -3,9 +3,11 @@
 from typing import NamedTuple
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from hackmatrix.jax_env.bitboard import DIRECTIONS, EMPTY, Cells, Number, is_any, select
+from hackmatrix.jax_env.batching import while_loop
+from hackmatrix.jax_env.bitboard import DIRECTIONS, EMPTY, Cells, Number, count, is_any, select
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.random import Site, below, cell_words, pick, word
 from hackmatrix.jax_env.state import Seed
 
@@ -52,6 +54,8 @@ def _spawn_one(around: Surroundings, taken: Cells, made: Spawned, seed: Seed, ev
     empty = ~(around.player | around.enemies | around.blocks | taken | made.cells)
     hidden = empty & ~line_of_fire(around.player, around.enemies | around.blocks)
     choices = select(is_any(hidden), hidden, empty).where(item.wanted)
+    found = item.wanted & is_any(empty)
+    note(lambda: {"C6.covered": found & is_any(hidden), "C6.exposed": found & ~is_any(hidden)})
     cell = pick(choices, cell_words(seed, event, item.site, item.j))
     # every TYPE site follows its CELL site in the table of R5
     kind = below(word(seed, event, item.site + 1, item.j), 4)
@@ -91,4 +95,6 @@ def spawn(
 
     nothing = transmissions ^ transmissions
     start = (jnp.int32(0), Spawned(nothing, (nothing, nothing), nothing))
-    return lax.while_loop(lambda state: jnp.any(wanted(*state)), body, start)[1]
+    made = while_loop(lambda state: jnp.any(wanted(*state)), body, start)[1]
+    note(lambda: {"C6.dropped": in_all > count(made.cells)})
+    return made

@@ -13,8 +13,10 @@ from hackmatrix.jax_env.bitboard import (
     CORNERS,
     Cells,
     Number,
+    count,
     index_of,
     is_any,
+    is_nonzero,
     lowest,
     neighbours,
     overlaps,
@@ -22,6 +24,7 @@ from hackmatrix.jax_env.bitboard import (
     single,
     write,
 )
+from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
 from hackmatrix.jax_env.random import Site, below, cell_words, pick, word
 from hackmatrix.jax_env.spawn import Surroundings, spawn
@@ -78,9 +81,13 @@ def is_valid_placement(blocks: Cells, exit_cell: Cells) -> Array:
     return connected & exit_open & none_walled_in
 
 
+def _how_many(seed: Seed, event: Array, attempt: Array) -> Array:
+    return _FEWEST_BLOCKS + below(word(seed, event, Site.BLOCK_COUNT, attempt), _BLOCK_COUNTS)
+
+
 def _place_blocks(free: Cells, exit_cell: Cells, seed: Seed, event: Array, attempt: Array) -> tuple[Cells, Array]:
     """B4: the blocks of one attempt, and whether B6 accepts them."""
-    how_many = _FEWEST_BLOCKS + below(word(seed, event, Site.BLOCK_COUNT, attempt), _BLOCK_COUNTS)
+    how_many = _how_many(seed, event, attempt)
     words = cell_words(seed, event, Site.BLOCK_CELL, attempt)
 
     def take(i: Array, blocks: Cells) -> Cells:
@@ -112,7 +119,16 @@ def _layout(free: Cells, exit_cell: Cells, seed: Seed, event: Array) -> _Layout:
 
     nothing = _Layout(jnp.zeros_like(event), free ^ free)
     state = (jnp.uint32(0), jnp.zeros(event.shape, bool), nothing)
-    return lax.while_loop(lambda s: (s[0] < MAX_ATTEMPTS) & jnp.any(~s[1]), body, state)[2]
+    _, found, layout = lax.while_loop(lambda s: (s[0] < MAX_ATTEMPTS) & jnp.any(~s[1]), body, state)
+    note(
+        lambda: {
+            "B4.fewer": found & (count(layout.blocks) < _how_many(seed, event, layout.attempt)),
+            "B6.valid": found,
+            "B6.redrawn": ~found | (layout.attempt > 0),
+            "B6.exhausted": ~found,
+        }
+    )
+    return layout
 
 
 class _Contents(NamedTuple):
@@ -199,6 +215,7 @@ def generate(needs: Needs) -> Board:
     contents = _fill_blocks(layout, seed, event)
     cell_credits, cell_energy = _resources(~(layout.blocks | exit_cell), seed, event)
     around = Surroundings(player, needs.enemies, layout.blocks)
+    note(lambda: _conditions(needs, layout, contents, cell_credits, cell_energy))
     made = spawn(around, needs.transmissions, seed, event, Site.STAGE_CELL, needs.stage)
     return Board(
         blocks=layout.blocks,
@@ -215,6 +232,25 @@ def generate(needs: Needs) -> Board:
         new_kind=made.kind,
         closest=shortest_path(player, exit_cell, layout.blocks).length,
     )
+
+
+def _conditions(
+    needs: Needs, layout: _Layout, contents: _Contents, cell_credits: Number, cell_energy: Number
+) -> dict[str, Array]:
+    beings = needs.enemies | needs.transmissions
+    always = jnp.ones(needs.player.shape, bool)
+    programs, data = layout.blocks & contents.program_blocks, layout.blocks & ~contents.program_blocks
+    return {
+        **dict.fromkeys(("B2", "B3", "B4", "B8"), always),
+        "B2.survivors": is_any(beings),
+        "B3.occupied": overlaps(CORNERS & ~single(needs.player), beings),
+        "B5.data": is_any(data & ~contents.questions),
+        "B5.program": is_any(programs & ~contents.questions),
+        "B5.questionData": overlaps(data, contents.questions),
+        "B5.questionProgram": overlaps(programs, contents.questions),
+        "B7.credits": is_any(is_nonzero(cell_credits)),
+        "B7.energy": is_any(is_nonzero(cell_energy)),
+    }
 
 
 def enter(now: Snapshot, board: Board) -> Snapshot:

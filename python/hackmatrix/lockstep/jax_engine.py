@@ -1,6 +1,7 @@
 """The JAX engine as the harness sees it: jitted batch functions, and numpy arrays at the border."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 
 from hackmatrix import jax_env
 from hackmatrix.errors import StateError
+from hackmatrix.jax_env import marked
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number
+from hackmatrix.jax_env.marks import NAMES
 from hackmatrix.jax_env.state import Snapshot, State, choose
 from hackmatrix.jax_env.tables import FIRST_PROGRAM_ACTION
-from parity import BatchEngine, BatchStep, EngineError, StateRefused
+from parity import BatchEngine, BatchStep, StateRefused
 
 Slots = NDArray[np.intp]
 
@@ -45,23 +48,20 @@ class JaxEngine(BatchEngine):
     """``games`` games of the JAX engine, vmapped and jitted."""
 
     def __init__(self, games: int, *, marks: bool = False) -> None:
-        if marks:
-            raise EngineError("the JAX engine counts no marks: run without coverage.")
         self.games = games
-        self._state, self._shown = _reset(_words(np.zeros(games, np.uint64)))
-        self._begun: tuple[bytes, bool, tuple[State, Shown, Stepped]] | None = None
+        self._counts = np.zeros(len(NAMES), np.int64) if marks else None
+        self._state, self._shown, _ = _reset(_words(np.zeros(games, np.uint64)), marks)
+        self._begun: tuple[bytes, bool, tuple[State, Shown, Stepped, Array | None]] | None = None
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         """As BatchEngine: new games."""
         all_seeds = self.seeds().copy()
         all_seeds[slots] = seeds
-        self._state, self._shown = _reset_where(self._state, _words(all_seeds), self._flags(slots))
-        return np.asarray(self._shown.observation)[slots]
+        return self._placed(_reset_where(self._state, _words(all_seeds), self._rows(slots), self._marking), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
         """As BatchEngine: the games that R6 names."""
-        self._state, self._shown = _restart_where(self._state, self._flags(slots))
-        return np.asarray(self._shown.observation)[slots]
+        return self._placed(_restart_where(self._state, self._rows(slots), self._marking), slots)
 
     def seeds(self) -> NDArray[np.uint64]:
         """As BatchEngine: the seeds."""
@@ -74,7 +74,7 @@ class JaxEngine(BatchEngine):
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """As BatchEngine: JAX dispatches the step and returns."""
         run = _step_restarting if restarting else _step
-        self._begun = (actions.tobytes(), restarting, run(self._state, actions))
+        self._begun = (actions.tobytes(), restarting, run(self._state, actions, self._marking))
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         """As BatchEngine: a step."""
@@ -101,27 +101,45 @@ class JaxEngine(BatchEngine):
             leaf[slots] = new
             return leaf
 
-        self._state = jax.tree.map(placed, self._state, *given)
-        self._shown = _show(self._state)
-        return np.asarray(self._shown.observation)[slots]
+        state = jax.tree.map(placed, self._state, *given)
+        return self._placed((state, *_show(state, self._rows(slots), self._marking)), slots)
 
     def state_arrays(self) -> Mapping[str, NDArray[Any]]:
         """As BatchEngine: the fields of docs/protocol.md's packed states."""
         return {"scalars": np.asarray(self._shown.scalars), "cells": np.asarray(self._shown.cells)}
 
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        """As BatchEngine: mark counts."""
+        return self._counts
+
+    @property
+    def _marking(self) -> bool:
+        return self._counts is not None
+
+    def _count(self, fired: Array | None) -> None:
+        if self._counts is not None:
+            self._counts = self._counts + np.asarray(fired)
+
+    def _placed(self, made: tuple[State, Shown, Array | None], slots: Slots) -> NDArray[Any]:
+        """Take new states of some games; returns their observations."""
+        self._state, self._shown, fired = made
+        self._count(fired)
+        return np.asarray(self._shown.observation)[slots]
+
     def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
         if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         assert self._begun is not None
-        self._state, self._shown, stepped = self._begun[2]
+        self._state, self._shown, stepped, fired = self._begun[2]
         self._begun = None
+        self._count(fired)
         components, reward, terminated, info = jax.tree.map(np.asarray, stepped)
         return BatchStep(np.asarray(self._shown.observation), components, reward, terminated, info=info)
 
-    def _flags(self, slots: Slots) -> NDArray[np.bool_]:
-        flags = np.zeros(self.games, np.bool_)
-        flags[slots] = True
-        return flags
+    def _rows(self, slots: Slots) -> NDArray[np.bool_]:
+        rows = np.zeros(self.games, np.bool_)
+        rows[slots] = True
+        return rows
 
 
 def _words(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
@@ -129,46 +147,95 @@ def _words(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
     return np.stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)], axis=1).astype(np.uint32)
 
 
-@jax.jit
-def _show(state: State) -> Shown:
-    return Shown(
-        observation=jax.vmap(jax_env.observe)(state),
+_jit = partial(jax.jit, static_argnames="marking")
+"""With ``marking`` the last result is how often each mark fired, all games together, int32 (187,); else None."""
+
+
+@_jit
+def _show(state: State, rows: Array, marking: bool) -> tuple[Shown, Array | None]:
+    """What can be seen of all games; marks of observing are those of the games in ``rows``, bool (n,)."""
+    if marking:
+        observation, fired = jax.vmap(marked.observe)(state)
+        counts = _total(fired & rows[:, None])
+    else:
+        observation, counts = jax.vmap(jax_env.observe)(state), None
+    shown = Shown(
+        observation=observation,
         mask=jax.vmap(jax_env.mask)(state),
         seeds=jnp.stack(state.seed, axis=-1),
         scalars=_scalars(state),
         cells=jnp.stack([_cells(state.now), _cells(state.history)], axis=1),
     )
+    return shown, counts
 
 
-@jax.jit
-def _reset(seeds: Array) -> tuple[State, Shown]:
+@_jit
+def _reset(seeds: Array, marking: bool) -> tuple[State, Shown, Array | None]:
     state = jax.vmap(jax_env.reset)(seeds)
-    return state, _show(state)
+    return state, *_show(state, jnp.ones(len(seeds), bool), marking)
 
 
-@jax.jit
-def _reset_where(state: State, seeds: Array, wanted: Array) -> tuple[State, Shown]:
-    state = choose(wanted, jax.vmap(jax_env.reset)(seeds), state)
-    return state, _show(state)
+@_jit
+def _reset_where(state: State, seeds: Array, wanted: Array, marking: bool) -> tuple[State, Shown, Array | None]:
+    counts = None
+    if marking:
+        fresh, fired = jax.vmap(marked.reset)(seeds)
+        counts = _total(fired & wanted[:, None])
+    else:
+        fresh = jax.vmap(jax_env.reset)(seeds)
+    state = choose(wanted, fresh, state)
+    shown, seen = _show(state, wanted, marking)
+    return state, shown, _sum(counts, seen)
 
 
-@jax.jit
-def _restart_where(state: State, wanted: Array) -> tuple[State, Shown]:
-    state = jax.vmap(jax_env.restart)(state, wanted)
-    return state, _show(state)
+@_jit
+def _restart_where(state: State, wanted: Array, marking: bool) -> tuple[State, Shown, Array | None]:
+    state, counts = _restarted(state, wanted, marking)
+    shown, seen = _show(state, wanted, marking)
+    return state, shown, _sum(counts, seen)
 
 
-@jax.jit
-def _step(state: State, actions: Array) -> tuple[State, Shown, Stepped]:
-    state, result = jax.vmap(jax_env.step)(state, actions)
-    return state, _show(state), _stepped(state, result)
+def _restarted(state: State, wanted: Array, marking: bool) -> tuple[State, Array | None]:
+    if not marking:
+        return jax.vmap(jax_env.restart)(state, wanted), None
+    state, fired = jax.vmap(marked.restart)(state, wanted)
+    return state, _total(fired)
 
 
-@jax.jit
-def _step_restarting(state: State, actions: Array) -> tuple[State, Shown, Stepped]:
-    state, result, final = jax.vmap(jax_env.step_auto_reset)(state, actions)
-    # the last state of a game that ended, the present one of a game that goes on
-    return state, _show(state), _stepped(choose(result.terminated, final, state), result)
+@_jit
+def _step(state: State, actions: Array, marking: bool) -> tuple[State, Shown, Stepped, Array | None]:
+    counts = None
+    if marking:
+        state, result, fired = jax.vmap(marked.step)(state, actions)
+        counts = _total(fired)
+    else:
+        state, result = jax.vmap(jax_env.step)(state, actions)
+    shown, seen = _show(state, jnp.ones(len(actions), bool), marking)
+    return state, shown, _stepped(state, result), _sum(counts, seen)
+
+
+@_jit
+def _step_restarting(state: State, actions: Array, marking: bool) -> tuple[State, Shown, Stepped, Array | None]:
+    counts = None
+    if marking:
+        final, result, fired = jax.vmap(marked.step)(state, actions)
+        state, started = _restarted(final, result.terminated, marking)
+        counts = _sum(_total(fired), started)
+    else:
+        state, result, final = jax.vmap(jax_env.step_auto_reset)(state, actions)
+        # the last state of a game that ended, the present one of a game that goes on
+        final = choose(result.terminated, final, state)
+    shown, seen = _show(state, jnp.ones(len(actions), bool), marking)
+    return state, shown, _stepped(final, result), _sum(counts, seen)
+
+
+def _total(fired: Array) -> Array:
+    """In how many games each mark fired: int32 (187,) from bool (n, 187)."""
+    return jnp.sum(fired, axis=0, dtype=jnp.int32)
+
+
+def _sum(counts: Array | None, more: Array | None) -> Array | None:
+    return None if counts is None or more is None else counts + more
 
 
 def _stepped(final: State, result: jax_env.StepResult) -> Stepped:

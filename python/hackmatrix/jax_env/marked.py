@@ -1,0 +1,56 @@
+"""Playing with marks: the functions of ``env`` on one game, each with the marks that it fired.
+
+Marks are bool (187,) in the order of ``marks.NAMES``. A step, a start and an observation count on their own,
+so a step with auto-reset is ``step`` and then ``restart``, and each observation shown is asked for its own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from hackmatrix.jax_env import env, observation
+from hackmatrix.jax_env.batching import batch_native
+from hackmatrix.jax_env.marks import collecting, packed
+from hackmatrix.jax_env.state import Seed, State
+
+
+def _with_marks(core: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any) -> tuple[Any, Array]:  # noqa: ANN401 - whatever the core takes
+        out, noted = collecting(core)(*args)
+        return out, packed(noted, jax.tree.leaves(args)[0].shape)
+
+    return batch_native(run)
+
+
+_reset_games = _with_marks(env._reset)
+_step_games = _with_marks(env._step)
+_restart_games = _with_marks(env._restart_whole)
+_observe_games = _with_marks(lambda state: jnp.stack(observation.pack(state.now), axis=-1))
+
+
+def reset(seed: Array) -> tuple[State, Array]:
+    """As ``env.reset``, with marks."""
+    seed = jnp.asarray(seed, jnp.uint32)
+    game: tuple[State, Array] = _reset_games(Seed(seed[0], seed[1]))
+    return game
+
+
+def step(state: State, action: Array) -> tuple[State, env.StepResult, Array]:
+    """As ``env.step``, with marks."""
+    (state, result), fired = _step_games(state, jnp.asarray(action, jnp.int32))
+    return state, result, fired
+
+
+def restart(state: State, wanted: Array) -> tuple[State, Array]:
+    """As ``env.restart``, with marks; none where ``wanted`` is false."""
+    game: tuple[State, Array] = _restart_games(state, wanted)
+    return game
+
+
+def observe(state: State) -> tuple[Array, Array]:
+    """As ``env.observe``, with the marks of the O rules."""
+    compact, fired = _observe_games(state)
+    return observation.expand(compact), fired
