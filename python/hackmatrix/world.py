@@ -2,6 +2,9 @@
 
 from hackmatrix.lockstep.board import draw_board
 from hackmatrix.lockstep.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
+from hackmatrix.lockstep.policies import POLICIES, load_policy
+from hackmatrix.lockstep.shrinkers import SHRINKERS
+from hackmatrix.lockstep.starts import STARTS
 from parity import BatchEngine, World
 
 
@@ -31,4 +34,8 @@ WORLD = World(
     observation_label=observation_label,
     marks=MARKS,
     rules=RULES,
+    starts=STARTS,
+    policies=POLICIES,
+    load_policy=load_policy,
+    shrinkers=SHRINKERS,
 )

@@ -1,0 +1,114 @@
+"""Ways to play that steer towards seldom reached rules: weights of the 28 actions from what a player sees."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import Policy, UsageError, View
+
+Weights = NDArray[np.float64]
+
+_SEEN_BY_PLAYER, _PROGRAMS, _FEATURES = 10, 23, 42
+_ENEMIES, _BLOCKS, _TURNS, _EXIT = slice(0, 4), slice(7, 10), 36, 40
+_SIPHON, _FIRST_PROGRAM = 4, 5
+_STEPS = ((1, 0), (-1, 0), (0, -1), (0, 1))
+_FAR = 99
+
+
+def programmer(view: View) -> Weights:
+    """Runs programs whenever it can."""
+    return _by_kind(view, moves=1.0, siphon=1.0, programs=10.0)
+
+
+def siphoner(view: View) -> Weights:
+    """Siphons whenever it can, and gathers what it needs for it on the way."""
+    return _by_kind(view, moves=3.0, siphon=20.0, programs=1.0)
+
+
+def walker(view: View) -> Weights:
+    """Takes the shortest way to the exit, so that whole games reach late stages."""
+    distances = _distances_to_exit(_grid(view))
+    here = np.take_along_axis(distances, _player(view)[:, None], axis=1)
+    nearer = np.stack([_moved(distances, step) for step in _STEPS], axis=2)
+    ahead = np.take_along_axis(nearer, _player(view)[:, None, None], axis=1)[:, 0]
+    return _by_kind(view, moves=0.05, siphon=0.1, programs=0.1) + _on_moves(np.where(ahead < here, 5.0, 0.0))
+
+
+def fighter(view: View) -> Weights:
+    """Attacks what it sees beside itself, runs programs now and then."""
+    grid = _grid(view)
+    beings = grid[:, :, _ENEMIES].any(axis=2) | (grid[:, :, _TURNS] > 0)
+    beside = np.stack([_moved(np.where(beings, 0, _FAR), step) for step in _STEPS], axis=2)
+    attacked = np.take_along_axis(beside, _player(view)[:, None, None], axis=1)[:, 0] == 0
+    return _by_kind(view, moves=0.5, siphon=0.5, programs=1.0) + _on_moves(np.where(attacked, 10.0, 0.0))
+
+
+POLICIES: Mapping[str, Policy] = {
+    "programmer": programmer,
+    "siphoner": siphoner,
+    "walker": walker,
+    "fighter": fighter,
+}
+
+
+def load_policy(path: Path) -> Policy:
+    """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
+    import jax
+
+    from hackmatrix.errors import HackMatrixError
+    from hackmatrix.purejaxrl.checkpointing import load_params, network_of
+
+    try:
+        params = load_params(path)
+        network = network_of(params)
+    except HackMatrixError as error:
+        raise UsageError(str(error)) from error
+    probabilities = jax.jit(lambda observation: jax.nn.softmax(network.apply(params, observation)[0]))
+
+    def policy(view: View) -> Weights:
+        return np.asarray(probabilities(view.observation), np.float64)
+
+    return policy
+
+
+def _by_kind(view: View, *, moves: float, siphon: float, programs: float) -> Weights:
+    row = np.full(view.mask.shape[1], programs)
+    row[:_SIPHON], row[_SIPHON] = moves, siphon
+    return np.tile(row, (len(view.mask), 1))
+
+
+def _on_moves(weights: Weights) -> Weights:
+    """Weights (k, 4) of the moves as weights of all actions."""
+    return np.pad(weights, ((0, 0), (0, _PROGRAMS + 1)))
+
+
+def _grid(view: View) -> NDArray[np.float32]:
+    """The cells' features, (k, 36, 42)."""
+    return view.observation[:, _SEEN_BY_PLAYER + _PROGRAMS :].reshape(-1, 36, _FEATURES)
+
+
+def _player(view: View) -> NDArray[np.intp]:
+    """The player's cell, (k,)."""
+    row, column = np.rint(5 * view.observation[:, :2]).astype(np.intp).T
+    return 6 * row + column
+
+
+def _moved(values: NDArray[np.int64], step: tuple[int, int]) -> NDArray[np.int64]:
+    """For every cell (k, 36) the value of the cell one step further, ``_FAR`` beyond the edge."""
+    board = np.pad(values.reshape(-1, 6, 6), ((0, 0), (1, 1), (1, 1)), constant_values=_FAR)
+    rows, columns = step
+    return board[:, 1 + rows : 7 + rows, 1 + columns : 7 + columns].reshape(-1, 36)
+
+
+def _distances_to_exit(grid: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Steps from every cell to the exit around blocks, (k, 36), ``_FAR`` where there is no way."""
+    blocked = grid[:, :, _BLOCKS].any(axis=2)
+    distances = np.where(grid[:, :, _EXIT] > 0, 0, _FAR)
+    while True:
+        around = np.min([_moved(distances, step) for step in _STEPS], axis=0)
+        shorter = np.where(blocked, _FAR, np.minimum(distances, np.minimum(around + 1, _FAR)))
+        if np.array_equal(shorter, distances):
+            return distances
+        distances = shorter

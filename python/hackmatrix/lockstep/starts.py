@@ -1,0 +1,280 @@
+"""States that playing seldom reaches, for directed runs: dicts S of the protocol, made from its ranges alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from parity import StartMaker, State
+
+Place = tuple[int, int]
+CELLS = tuple((row, column) for row in range(6) for column in range(6))
+CORNERS = ((0, 0), (0, 5), (5, 0), (5, 5))
+MAX_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
+KINDS = tuple(MAX_HP)
+PROGRAMS = range(5, 28)
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How a random board is mixed: chances are those of each cell."""
+
+    beings: float = 0.2
+    blocks: float = 0.25
+    transmissions: float = 0.4
+    """Of the beings, the share that is still to come (none on a block)."""
+    resources: float = 0.5
+    siphoned: float = 0.15
+    owned: float = 0.7
+    rich: int = 20
+    hp: tuple[int, ...] = (1, 2, 3)
+    stages: tuple[int, ...] = (1, 2, 4, 7, 8)
+
+
+class _Maker:
+    """Draws the parts of one state."""
+
+    def __init__(self, rng: np.random.Generator, mix: Mix) -> None:
+        self._rng = rng
+        self._mix = mix
+
+    def chance(self, probability: float) -> bool:
+        return bool(self._rng.random() < probability)
+
+    def below(self, count: int) -> int:
+        return int(self._rng.integers(count))
+
+    def one_of(self, choices: tuple[Any, ...]) -> Any:  # noqa: ANN401 - an element of what is given
+        return choices[self.below(len(choices))]
+
+    def origin(self) -> dict[str, bool]:
+        return {"spawnedFromSiphon": self.chance(0.3), "isFromScheduledTask": self.chance(0.3)}
+
+    def enemy(self, place: Place) -> State:
+        kind = self.one_of(KINDS)
+        seen = self.one_of(CELLS)
+        known = {"lastKnownRow": seen[0], "lastKnownCol": seen[1]} if kind == "cryptog" else {}
+        disabled = self.one_of((0, 0, 0, 0, 1, 2))
+        hp = 1 + self.below(MAX_HP[kind])
+        fields = {"type": kind, "hp": hp, "stunned": self.chance(0.15), "disabledTurns": disabled}
+        return {**at(place), **fields, **known, **self.origin()}
+
+    def transmission(self, place: Place) -> State:
+        turns = self.one_of((1, 1, 2, 3, 5, 7))
+        return {**at(place), "turnsRemaining": turns, "enemyType": self.one_of(KINDS), **self.origin()}
+
+    def block(self, place: Place) -> State:
+        siphoned = self.chance(self._mix.siphoned)
+        is_data = self.chance(0.5)
+        held = {"points": 1 + self.below(9)} if is_data else {"programActionIndex": self.one_of(tuple(PROGRAMS))}
+        kind = "question" if self.chance(0.2) else "data" if is_data else "program"
+        spawn = 0 if siphoned else self.below(10)
+        return {**at(place), **held, "type": kind, "spawnCount": spawn, "siphoned": siphoned}
+
+    def resource(self, place: Place, *, bare: bool) -> State:
+        amounts = {"credits": 0, "energy": 0}
+        amounts[self.one_of(("credits", "energy"))] = 1 + self.below(3)
+        return {**at(place), **amounts, "dataSiphon": bare and self.chance(0.15)}
+
+    def record(self, stage: int, player: Place | None = None, exit_place: Place | None = None) -> State:
+        """A state without history, seed and event number."""
+        exit_place = exit_place or self.one_of(CORNERS)
+        player = player or self.one_of(tuple(place for place in CELLS if place != exit_place))
+        state: State = {"enemies": [], "transmissions": [], "blocks": [], "resources": []}
+        for place in CELLS:
+            block = place != exit_place and self.chance(self._mix.blocks)
+            if block:
+                state["blocks"].append(self.block(place))
+            if self.chance(self._mix.resources):
+                state["resources"].append(self.resource(place, bare=not block and place != exit_place))
+            if place != player and self.chance(self._mix.beings):
+                coming = not block and self.chance(self._mix.transmissions)
+                kind = "transmissions" if coming else "enemies"
+                state[kind].append(self.transmission(place) if coming else self.enemy(place))
+        turn = self.below(30)
+        return {
+            **state,
+            "player": {
+                **at(player),
+                "hp": self.one_of(self._mix.hp),
+                "credits": self.below(self._mix.rich + 1),
+                "energy": self.below(self._mix.rich + 1),
+                "dataSiphons": self.one_of((0, 1, 1, 2, 3)),
+                "attackDamage": 1 + self.below(3),
+                "score": self.below(40),
+            },
+            "siphoned": [at(place) for place in CELLS if self.chance(self._mix.siphoned)],
+            "siphonCenters": [at(place) for place in CELLS if self.chance(self._mix.siphoned / 2)],
+            "exit": at(exit_place),
+            "ownedPrograms": [action for action in PROGRAMS if self.chance(self._mix.owned)],
+            "stage": stage,
+            "turn": turn,
+            "showActivated": self.chance(0.2),
+            "scheduledTasksDisabled": self.chance(0.2),
+            "stepActive": self.chance(0.1),
+            "atkPlusUses": self.below(3),
+            "scheduledTaskInterval": 4 + self.below(9),
+            "nextScheduledTaskTurn": turn + self.below(6),
+            "pendingSiphonTransmissions": self.one_of((0, 0, 0, 1, 4)),
+            "closestApproach": self.below(12),
+        }
+
+    def state(self, player: Place | None = None, exit_place: Place | None = None) -> State:
+        """A whole state, in half of the cases with a history."""
+        stage = self.one_of(self._mix.stages)
+        whole = self.record(stage, player, exit_place)
+        if self.chance(0.5):
+            whole["history"] = self.record(stage)
+            whole["killsSinceHistory"], whole["pickupsSinceHistory"] = self.below(4), self.below(2)
+        return whole | {"seed": int(self._rng.integers(2**64, dtype=np.uint64)), "eventNumber": self.below(1000)}
+
+
+def at(place: Place) -> dict[str, int]:
+    """A cell as the protocol names it."""
+    return {"row": place[0], "col": place[1]}
+
+
+def mixed(mix: Mix) -> StartMaker:
+    """Random boards of one mixture."""
+
+    def make(rng: np.random.Generator) -> State:
+        return _Maker(rng, mix).state()
+
+    return make
+
+
+def _beside(corner: Place) -> tuple[Place, Place]:
+    row, column = corner
+    return (row + (1 if row == 0 else -1), column), (row, column + (1 if column == 0 else -1))
+
+
+def _without(state: State, places: tuple[Place, ...]) -> State:
+    """The state with nothing on some cells but what their ground is."""
+    gone = [at(place) for place in places]
+    kept = {
+        name: [entry for entry in state[name] if {"row": entry["row"], "col": entry["col"]} not in gone]
+        for name in ("enemies", "transmissions", "blocks")
+    }
+    return {**state, **kept}
+
+
+def doorstep(rng: np.random.Generator) -> State:
+    """One step from the exit, in any stage; in stage 8 that wins. What stands about comes along to the next stage."""
+    maker = _Maker(rng, Mix(beings=float(rng.choice([0.1, 0.5])), stages=(1, 2, 3, 4, 5, 6, 7, 8, 8)))
+    corner = maker.one_of(CORNERS)
+    door = maker.one_of(_beside(corner))
+    return _without(maker.state(door, corner), (corner, door))
+
+
+def crowded_doorstep(rng: np.random.Generator) -> State:
+    """One step from the exit, and so full that the next stage finds few cells for blocks, or none that are valid."""
+    maker = _Maker(rng, Mix(blocks=0.0, stages=(1, 3, 6)))
+    corner = maker.one_of(CORNERS)
+    door = maker.one_of(_beside(corner))
+    other = maker.one_of(tuple(place for place in CORNERS if place != corner))
+    left_free = {*_beside(other), door, corner}
+    if maker.chance(0.3):
+        left_free |= {place for place in CELLS if maker.chance(0.1)}
+    empty = _without(maker.state(door, corner), CELLS)
+    return {**empty, "enemies": [maker.enemy(place) for place in CELLS if place not in left_free]}
+
+
+def full_board(rng: np.random.Generator) -> State:
+    """Hardly an empty cell, and spawns due: transmissions are exposed or dropped."""
+    maker = _Maker(rng, Mix(beings=float(rng.choice([0.8, 1.0])), blocks=0.3, transmissions=0.6, owned=1.0))
+    state = maker.state()
+    due = {"pendingSiphonTransmissions": maker.one_of((1, 5, 40)), "nextScheduledTaskTurn": state["turn"]}
+    return {**state, **due, "scheduledTasksDisabled": False, "stepActive": False}
+
+
+def exposed(rng: np.random.Generator) -> State:
+    """Only the player's own row and column have empty cells, and spawns are due."""
+    maker = _Maker(rng, Mix(beings=0.0, blocks=0.0))
+    state = maker.state()
+    row, column = state["player"]["row"], state["player"]["col"]
+    away = [place for place in CELLS if place[0] != row and place[1] != column]
+    blocks = [maker.block(place) for place in away if at(place) != state["exit"]]
+    coming = [maker.transmission(place) for place in away if at(place) == state["exit"]]
+    resources = [{**entry, "dataSiphon": False} for entry in state["resources"]]
+    due = {"pendingSiphonTransmissions": 3, "nextScheduledTaskTurn": state["turn"], "stepActive": False}
+    return {**state, **due, "blocks": blocks, "transmissions": coming, "resources": resources}
+
+
+def walled_exit(rng: np.random.Generator) -> State:
+    """Blocks on both sides of the exit: no path leads there."""
+    maker = _Maker(rng, Mix(beings=0.2, blocks=0.15))
+    corner = maker.one_of(CORNERS)
+    walls = _beside(corner)
+    player = maker.one_of(tuple(place for place in CELLS if place not in (*walls, corner)))
+    state = _without(maker.state(player, corner), walls)
+    resources = [
+        {**entry, "dataSiphon": entry["dataSiphon"] and (entry["row"], entry["col"]) not in walls}
+        for entry in state["resources"]
+    ]
+    return {**state, "resources": resources, "blocks": [*state["blocks"], *map(maker.block, walls)]}
+
+
+def saturated(rng: np.random.Generator) -> State:
+    """Counters at the ends of their ranges (A7), turn and event numbers about to wrap."""
+    maker = _Maker(rng, Mix(owned=1.0, rich=9999))
+    state = maker.state()
+    player = {name: 9990 + maker.below(10) for name in ("credits", "energy", "dataSiphons", "score")}
+    coming = [{**entry, "turnsRemaining": 250 + maker.below(6)} for entry in state["transmissions"]]
+    enemies = [{**entry, "disabledTurns": maker.one_of((0, 0, 254, 255))} for entry in state["enemies"]]
+    history = state.get("history")
+    return {
+        **state,
+        "player": {**state["player"], **player},
+        "transmissions": coming,
+        "enemies": enemies,
+        "turn": 2**32 - 1 - maker.below(3),
+        "eventNumber": 2**32 - 1 - maker.below(3),
+        "nextScheduledTaskTurn": maker.one_of((0, 2, 2**32 - 1)),
+        "scheduledTaskInterval": maker.one_of((0, 4, 5, 2**32 - 1)),
+        "pendingSiphonTransmissions": maker.one_of((0, 9995)),
+        "killsSinceHistory": 9999 - maker.below(3) if history else 0,
+    }
+
+
+def surrounded(rng: np.random.Generator) -> State:
+    """Low hp and enemies on every side, many of them from siphons."""
+    maker = _Maker(rng, Mix(beings=0.15, blocks=0.15, hp=(1, 1, 2)))
+    player = (1 + maker.below(4), 1 + maker.below(4))
+    row, column = player
+    around = ((row + 1, column), (row - 1, column), (row, column - 1), (row, column + 1))
+    state = _without(maker.state(player), around)
+    attackers = [
+        {**maker.enemy(place), "stunned": False, "disabledTurns": 0, "spawnedFromSiphon": maker.chance(0.7)}
+        for place in around
+    ]
+    return {**state, "enemies": [*state["enemies"], *attackers]}
+
+
+def on_a_block(rng: np.random.Generator) -> State:
+    """The player stands on a block with siphons in hand, as after a WARP."""
+    maker = _Maker(rng, Mix(beings=0.1, blocks=0.4, siphoned=0.05))
+    state = maker.state()
+    row, column = state["player"]["row"], state["player"]["col"]
+    others = [block for block in state["blocks"] if (block["row"], block["col"]) != (row, column)]
+    resources = [{**entry, "dataSiphon": False} for entry in state["resources"]]
+    player = {**state["player"], "dataSiphons": 3}
+    return {**state, "player": player, "resources": resources, "blocks": [*others, maker.block((row, column))]}
+
+
+STARTS: Mapping[str, Callable[[np.random.Generator], State]] = {
+    "mixed": mixed(Mix()),
+    "sparse": mixed(Mix(beings=0.06, blocks=0.1)),
+    "crowded": mixed(Mix(beings=0.5, blocks=0.35)),
+    "armed": mixed(Mix(beings=0.3, owned=1.0, rich=60)),
+    "poor": mixed(Mix(beings=0.2, owned=1.0, rich=2)),
+    "siphoning": mixed(Mix(beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9)),
+    "doorstep": doorstep,
+    "crowded_doorstep": crowded_doorstep,
+    "full_board": full_board,
+    "exposed": exposed,
+    "walled_exit": walled_exit,
+    "saturated": saturated,
+    "surrounded": surrounded,
+    "on_a_block": on_a_block,
+}
