@@ -1,5 +1,6 @@
 """HackMatrix as a world of the parity harness (entry point ``parity.worlds``)."""
 
+from hackmatrix.lockstep.benches import BENCHES
 from hackmatrix.lockstep.board import draw_board
 from hackmatrix.lockstep.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
 from hackmatrix.lockstep.policies import POLICIES, load_policy
@@ -38,4 +39,5 @@ WORLD = World(
     policies=POLICIES,
     load_policy=load_policy,
     shrinkers=SHRINKERS,
+    benches=BENCHES,
 )
