@@ -262,6 +262,15 @@ def on_a_block(rng: np.random.Generator) -> State:
     return {**state, "player": player, "resources": resources, "blocks": [*others, maker.block((row, column))]}
 
 
+def finished(rng: np.random.Generator) -> State:
+    """A game that is over: every action is invalid."""
+    maker = _Maker(rng, Mix())
+    state = maker.state()
+    if maker.chance(0.5):
+        return {**state, "stage": 9}
+    return {**state, "player": {**state["player"], "hp": 0}}
+
+
 STARTS: Mapping[str, Callable[[np.random.Generator], State]] = {
     "mixed": mixed(Mix()),
     "sparse": mixed(Mix(beings=0.06, blocks=0.1)),
@@ -277,4 +286,5 @@ STARTS: Mapping[str, Callable[[np.random.Generator], State]] = {
     "saturated": saturated,
     "surrounded": surrounded,
     "on_a_block": on_a_block,
+    "finished": finished,
 }
