@@ -1,5 +1,7 @@
 """HackMatrix as a world of the parity harness (entry point ``parity.worlds``)."""
 
+from pathlib import Path
+
 from hackmatrix.lockstep.benches import BENCHES
 from hackmatrix.lockstep.board import draw_board
 from hackmatrix.lockstep.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
@@ -23,6 +25,8 @@ def open_jax(games: int, *, marks: bool = False) -> BatchEngine:
     return JaxEngine(games, marks=marks)
 
 
+_GOLDEN = Path(__file__).parent / "lockstep" / "golden"
+
 WORLD = World(
     name="hackmatrix",
     engines={"swift": open_swift, "jax": open_jax},
@@ -39,5 +43,6 @@ WORLD = World(
     policies=POLICIES,
     load_policy=load_policy,
     shrinkers=SHRINKERS,
+    golden=_GOLDEN,
     benches=BENCHES,
 )
