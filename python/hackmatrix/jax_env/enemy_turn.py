@@ -136,7 +136,7 @@ def _act(
     attacks = bb.overlaps(bb.neighbours(enemy), player)  # E5
     walker = enemy.where(~attacks)
     index = bb.index_of(enemy)
-    random = word(seed, event, Site.STEP, index + jnp.uint32(36) * round_number.astype(jnp.uint32))
+    random = word(seed, event, Site.STEP, index + jnp.uint32(36) * jnp.asarray(round_number, jnp.uint32))
     target = computed_once(jnp.any(bb.is_any(walker)), _destination, now, movers, walker, random)
     moves = bb.is_any(target)
     is_cryptog = bb.overlaps(enemy, bb.equals(movers.kind, tables.CRYPTOG))

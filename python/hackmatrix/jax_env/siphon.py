@@ -111,7 +111,7 @@ def missed_by_siphon(now: Snapshot) -> Missed:
         return compare(bb.cross_sum((data_sources & bb.equals(now.points, i + 1),)), *state)
 
     def compare_program(row: Array, state: tuple[Cells, Array]) -> tuple[Cells, Array]:
-        new = (now.programs >> row.astype(jnp.uint32)) & 1 == 0
+        new = (now.programs >> jnp.asarray(row, jnp.uint32)) & 1 == 0
         return compare((bb.cross(program_sources & bb.equals(now.content, row)).where(new),), *state)
 
     everywhere = here | ~here

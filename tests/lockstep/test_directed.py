@@ -1,0 +1,108 @@
+"""What directed runs are made of: starts, policies, smaller states, golden episodes, mutants."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hackmatrix.lockstep.starts import STARTS
+from hackmatrix.world import WORLD
+from parity import BatchEngine, Mutant, State, StateRefused, View
+from parity.rewards import replay_golden
+
+ONLY = np.zeros(1, np.intp)
+DRAWS = 40
+
+
+@pytest.fixture(scope="module")
+def engines(swift_built: None) -> dict[str, BatchEngine]:
+    return {name: factory(1) for name, factory in WORLD.engines.items()}
+
+
+def draws(name: str) -> list[State]:
+    rng = np.random.default_rng(list(STARTS).index(name))
+    return [STARTS[name](rng) for _ in range(DRAWS)]
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_start_is_accepted_by_both_engines_and_the_same(engines: dict[str, BatchEngine], name: str) -> None:
+    for state in draws(name)[:10]:
+        shown = [engine.set_state([state], ONLY) for engine in engines.values()]
+        assert np.array_equal(shown[0].view(np.uint32), shown[1].view(np.uint32))
+        whole = [engine.get_state(ONLY)[0] for engine in engines.values()]
+        assert whole[0] == whole[1]
+
+
+def size(state: State) -> int:
+    """The measure by which smaller states are smaller."""
+    entries = sum(len(value) for value in state.values() if isinstance(value, list))
+    numbers = sum(value for value in state.values() if isinstance(value, int))
+    player = sum(state["player"][name] for name in state["player"] if name not in ("row", "col"))
+    return entries + numbers + player + (10**6 if state["history"] else 0)
+
+
+@pytest.mark.parametrize("name", ["mixed", "crowded", "saturated"])
+def test_smaller_states_are_smaller_and_mostly_taken(engines: dict[str, BatchEngine], name: str) -> None:
+    swift = engines["swift"]
+    swift.set_state(draws(name)[:1], ONLY)
+    whole = swift.get_state(ONLY)[0]
+    results: Counter[bool] = Counter()
+    for shrinker in WORLD.shrinkers:
+        for smaller in shrinker(whole):
+            assert size(smaller) < size(whole)
+            try:
+                swift.set_state([smaller], ONLY)
+                results[True] += 1
+            except StateRefused:
+                results[False] += 1
+    assert results[True] > results[False]
+
+
+@pytest.mark.parametrize("name", WORLD.policies)
+def test_a_policy_gives_every_valid_action_some_weight(engines: dict[str, BatchEngine], name: str) -> None:
+    swift = engines["swift"]
+    for state in draws("armed")[:5]:
+        observation = swift.set_state([state], ONLY)
+        weights = WORLD.policies[name](View(observation, swift.mask(), ONLY, swift.get_state))
+        assert weights.shape == (1, 28)
+        assert (weights[swift.mask()] > 0).all()
+
+
+def test_the_walker_wins_games_from_their_start(engines: dict[str, BatchEngine]) -> None:
+    games = 64
+    swift = WORLD.engines["swift"](games)
+    slots = np.arange(games)
+    observation = swift.reset(np.arange(games, dtype=np.uint64), slots)
+    highest = 1
+    for _ in range(60):
+        weights = WORLD.policies["walker"](View(observation, swift.mask(), slots, swift.get_state))
+        actions = np.where(swift.mask(), weights, -1).argmax(axis=1).astype(np.int32)
+        step = swift.step_restarting(actions)
+        observation = step.observation
+        highest = max(highest, int(step.info["stage"].max()))
+    swift.close()
+    assert highest >= 4
+
+
+def test_no_golden_episode_has_changed_on_either_engine(swift_built: None) -> None:
+    assert WORLD.golden is not None
+    episodes = replay_golden(WORLD, ("swift", "jax"), WORLD.golden)
+    assert len(episodes) >= 16
+    assert [change for episode in episodes for change in episode.changes(WORLD)] == []
+    assert all(episode.agrees for episode in episodes)
+
+
+MUTANTS = [(bench.source, mutant) for bench in WORLD.benches for mutant in bench.mutants]
+
+
+def test_there_are_faults_for_both_engines() -> None:
+    assert {bench.engine: len(bench.mutants) >= 30 for bench in WORLD.benches} == {"swift": True, "jax": True}
+    names = [mutant.name for _, mutant in MUTANTS]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("source", "mutant"), MUTANTS, ids=lambda value: getattr(value, "name", ""))
+def test_a_mutant_still_fits_its_file(source: Path, mutant: Mutant) -> None:
+    assert (source / mutant.file).read_text().count(mutant.old) == 1
+    assert mutant.old != mutant.new

@@ -1,0 +1,114 @@
+"""The same games whatever JAX is told about how to run them: jit, width of the batch, 64-bit mode, auto-reset."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hackmatrix import jax_env
+from hackmatrix.lockstep.jax_engine import JaxEngine
+from parity import State as StateDict
+
+WIDTHS = (1, 7, 256)
+STEPS = 40
+
+
+def play(engine: JaxEngine, seeds: np.ndarray, steps: int = STEPS) -> list[bytes]:
+    """What every game shows at every step, as one digest per game."""
+    slots = np.arange(engine.games)
+    digests = [hashlib.sha256() for _ in slots]
+
+    def take(*arrays: np.ndarray) -> None:
+        for array in (*arrays, engine.mask(), *engine.state_arrays().values()):
+            for digest, row in zip(digests, np.ascontiguousarray(array), strict=True):
+                digest.update(row.tobytes())
+
+    take(engine.reset(seeds, slots))
+    for step in range(steps):
+        mask = engine.mask()
+        wanted = (step * 7 + seeds.astype(np.int64)) % np.maximum(mask.sum(axis=1), 1)
+        actions = (mask.cumsum(axis=1) > wanted[:, None]).argmax(axis=1).astype(np.int32)
+        shown = engine.step_restarting(actions)
+        take(shown.observation, shown.components, shown.reward, shown.terminated)
+    return [digest.digest() for digest in digests]
+
+
+@cache
+def digests_by_width(width: int) -> list[bytes]:
+    return play(JaxEngine(width), np.arange(width, dtype=np.uint64))
+
+
+@pytest.mark.parametrize("width", WIDTHS[:-1])
+def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
+    assert digests_by_width(width) == digests_by_width(WIDTHS[-1])[:width]
+
+
+def test_games_do_not_depend_on_64_bit_mode() -> None:
+    script = (
+        "import numpy as np\n"
+        "from hackmatrix.lockstep.jax_engine import JaxEngine\n"
+        "from test_jax_switches import play\n"
+        "print(*(digest.hex() for digest in play(JaxEngine(7), np.arange(7, dtype=np.uint64))))"
+    )
+    path = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"JAX_ENABLE_X64": "1", "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [digest.hex() for digest in digests_by_width(7)]
+
+
+def test_games_do_not_depend_on_jit() -> None:
+    """Un-jitted steps are slow, so two of them, from a state in which much happens."""
+    state: StateDict = {
+        "player": {"row": 2, "col": 2, "credits": 9, "energy": 9, "dataSiphons": 1},
+        "enemies": [
+            {"type": "virus", "row": 5, "col": 2, "hp": 2},
+            {"type": "cryptog", "row": 0, "col": 3, "hp": 1},
+        ],
+        "transmissions": [{"row": 4, "col": 4, "turnsRemaining": 1, "enemyType": "glitch"}],
+        "blocks": [{"row": 2, "col": 3, "type": "data"}],
+        "ownedPrograms": [9],
+        "pendingSiphonTransmissions": 2,
+        "seed": 5,
+    }
+
+    def two_steps(step: Callable[..., Any]) -> list[Any]:
+        game, first = step(jax_env.set_state(state), jnp.int32(9))
+        game, second = step(game, jnp.int32(4))
+        return jax.tree.leaves((game, first, second))
+
+    expected = two_steps(jax.jit(jax_env.step))
+    with jax.disable_jit():
+        observed = two_steps(jax_env.step)
+    for one, other in zip(expected, observed, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_auto_reset_is_a_step_and_then_the_next_game() -> None:
+    one, other = JaxEngine(256), JaxEngine(256)
+    slots, seeds = np.arange(256), np.arange(256, dtype=np.uint64)
+    one.reset(seeds, slots)
+    other.reset(seeds, slots)
+    ended_in_all = 0
+    for step in range(30):
+        mask = one.mask()
+        actions = np.where(slots % 5 == step % 5, (~mask).argmax(axis=1), mask.argmax(axis=1)).astype(np.int32)
+        whole = one.step_restarting(actions)
+        halves = other.step(actions)
+        ended = np.flatnonzero(halves.ended)
+        ended_in_all += len(ended)
+        observation = halves.observation.copy()
+        if ended.size:
+            observation[ended] = other.restart(ended)
+        np.testing.assert_array_equal(whole.observation, observation)
+        np.testing.assert_array_equal(whole.components, halves.components)
+        for name, values in one.state_arrays().items():
+            np.testing.assert_array_equal(values, other.state_arrays()[name])
+    assert ended_in_all > 500

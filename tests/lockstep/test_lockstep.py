@@ -1,0 +1,57 @@
+"""Both engines in lockstep: a share of the campaign of docs/parity.md, and every rule is met on both sides."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hackmatrix.jax_env.marks import NAMES
+from hackmatrix.lockstep.names import MARKS
+from hackmatrix.swift_env import SwiftGames
+from hackmatrix.world import WORLD
+from parity import BatchEngine
+from parity.coverage import coverage_of
+from parity.lockstep import Settings, run
+
+PAIR = ("swift", "jax")
+
+
+def test_all_three_lists_of_marks_agree(one_game: SwiftGames) -> None:
+    assert tuple(MARKS) == NAMES == one_game.marks()[1]
+
+
+def test_directed_games_are_the_same_and_meet_every_rule(swift_built: None) -> None:
+    outcome = run(WORLD, PAIR, Settings("directed", steps=500, games=64, marks=True))
+    assert outcome.divergences == []
+    assert outcome.marks is not None
+    coverage = coverage_of(WORLD, outcome.marks)
+    assert coverage.unequal() == ()
+    assert coverage.never() == ()
+    assert coverage.silent_marks() == ()
+
+
+@pytest.mark.parametrize("auto_reset", [False, True])
+def test_uniform_games_are_the_same(swift_built: None, auto_reset: bool) -> None:
+    settings = Settings("uniform", steps=400, games=256, seed=1_000_000, auto_reset=auto_reset)
+    outcome = run(WORLD, PAIR, settings)
+    assert outcome.divergences == []
+    assert outcome.steps == 400 * 256
+    assert outcome.episodes > 1000
+
+
+def test_seeds_of_the_whole_range_give_the_same_games(swift_built: None) -> None:
+    outcome = run(WORLD, PAIR, Settings("uniform", steps=20, games=256, seed=2**64 - 128))
+    assert outcome.divergences == []
+
+
+def test_another_seed_on_one_side_is_noticed(swift_built: None) -> None:
+    def open_misled(games: int, *, marks: bool = False) -> BatchEngine:
+        """A JAX engine that hears another seed than it is told."""
+        engine = WORLD.engines["jax"](games, marks=marks)
+        reset = engine.reset
+        engine.reset = lambda seeds, slots: reset(seeds + np.uint64(1), slots)  # type: ignore[method-assign]
+        return engine
+
+    world = replace(WORLD, engines={**WORLD.engines, "misled": open_misled})
+    outcome = run(world, ("swift", "misled"), Settings("uniform", steps=5, games=256))
+    assert outcome.divergences
