@@ -1,0 +1,303 @@
+"""No input harms the binary: 100,000 mutated messages in both modes, and after every refusal all is as it was."""
+
+import json
+import random
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hackmatrix.lockstep.starts import STARTS
+from hackmatrix.swift_env.process import SwiftProcess, binary_path
+from hackmatrix.swift_env.protocol import Command, games_of, hello, request, states_with_games
+
+pytestmark = pytest.mark.usefixtures("swift_built")
+
+JSON_MESSAGES = 40_000
+FRAMES = 65_000
+GAMES = 3
+NUMBERS = (0, -1, 1, 3, 27, 28, 255, 9999, 10_000, 2**31, 2**32, 2**53, 2**64 - 1, 2**64, -(2**63), 10**400, 0.5, 1e308)
+JUNK: tuple[Any, ...] = (
+    *NUMBERS,
+    None,
+    True,
+    False,
+    "",
+    "virus",
+    "push",
+    "7",
+    [],
+    {},
+    [[]],
+    [None],
+    {"row": 1},
+    "\U0001f409",
+)
+
+
+def states(rng: random.Random) -> list[dict[str, Any]]:
+    """Valid states of every kind of start."""
+    draws = np.random.default_rng(rng.getrandbits(32))
+    return [make(draws) for make in STARTS.values() for _ in range(3)]
+
+
+# ------------------------------------------------------------------------------------------ JSON mode
+
+
+def valid_commands(rng: random.Random) -> list[dict[str, Any]]:
+    """Commands that a client may send."""
+    plain = ["getState", "getValidActions", "getActionSpace", "getObservationSpace", "getInternalState"]
+    return [
+        {"action": "reset", "seed": rng.getrandbits(53)},
+        *({"action": "step", "actionIndex": action} for action in range(28)),
+        *({"action": "setState", "state": state} for state in states(rng)),
+        *({"action": action} for action in plain),
+    ]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - any JSON value
+    """The path of everything inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inside:
+        yield (*path, key)
+        yield from places(part, (*path, key))
+
+
+def with_junk(rng: random.Random, command: dict[str, Any]) -> bytes:
+    """The command with something inside replaced, removed, added or doubled."""
+    copy = json.loads(json.dumps(command))
+    *way, last = rng.choice(list(places(copy)))
+    holder = copy
+    for key in way:
+        holder = holder[key]
+    kind = rng.randrange(4)
+    if kind == 0:
+        holder[last] = rng.choice(JUNK)
+    elif kind == 1:
+        del holder[last]
+    elif isinstance(holder, list):
+        holder.append(holder[last] if kind == 2 else rng.choice(JUNK))
+    else:
+        holder[rng.choice(["extra", "row", "seed", "Hp", last])] = rng.choice(JUNK)
+    return json.dumps(copy).encode()
+
+
+def with_broken_bytes(rng: random.Random, text: bytes) -> bytes:
+    """The text with a slice cut, doubled, or overwritten by bytes that need not be UTF-8."""
+    start = rng.randrange(len(text))
+    end = min(len(text), start + rng.choice([1, 1, 2, 8, 64]))
+    noise = rng.choice(
+        [rng.randbytes(end - start), b'"', b"}", b"[" * 600, b"\xff\xfe", b"\\ud800", b"1e999", b"\x00", b""]
+    )
+    middle = rng.choice([b"", text[start:end] * 2, noise])
+    return text[:start] + middle + (b"" if rng.random() < 0.1 else text[end:])
+
+
+def mutated_lines(count: int, seed: int) -> Iterator[bytes]:
+    rng = random.Random(seed)
+    commands = valid_commands(rng)
+    for number in range(count):
+        if number % 5_000 == 4_999:
+            commands = valid_commands(rng)
+        command = rng.choice(commands)
+        line = with_junk(rng, command) if rng.random() < 0.5 else with_broken_bytes(rng, json.dumps(command).encode())
+        yield line.replace(b"\n", b" ").replace(b"\r", b" ")
+
+
+class Lines:
+    """The binary in JSON mode; what is asked is written by a thread of its own, so that no pipe blocks."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [binary_path(), "--headless-cli"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=1 << 20
+        )
+
+    def answers(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        pipe = self.process.stdin
+
+        def write() -> None:
+            for line in lines:
+                pipe.write(line + b"\n")
+            pipe.close()
+
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        yield from self.process.stdout
+        writer.join()
+
+
+def test_mutated_json_messages_leave_the_game_as_it_was() -> None:
+    asked = b'{"action":"getState"}'
+
+    def conversation() -> Iterator[bytes]:
+        yield b'{"action":"step","actionIndex":0}'  # no game yet
+        yield asked
+        yield b'{"action":"reset","seed":1}'
+        yield asked
+        for line in mutated_lines(JSON_MESSAGES, seed=1):
+            yield line
+            yield asked
+
+    lines = Lines()
+    answers = lines.answers(conversation())
+    for _ in range(2):
+        assert b"error" in next(answers)
+    next(answers)
+    before = next(answers)
+    seen: Counter[str] = Counter()
+    for number, answer in enumerate(answers):
+        after = next(answers)
+        said = json.loads(answer)
+        if "error" in said:
+            assert after == before, f"message {number} was refused ({said['error']}) and changed the game"
+            assert isinstance(said["error"], str)
+            seen["refused"] += 1
+        else:
+            seen["accepted"] += 1
+        before = after
+    assert lines.process.wait(10) == 0
+    assert seen.total() == JSON_MESSAGES
+    assert seen["refused"] > JSON_MESSAGES // 2
+    assert seen["accepted"] > 100
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b" ",
+        b"null",
+        b"[" * 1_000_000,
+        b'{"action":' * 100_000,
+        b"\xff" * 1000,
+        b'{"action":"setState","state":"' + b"x" * 10_000_000 + b'"}',
+        b'{"action":"setState","state":{"player":{"row":0,"col":0},"enemies":[' + b"{}," * 300_000 + b"{}]}}",
+        b"x" * 20_000_000,
+        b'{"action":"step","actionIndex":1' + b"0" * 100_000 + b"}",
+    ],
+    ids=[
+        "empty",
+        "blank",
+        "null",
+        "deep-list",
+        "deep-object",
+        "not-utf8",
+        "10-MB",
+        "many-enemies",
+        "20-MB",
+        "huge-number",
+    ],
+)
+def test_a_monstrous_line_is_refused_in_one_sentence(line: bytes) -> None:
+    asked = b'{"action":"getState"}'
+    lines = Lines()
+    reset, before, answer, after = lines.answers(iter([b'{"action":"reset","seed":1}', asked, line, asked]))
+    assert "error" in json.loads(answer)
+    assert len(answer) < 1000
+    assert after == before
+    assert b"observation" in reset
+    assert lines.process.wait(10) == 0
+
+
+# ---------------------------------------------------------------------------------------- binary mode
+
+
+def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
+    """One valid request to GAMES open games."""
+    games = np.array(rng.sample(range(GAMES), rng.randint(1, GAMES)))
+    seeds = np.array([rng.getrandbits(64) for _ in games], "<u8")
+    makers: list[Callable[[], bytes]] = [
+        lambda: hello(),
+        lambda: request(Command.OPEN, GAMES, rng.randrange(3), np.arange(GAMES, dtype="<u8")),
+        lambda: request(
+            Command.STEP, 0, np.array([rng.randrange(28) for _ in range(GAMES)], "<i4"), np.zeros(GAMES, "u1")
+        ),
+        lambda: request(Command.OBSERVE),
+        lambda: request(Command.RESET, games_of(games), seeds),
+        lambda: request(Command.GET_STATES, games_of(games)),
+        lambda: request(Command.SET_STATES, states_with_games([rng.choice(made) for _ in games], games)),
+        lambda: request(Command.GET_MARKS),
+        lambda: request(Command.RESET_MARKS),
+        lambda: request(Command.SET_OBSERVATION, rng.randrange(3)),
+        lambda: request(Command.GET_RULES),
+        lambda: request(Command.GET_PACKED_STATES, games_of(games)),
+        lambda: request(Command.RESTART, games_of(games)),
+    ]
+    return rng.choice(makers)()
+
+
+def mutated_frame(rng: random.Random, frame: bytes) -> bytes:
+    """The frame cut, lengthened, with bytes overwritten, or with a wild number in place of four of them."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        return frame[: rng.randrange(len(frame))]
+    if kind == 1:
+        return frame + rng.randbytes(rng.choice([1, 4, 100]))
+    start = rng.randrange(len(frame)) if kind == 2 else 4 * rng.randrange((len(frame) + 3) // 4)
+    wild = (
+        rng.randbytes(rng.randint(1, 4))
+        if kind == 2
+        else rng.choice([0, 1, 4, 12, 13, 28, 2**31, 2**32 - 1]).to_bytes(4, "little")
+    )
+    return frame[:start] + wild + frame[start + len(wild) :]
+
+
+def test_mutated_frames_leave_the_games_as_they_were() -> None:
+    rng = random.Random(2)
+    made = states(rng)
+    asked = request(Command.GET_PACKED_STATES, games_of(None))
+    process = SwiftProcess()
+
+    def ask(frame: bytes) -> bytes:
+        process.send(frame)
+        return process.receive().tobytes()
+
+    assert ask(request(Command.OBSERVE))[:4] == b"\1\0\0\0"  # before hello
+    assert ask(hello())[:4] == b"\0\0\0\0"
+    assert ask(asked)[:4] == b"\1\0\0\0"  # before open
+    assert ask(request(Command.OPEN, GAMES, 2, np.arange(GAMES, dtype="<u8")))[:4] == b"\0\0\0\0"
+    before = ask(asked)
+    seen: Counter[str] = Counter()
+    for number in range(FRAMES):
+        frame = mutated_frame(rng, valid_frames(rng, made))
+        answer = ask(frame)
+        after = ask(asked)
+        if answer[:4] == b"\1\0\0\0":
+            assert after == before, f"frame {number} was refused ({answer[4:]!r}) and changed a game"
+            assert answer[4:].decode()
+            seen["refused"] += 1
+        else:
+            seen["accepted"] += 1
+        before = after
+    process.close()
+    assert seen["refused"] > FRAMES // 2
+    assert seen["accepted"] > 100
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"\x08", b"\x08\0\0\0", b"\x08\0\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\xffabc"]
+)
+def test_the_engine_ends_quietly_when_its_input_does(sent: bytes) -> None:
+    """Half a length, half a frame, a length that nobody can mean."""
+    done = subprocess.run([binary_path(), "--binary"], input=sent, capture_output=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_engine_ends_quietly_when_nobody_reads_its_answers() -> None:
+    process = subprocess.Popen([binary_path(), "--headless-cli"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdout.close()
+    try:
+        for _ in range(1000):
+            process.stdin.write(b'{"action":"reset","seed":1}\n')
+            process.stdin.flush()
+    except BrokenPipeError:
+        pass
+    assert process.wait(10) == 0
