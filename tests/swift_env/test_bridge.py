@@ -1,0 +1,212 @@
+"""The bridge to the Swift engine: what it gives, and one clear sentence for whatever goes wrong."""
+
+import gc
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hackmatrix.swift_env import Observing, Refused, SwiftEngineError, SwiftGames
+from hackmatrix.swift_env.process import BINARY_VARIABLE, SwiftProcess, binary_path
+from hackmatrix.swift_env.protocol import Flag
+
+SEEDS = np.arange(5, dtype=np.uint64)
+
+
+def script(folder: Path, text: str) -> Path:
+    """A program that stands in for the engine."""
+    path = folder / "engine"
+    path.write_text(f"#!{sys.executable}\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def is_running(process: int) -> bool:
+    """Whether a process, or its zombie, is still there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class TestWhatGoesWrong:
+    """Missing, foreign, outdated and dying programs."""
+
+    def test_a_binary_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv(BINARY_VARIABLE, str(tmp_path / "nothing"))
+        with pytest.raises(SwiftEngineError, match=rf"{BINARY_VARIABLE} names .*nothing.*\./swift-build"):
+            SwiftGames(SEEDS)
+
+    def test_a_file_that_is_no_program(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / "engine").write_text("hello")
+        monkeypatch.setenv(BINARY_VARIABLE, str(tmp_path / "engine"))
+        with pytest.raises(SwiftEngineError, match="is no program"):
+            SwiftGames(SEEDS)
+
+    def test_an_engine_that_is_not_built(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.delenv(BINARY_VARIABLE, raising=False)
+        monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
+        with pytest.raises(SwiftEngineError, match=r"is not built.*\./swift-build"):
+            SwiftGames(SEEDS)
+
+    def test_a_program_that_cannot_be_run(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        path = script(tmp_path, "")
+        path.write_bytes(b"\x7fELF broken")
+        monkeypatch.setenv(BINARY_VARIABLE, str(path))
+        with pytest.raises(SwiftEngineError, match="cannot be run"):
+            SwiftGames(SEEDS)
+
+    def test_a_program_that_ends_at_once_is_quoted(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv(BINARY_VARIABLE, str(script(tmp_path, "import sys; sys.exit('I have no heart')")))
+        with pytest.raises(SwiftEngineError, match="ended with status 1; it said: I have no heart"):
+            SwiftGames(SEEDS)
+
+    def test_another_version_of_the_protocol(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        answer = (
+            "import struct, sys\n"
+            "sys.stdin.buffer.read(16)\n"
+            "body = struct.pack('<7I', 0, 1, 1545, 28, 15, 5, 187) + b'1'\n"
+            "sys.stdout.buffer.write(struct.pack('<I', len(body)) + body)\n"
+            "sys.stdout.flush()\n"
+            "sys.stdin.buffer.read()\n"
+        )
+        monkeypatch.setenv(BINARY_VARIABLE, str(script(tmp_path, answer)))
+        with pytest.raises(SwiftEngineError, match=r"version 1 of the protocol and not 2.*\./swift-build"):
+            SwiftGames(SEEDS)
+
+    def test_an_engine_killed_between_two_calls(self, swift_built: None) -> None:
+        games = SwiftGames(SEEDS)
+        process = games._process._process
+        process.kill()
+        with pytest.raises(SwiftEngineError, match=f"ended with status -{signal.SIGKILL.value}"):
+            games.observe()
+        games.close()
+
+    def test_a_closed_engine(self, swift_built: None) -> None:
+        games = SwiftGames(SEEDS)
+        games.close()
+        games.close()
+        with pytest.raises(SwiftEngineError, match="is closed"):
+            games.observe()
+
+
+class TestNoProcessIsLeft:
+    """However the owner ends."""
+
+    def test_after_close(self, swift_built: None) -> None:
+        games = SwiftGames(SEEDS)
+        process = games._process._process
+        games.close()
+        assert process.returncode == 0
+        assert not is_running(process.pid)
+
+    def test_after_the_last_reference_is_gone(self, swift_built: None) -> None:
+        games = SwiftGames(SEEDS)
+        number = games._process._process.pid
+        del games
+        gc.collect()
+        assert not is_running(number)
+
+    @pytest.mark.parametrize("ending", ["pass", "os._exit(3)", "os.kill(os.getpid(), 9)"])
+    def test_after_the_interpreter_ended(self, swift_built: None, ending: str) -> None:
+        program = (
+            "import os, numpy as np\n"
+            "from hackmatrix.swift_env import SwiftGames\n"
+            "games = SwiftGames(np.zeros(1, np.uint64))\n"
+            "print(games._process._process.pid, flush=True)\n" + ending
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        number = int(done.stdout)
+        deadline = time.monotonic() + 10
+        while is_running(number) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not is_running(number)
+
+
+class TestPlay:
+    """Rows, states and refusals."""
+
+    def test_the_variable_names_the_binary(self, swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = binary_path()
+        monkeypatch.setenv(BINARY_VARIABLE, str(path))
+        assert binary_path() == path
+        SwiftProcess().close()
+
+    def test_rows_of_a_step(self, swift_built: None) -> None:
+        with SwiftGames(SEEDS) as games:
+            mask = games.opened.mask.copy()
+            assert games.opened.seeds.tolist() == SEEDS.tolist()
+            games.send_step(mask.argmax(axis=1).astype(np.int32))
+            rows = games.receive_step()
+            assert rows.observation is not None
+            assert rows.observation.dtype == np.float32
+            assert (rows.components[:, 0] == -10).all()
+            assert not rows.terminated.any()
+            assert (rows.facts[:, 4] & Flag.INVALID_ACTION == 0).all()
+
+    def test_compact_observations_are_the_same_values(self, swift_built: None) -> None:
+        with SwiftGames(SEEDS) as floats, SwiftGames(SEEDS, Observing.COMPACT) as compact:
+            layout = floats.rules()["observation"]
+            features = [*layout["player"], *layout["programs"], *(36 * layout["cell"])]
+            divisors = np.array([feature["divisor"] for feature in features], np.float32)
+            assert floats.opened.observation is not None
+            assert compact.opened.observation is not None
+            expanded = compact.opened.observation.astype(np.float32) / divisors
+            np.testing.assert_array_equal(expanded, floats.opened.observation)
+
+    def test_reset_and_restart_concern_their_games_alone(self, swift_built: None) -> None:
+        with SwiftGames(SEEDS) as games:
+            before = games.get_states()
+            games.reset(np.array([77], np.uint64), np.array([3]))
+            games.restart(np.array([1]))
+            after = games.get_states()
+            assert after[3]["seed"] == 77
+            assert after[1]["seed"] not in (1, 77)
+            assert [after[game] for game in (0, 2, 4)] == [before[game] for game in (0, 2, 4)]
+
+    def test_states_are_set_all_or_none(self, swift_built: None) -> None:
+        with SwiftGames(SEEDS) as games:
+            before = games.get_states()
+            swapped = [before[1], before[0]]
+            games.set_states(swapped, np.array([0, 1]))
+            assert games.get_states()[:2] == swapped
+            with pytest.raises(Refused, match="stage"):
+                games.set_states([before[0], {**before[1], "stage": 11}], np.array([0, 1]))
+            assert games.get_states()[:2] == swapped
+
+    def test_an_action_outside_the_range_is_refused(self, swift_built: None) -> None:
+        with SwiftGames(SEEDS) as games:
+            games.send_step(np.array([0, 0, 28, 0, 0], np.int32))
+            with pytest.raises(Refused, match="game 2 must be an integer from 0 to 27, not 28"):
+                games.receive_step()
+            assert [state["turn"] for state in games.get_states()] == [0] * 5
+
+    def test_both_modes_play_the_same_games(self, swift_built: None) -> None:
+        with SwiftGames(SEEDS) as games:
+            taken = []
+            for _ in range(20):
+                actions = games.observe().mask.argmax(axis=1).astype(np.int32)
+                taken.append(actions)
+                games.send_step(actions)
+                games.receive_step()
+            states = games.get_states()
+        for game, seed in enumerate(SEEDS.tolist()):
+            lines = [{"action": "reset", "seed": seed}]
+            lines += [{"action": "step", "actionIndex": int(actions[game])} for actions in taken]
+            lines += [{"action": "getState"}]
+            done = subprocess.run(
+                [binary_path(), "--headless-cli"],
+                input="\n".join(map(json.dumps, lines)),
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert json.loads(done.stdout.splitlines()[-1])["state"] == states[game]
