@@ -12,7 +12,7 @@ TRAIN_FLAGS ?= --num-envs 64 --lr 1e-3 --total-timesteps 1,000,000 --log-interva
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-long lint bench swift clean
+.PHONY: help setup train test test-long lint bench parity swift clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,11 @@ bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
 
 # One folder for the release build of ./swift-build and for the tests.
 SWIFT_BUILD := .build-$(if $(filter Darwin,$(shell uname -s)),macos,linux)
+
+parity: $(VENV)/.all swift ## hold both engines to each other for 10,000,000 steps, and count every rule (about ten minutes)
+	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 0
+	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 1000000 --auto-reset
+	@$(RUN) parity coverage --engines swift,jax --source directed --games 256 --steps 2000 --seed 2000000
 
 swift:
 	@if command -v swift >/dev/null; then \

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from hackmatrix.bench import env, startup, timing
+from hackmatrix.bench import env, startup, swift, timing
 from hackmatrix.bench.records import Record, as_json, median_and_spread
 from hackmatrix.cli import bench
 from hackmatrix.errors import HackMatrixError
@@ -175,3 +175,24 @@ def test_every_benchmark_measures_the_real_thing(name: str, capsys: pytest.Captu
     assert bench.main([name, "--num-envs", "8", "--repetitions", "1", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
     assert all(record["value"] > 0 and record["num_envs"] == 8 for record in records)
+
+
+def test_without_the_swift_engine_all_other_benchmarks_run(
+    quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
+    assert bench.main(["--json", "-", "--num-envs", "3"]) == 0
+    out = capsys.readouterr()
+    assert len(json.loads(out.out)) == len(bench.BENCHMARKS) - 2
+    assert "leaving out swift and lockstep" in " ".join(out.err.split())
+
+
+def test_the_swift_benchmark_measures_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(swift, "STEPS_ALONE", 1000)
+    monkeypatch.setattr(swift, "STEPS_PER_GAME", 2)
+    records = swift.measure(4, 2)
+    assert [(record.name, record.num_envs) for record in records] == [
+        ("swift_steps_per_second", 1),
+        ("swift_protocol_steps_per_second", 4),
+    ]
+    assert all(record.value > 0 for record in records)

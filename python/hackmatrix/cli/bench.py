@@ -11,13 +11,17 @@ from rich.console import Console
 from hackmatrix.bench.records import Record, as_json, as_table
 from hackmatrix.cli.parser import Parser, positive_int
 from hackmatrix.cli.xla import prefer_wide_vectors
+from hackmatrix.swift_env.process import SwiftEngineError, binary_path
 
 # Each names a module of hackmatrix.bench with a function measure(num_envs, repetitions) -> list[Record].
 BENCHMARKS = {
     "env": "random play in the environment alone",
     "train": "whole PPO updates",
+    "swift": "random play in the Swift engine, alone and through its protocol",
+    "lockstep": "both engines in lockstep, everything compared",
     "startup": "from process start to the first update, with a cold and a warm compilation cache",
 }
+_OF_SWIFT = ("swift", "lockstep")
 STANDARD_OUTPUT = "-"
 
 
@@ -39,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # The JSON may go to standard output, and then nothing else may.
     console = Console(stderr=True)
     records: list[Record] = []
-    for name in args.benchmarks or BENCHMARKS:
+    for name in args.benchmarks or _possible(console):
         for num_envs in args.num_envs:
             console.print(f"measuring {name} with {num_envs:,} games ...")
             records += importlib.import_module(f"hackmatrix.bench.{name}").measure(num_envs, args.repetitions)
@@ -51,6 +55,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         Path(args.json).write_text(as_json(records), encoding="utf-8")
     Console().print(as_table(records))
     return 0
+
+
+def _possible(console: Console) -> list[str]:
+    """All benchmarks, without those of the Swift engine where it is not built."""
+    try:
+        binary_path()
+    except SwiftEngineError as error:
+        console.print(f"leaving out {' and '.join(_OF_SWIFT)}: {error}")
+        return [name for name in BENCHMARKS if name not in _OF_SWIFT]
+    return list(BENCHMARKS)
 
 
 def _parser() -> Parser:

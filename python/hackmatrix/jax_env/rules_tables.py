@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from hackmatrix import RULES_VERSION
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.random import Site
-
-RULES_VERSION = "1"
 
 
 def rules() -> dict[str, Any]:

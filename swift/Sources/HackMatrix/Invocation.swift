@@ -3,21 +3,31 @@
 /// What the user asked for.
 enum Invocation: Equatable {
     case json, binary, version, help
+    /// Play that many steps and say how long it took.
+    case bench(Int)
 
     static let usage = """
         usage: HackMatrix --headless-cli [--info | --debug]
                HackMatrix --binary [--info | --debug]
+               HackMatrix --bench STEPS
 
           --headless-cli  read one JSON command a line from standard input, answer each with one line
           --binary        read and answer length-prefixed binary frames (docs/protocol.md)
           --info          log what happens to standard error
           --debug         log every command to standard error
           --version       print the version of the rules
+          --bench STEPS   play random valid actions on one core and print the steps and the seconds
           --help          print this text
         """
 
     /// - Throws: `UsageFault` for an unknown option or when no mode is given.
     static func parse(_ arguments: [String]) throws -> (invocation: Invocation, log: Log) {
+        if arguments.first == "--bench" {
+            guard arguments.count == 2, let steps = Int(arguments[1]), steps > 0 else {
+                throw UsageFault("--bench needs the number of steps to play, a whole number above 0")
+            }
+            return (.bench(steps), .silent)
+        }
         let known = ["--headless-cli", "--binary", "--info", "--debug", "--version", "--help", "-h"]
         if let stranger = arguments.first(where: { !known.contains($0) }) {
             throw UsageFault("unknown option \(stranger); see HackMatrix --help")

@@ -7,6 +7,7 @@ do {
     switch invocation {
     case .help: print(Invocation.usage)
     case .version: print(Rules.version)
+    case .bench(let steps): print(Bench.play(steps))
     case .json:
         var server = JSONServer(log: log)
         server.run()

@@ -1,0 +1,60 @@
+"""How fast the Swift engine plays: by itself, and through the binary protocol."""
+
+import json
+import subprocess
+import time
+
+import numpy as np
+
+from hackmatrix.bench.records import Record, median_and_spread
+from hackmatrix.swift_env import SwiftGames
+from hackmatrix.swift_env.process import binary_path
+
+STEPS_ALONE = 1_000_000
+STEPS_PER_GAME = 200
+
+
+def measure(num_envs: int, repetitions: int) -> list[Record]:
+    """``swift_steps_per_second`` and ``swift_protocol_steps_per_second``, both with random valid actions.
+
+    The first is one game after another in one process on one core, without observations; the second
+    ``num_envs`` games through the pipe, float observations, masks and rewards included, the choice of actions
+    in numpy too. Memory is not measured. Raises SwiftEngineError where the engine is not built.
+    """
+    alone = [_alone() for _ in range(repetitions)]
+    with SwiftGames(np.arange(num_envs, dtype=np.uint64)) as games:
+        _play(games)
+        through = [_play(games) for _ in range(repetitions)]
+    return [_record("swift_steps_per_second", 1, alone), _record("swift_protocol_steps_per_second", num_envs, through)]
+
+
+def _alone() -> float:
+    done = subprocess.run([binary_path(), "--bench", str(STEPS_ALONE)], capture_output=True, text=True, check=True)
+    said = json.loads(done.stdout)
+    return float(said["steps"] / said["seconds"])
+
+
+def _play(games: SwiftGames) -> float:
+    rng = np.random.default_rng(0)
+    mask = games.observe().mask
+    start = time.perf_counter()
+    for _ in range(STEPS_PER_GAME):
+        valid = mask.cumsum(axis=1)
+        drawn = (rng.random(games.num_games) * valid[:, -1]).astype(valid.dtype)
+        games.send_step((valid > drawn[:, None]).argmax(axis=1).astype(np.int32), auto_reset=True)
+        mask = games.receive_step().mask
+    return games.num_games * STEPS_PER_GAME / (time.perf_counter() - start)
+
+
+def _record(name: str, num_envs: int, samples: list[float]) -> Record:
+    value, spread = median_and_spread(samples)
+    return Record(
+        name=name,
+        value=value,
+        unit="steps/s",
+        num_envs=num_envs,
+        spread=spread,
+        compile_seconds=None,
+        trace_seconds=None,
+        peak_bytes=None,
+    )
