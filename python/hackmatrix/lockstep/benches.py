@@ -56,7 +56,7 @@ BENCHES = (
         mutants=read_mutants("swift", "Sources/HackMatrixCore/"),
         environment=_with_binary,
         build=_built,
-        ignore=(".build", "Tests"),
+        ignore=(".build",),
     ),
     MutationBench(
         engine="jax",
