@@ -57,8 +57,8 @@ def _origin(being: Mapping[str, Any]) -> str:
 
 
 def _scalars(state: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
-    player = {name: value for name, value in state["player"].items() if name not in ("row", "col")}
+    player = {name: state["player"][name] for name in sorted(state["player"]) if name not in ("row", "col")}
     programs = " ".join(map(str, state["ownedPrograms"])) or "none"
-    single = {name: value for name, value in state.items() if isinstance(value, int)}
+    single = {name: state[name] for name in sorted(state) if isinstance(state[name], int)}
     recorded = "none" if state["history"] is None else f"turn {state['history']['turn']}"
     return {**player, "ownedPrograms": programs, **single, "history": recorded}
