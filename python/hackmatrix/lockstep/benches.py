@@ -10,7 +10,11 @@ from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from parity import EngineError, Mutant, MutationBench
 
 _ROOT = Path(__file__).resolve().parents[3]
-_SCRATCH = ".build"
+
+
+def _scratch(copy: Path) -> Path:
+    """A build folder of the copy's own: the compiler's caches know where they lie, and a copied one is refused."""
+    return copy / f".build-{copy.name}"
 
 
 def read_mutants(engine: str, folder: str) -> tuple[Mutant, ...]:
@@ -23,7 +27,7 @@ def read_mutants(engine: str, folder: str) -> tuple[Mutant, ...]:
 
 
 def _built(copy: Path) -> None:
-    where = ("--package-path", str(copy), "--scratch-path", str(copy / _SCRATCH))
+    where = ("--package-path", str(copy), "--scratch-path", str(_scratch(copy)))
     command = ("swift", "build", *where, "--configuration", "release", "--product", "HackMatrix")
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -36,7 +40,7 @@ def _built(copy: Path) -> None:
 def _with_binary(copy: Path) -> Mapping[str, str]:
     # the JAX side is the same in every run, so it is compiled once
     cache = {"JAX_COMPILATION_CACHE_DIR": str(copy.parent / "jax-cache")}
-    return {BINARY_VARIABLE: str(copy / _SCRATCH / "release" / "HackMatrix"), **cache, **_quick()}
+    return {BINARY_VARIABLE: str(_scratch(copy) / "release" / "HackMatrix"), **cache, **_quick()}
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:
@@ -56,7 +60,7 @@ BENCHES = (
         mutants=read_mutants("swift", "Sources/HackMatrixCore/"),
         environment=_with_binary,
         build=_built,
-        ignore=(".build",),
+        ignore=(".build*",),
     ),
     MutationBench(
         engine="jax",
