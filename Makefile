@@ -23,10 +23,10 @@ train: $(VENV)/.core ## train an agent for about three minutes (installs the cor
 	@$(RUN) hackmatrix.cli.main train $(TRAIN_FLAGS)
 
 test: lint swift ## check style and types, build and test what there is of Swift, run the tests
-	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -rs
 
 test-long: lint swift ## the same with the tests that take minutes
-	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -m ""
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -rs -m ""
 
 lint: $(VENV)/.all ## ruff and mypy
 	@$(RUN) ruff check
