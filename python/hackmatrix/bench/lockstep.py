@@ -8,7 +8,7 @@ from hackmatrix.world import WORLD
 from parity import ParityError
 from parity.lockstep import Settings, run
 
-STEPS = 150
+STEPS = 600
 ENGINES = ("swift", "jax")
 
 

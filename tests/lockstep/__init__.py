@@ -1,0 +1,1 @@
+"""Both engines in lockstep, and everything that the harness is given for it."""

@@ -1,0 +1,1 @@
+"""The bridge to the Swift engine, and what the binary withstands."""
