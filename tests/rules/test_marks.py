@@ -85,6 +85,7 @@ def start() -> jax_env.State:
     return jax.jit(jax.vmap(jax_env.reset))(jax_env.trainer_seeds(jnp.asarray(jax_env.seed_pair(3)), 64))
 
 
+@pytest.mark.long  # the directed run of tests/lockstep holds the marked engine to the Swift one at every step
 def test_collecting_changes_nothing_in_the_game(start: jax_env.State) -> None:
     plain, with_marks = jax.jit(jax.vmap(jax_env.step)), jax.jit(jax.vmap(marked.step))
     state = start
@@ -96,6 +97,7 @@ def test_collecting_changes_nothing_in_the_game(start: jax_env.State) -> None:
         state = expected
 
 
+@pytest.mark.long
 def test_an_invalid_action_fires_what_refused_it_and_nothing_else(start: jax_env.State) -> None:
     fired = jax.jit(jax.vmap(marked.step))(start, jnp.full(64, 27))[2]
     for row in np.asarray(fired):
