@@ -8,7 +8,7 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 PYTEST_WORKERS ?= auto
 
 # About three minutes on two CPU cores. Few games make many small updates, which a short run learns more from.
-TRAIN_FLAGS ?= --num-envs 64 --lr 1e-3 --total-timesteps 1,000,000 --log-interval 2
+TRAIN_FLAGS ?= --num-envs 64 --lr 1e-3 --total-timesteps 2,000,000 --log-interval 4
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
