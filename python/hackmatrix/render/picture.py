@@ -1,0 +1,424 @@
+"""A board as a picture of 900x640 pixels, drawn off screen: no window and no display is needed."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hackmatrix.render._pygame import pygame
+from hackmatrix.render.model import (
+    MAX_ATTACK,
+    MAX_HP,
+    PROGRAMS,
+    SIZE,
+    STAGES,
+    Block,
+    BoardModel,
+    Cell,
+    Enemy,
+    Transmission,
+)
+from hackmatrix.render.words import ENEMY_LETTERS, EXIT, PLAYER
+
+Colour = tuple[int, int, int]
+Point = tuple[float, float]
+
+WIDTH, HEIGHT = 900, 640
+"""Pixels of every picture."""
+
+_CELL = 98
+_LEFT, _TOP = 34, 14
+_PANEL_LEFT = 652
+_PANEL_RIGHT = WIDTH - 24
+
+_GROUND = (15, 18, 25)
+_FLOOR = (27, 32, 43)
+_SIPHONED_FLOOR = (20, 24, 32)
+_HATCH = (44, 52, 67)
+_TEXT = (222, 227, 236)
+_MUTED = (128, 138, 156)
+_DARK = (16, 18, 24)
+_OFF = (36, 42, 55)
+_OFF_TEXT = (70, 79, 97)
+_PLAYER = (94, 224, 214)
+_CREDITS = (238, 197, 82)
+_ENERGY = (98, 190, 250)
+_PICKUP = (178, 160, 255)
+_EXIT = (116, 222, 130)
+_HEART = (236, 92, 104)
+_SPAWN = (242, 132, 96)
+_STUN = (250, 222, 110)
+_ENEMIES = {
+    "virus": (240, 98, 98),
+    "daemon": (246, 160, 78),
+    "glitch": (206, 126, 236),
+    "cryptog": (120, 158, 255),
+}
+_BLOCKS = {"data": ((40, 58, 90), (92, 126, 186)), "program": ((36, 72, 60), (92, 166, 134))}
+_QUESTION = ((78, 62, 34), (196, 158, 82))
+_FAINT = 90  # of 255
+
+
+def cell_area(row: int, col: int) -> tuple[slice, slice]:
+    """Where the cell lies in the array of ``draw_picture``: its rows and its columns of pixels."""
+    left, top = _LEFT + _CELL * col, _TOP + _CELL * (SIZE - 1 - row)
+    return slice(top, top + _CELL), slice(left, left + _CELL)
+
+
+def draw_picture(model: BoardModel) -> NDArray[np.uint8]:
+    """The picture of a board as RGB: uint8 (640, 900, 3), the same size for every board."""
+    pixels = pygame.image.tobytes(draw_surface(model), "RGB")
+    return np.frombuffer(pixels, np.uint8).reshape(HEIGHT, WIDTH, 3).copy()
+
+
+def draw_surface(model: BoardModel) -> pygame.Surface:
+    """The picture of a board as a surface of 900x640 pixels, board at the left and status at the right.
+
+    Row 5 is on top (A1). As in O4, question blocks do not tell what they hold, nor unsiphoned blocks what lies
+    under them; hidden cryptogs, and the types of transmissions without SHOW, are faint.
+    """
+    pen = _Pen(pygame.Surface((_Pen.SCALE * WIDTH, _Pen.SCALE * HEIGHT), 0, 32))
+    pen.surface.fill(_GROUND)
+    for cell in model.cells:
+        rows, cols = cell_area(cell.row, cell.col)
+        _draw_cell(pen.moved(cols.start, rows.start), cell)
+    for number in range(SIZE):
+        rows, cols = cell_area(number, number)
+        pen.text(str(number), (_LEFT / 2, rows.start + _CELL / 2), 17, _MUTED)
+        pen.text(str(number), (cols.start + _CELL / 2, _TOP + SIZE * _CELL + 16), 17, _MUTED)
+    _draw_panel(pen, model)
+    return pygame.transform.smoothscale(pen.surface, (WIDTH, HEIGHT))
+
+
+class _Pen:
+    """Draws on a surface of twice the size, which is scaled down in the end: so edges are smooth."""
+
+    SCALE = 2
+
+    def __init__(self, surface: pygame.Surface, origin: Point = (0, 0)) -> None:
+        self.surface = surface
+        self._origin = origin
+        if not pygame.font.get_init():
+            pygame.font.init()
+
+    def moved(self, x: float, y: float) -> "_Pen":
+        """A pen whose (0, 0) lies at this place of this one."""
+        return _Pen(self.surface, (self._origin[0] + x, self._origin[1] + y))
+
+    def layer(self) -> "_Pen":
+        """A clear layer over one cell, for what is drawn faint; ``lay`` puts it down."""
+        return _Pen(pygame.Surface((self.SCALE * _CELL, self.SCALE * _CELL), pygame.SRCALPHA, 32))
+
+    def lay(self, layer: "_Pen", alpha: int) -> None:
+        layer.surface.set_alpha(alpha)
+        self.surface.blit(layer.surface, self._at((0, 0)))
+
+    def _at(self, point: Point) -> Point:
+        return (self.SCALE * (point[0] + self._origin[0]), self.SCALE * (point[1] + self._origin[1]))
+
+    def circle(self, centre: Point, radius: float, colour: Colour, width: float = 0) -> None:
+        x, y = self._at(centre)
+        pygame.draw.circle(self.surface, colour, (x, y), self.SCALE * radius, round(self.SCALE * width))
+
+    def polygon(self, points: Sequence[Point], colour: Colour) -> None:
+        pygame.draw.polygon(self.surface, colour, [self._at(point) for point in points])
+
+    def line(self, start: Point, end: Point, colour: Colour, width: float = 1) -> None:
+        pygame.draw.line(self.surface, colour, self._at(start), self._at(end), round(self.SCALE * width))
+
+    def arc(self, centre: Point, radius: float, angles: tuple[float, float], colour: Colour, width: float) -> None:
+        x, y = self._at((centre[0] - radius, centre[1] - radius))
+        box = pygame.Rect(x, y, 2 * self.SCALE * radius, 2 * self.SCALE * radius)
+        pygame.draw.arc(self.surface, colour, box, *angles, round(self.SCALE * width))
+
+    def box(self, corner: Point, size: Point, colour: Colour, *, width: float = 0, radius: float = 0) -> None:
+        x, y = self._at(corner)
+        rectangle = pygame.Rect(x, y, self.SCALE * size[0], self.SCALE * size[1])
+        pygame.draw.rect(
+            self.surface, colour, rectangle, round(self.SCALE * width), border_radius=round(self.SCALE * radius)
+        )
+
+    def text(
+        self, text: str, place: Point, size: int, colour: Colour, *, align: str = "centre", fit: float = math.inf
+    ) -> float:
+        """Write with the place in the middle of the height and of the width, or at its left or right end.
+
+        Text wider than ``fit`` is written smaller. Returns the width.
+        """
+        image = _font(self.SCALE * size).render(text, True, colour)
+        if image.get_width() > self.SCALE * fit:
+            smaller = int(self.SCALE * size * self.SCALE * fit / image.get_width())
+            image = _font(smaller).render(text, True, colour)
+        x, y = self._at(place)
+        width, height = image.get_size()
+        x -= {"left": 0.0, "centre": width / 2, "right": float(width)}[align]
+        self.surface.blit(image, (x, y - height / 2))
+        return width / self.SCALE
+
+
+def _font(size: int) -> pygame.font.Font:
+    return pygame.font.Font(None, size)
+
+
+# ---------------------------------------------------------------------------------------------- the board
+
+
+def _draw_cell(pen: _Pen, cell: Cell) -> None:
+    """Fixtures fill a cell; who stands there is above the middle, what lies there along the lower edge."""
+    occupied = cell.player or cell.enemy is not None or cell.transmission is not None
+    pen.box((1, 1), (_CELL - 2, _CELL - 2), _SIPHONED_FLOOR if cell.siphoned else _FLOOR, radius=6)
+    if cell.block:
+        _draw_block(pen, cell.block, occupied)
+    elif cell.siphoned:
+        _draw_hatch(pen, _HATCH)
+    if cell.exit:
+        _draw_exit(pen, occupied)
+    if cell.pickup:
+        _draw_pickup(pen, (80, 19) if occupied else (49, 40), 10 if occupied else 19)
+    if cell.centre:
+        _draw_centre(pen, (49, 85))
+    if cell.amounts_shown:
+        _draw_amounts(pen, cell)
+    if cell.last_known:
+        _draw_last_known(pen)
+    if cell.enemy:
+        _draw_enemy(pen, cell.enemy)
+    if cell.transmission:
+        _draw_transmission(pen, cell.transmission)
+    if cell.player:
+        _draw_player(pen)
+
+
+def _draw_hatch(pen: _Pen, colour: Colour) -> None:
+    for start in range(12, 2 * _CELL - 12, 14):
+        low, high = max(5, start - _CELL + 5), min(_CELL - 5, start - 5)
+        pen.line((low, start - low), (high, start - high), colour)
+
+
+def _draw_block(pen: _Pen, block: Block, occupied: bool) -> None:
+    fill, edge = _QUESTION if block.question else _BLOCKS["program" if block.program else "data"]
+    if block.siphoned:
+        fill, edge = _mix(fill, _SIPHONED_FLOOR, 0.75), _mix(edge, _SIPHONED_FLOOR, 0.5)
+    text = _mix(edge, _TEXT, 0.35 if block.siphoned else 0.7)
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), fill, radius=8)
+    if block.siphoned:
+        _draw_hatch(pen, _mix(fill, edge, 0.3))
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), edge, width=2, radius=8)
+    label = "?" if block.question else block.program or str(block.points)
+    if occupied:
+        pen.text(label, (49, 71), 20, text)
+    else:
+        pen.text(label, (49, 49), 26 if block.program and not block.question else 46, text, fit=78)
+    if block.spawn and not block.question:
+        colour = _mix(_SPAWN, fill, 0.6) if block.siphoned else _SPAWN
+        pen.text(f"+{block.spawn}", (89, 17), 21, colour, align="right")
+
+
+def _draw_exit(pen: _Pen, occupied: bool) -> None:
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), _mix(_EXIT, _FLOOR, 0.82), radius=8)
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), _EXIT, width=3, radius=8)
+    pen.text(EXIT, (49, 70 if occupied else 42), 17 if occupied else 28, _EXIT)
+
+
+def _draw_pickup(pen: _Pen, centre: Point, radius: float) -> None:
+    """A disk with a hole: a data siphon."""
+    pen.polygon(_regular(centre, radius, 6), _PICKUP)
+    pen.polygon(_regular(centre, radius * 0.62, 6), _FLOOR)
+    pen.polygon(_regular(centre, radius * 0.34, 6), _PICKUP)
+
+
+def _draw_centre(pen: _Pen, centre: Point) -> None:
+    pen.circle(centre, 7, _MUTED, 2)
+    pen.circle(centre, 2.5, _MUTED)
+
+
+def _draw_amounts(pen: _Pen, cell: Cell) -> None:
+    if cell.credits:
+        _draw_coin(pen, (17, 84), 8)
+        pen.text(str(cell.credits), (28, 85), 22, _CREDITS, align="left")
+    if cell.energy:
+        _draw_bolt(pen, (69, 84), 8)
+        pen.text(str(cell.energy), (78, 85), 22, _ENERGY, align="left")
+
+
+def _draw_coin(pen: _Pen, centre: Point, radius: float) -> None:
+    pen.circle(centre, radius, _CREDITS)
+    pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), _DARK)
+
+
+def _draw_bolt(pen: _Pen, centre: Point, radius: float) -> None:
+    shape = ((0.3, -1), (-0.65, 0.2), (-0.05, 0.2), (-0.3, 1), (0.65, -0.25), (0.05, -0.25))
+    pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], _ENERGY)
+
+
+def _draw_last_known(pen: _Pen) -> None:
+    faint = _mix(_ENEMIES["cryptog"], _FLOOR, 0.35)
+    pen.text("C?", (19, 18), 20, faint)
+
+
+def _draw_player(pen: _Pen) -> None:
+    pen.circle((49, 37), 25, _mix(_PLAYER, _FLOOR, 0.65))
+    pen.circle((49, 37), 21, _PLAYER)
+    pen.text(PLAYER, (49, 36), 32, _DARK)
+
+
+def _draw_enemy(pen: _Pen, enemy: Enemy) -> None:
+    if enemy.hidden:
+        layer = pen.layer()
+        _draw_enemy_plainly(layer, enemy)
+        pen.lay(layer, _FAINT)
+    else:
+        _draw_enemy_plainly(pen, enemy)
+
+
+def _draw_enemy_plainly(pen: _Pen, enemy: Enemy) -> None:
+    colour = _ENEMIES[enemy.kind]
+    pen.polygon(_shape(enemy.kind, (49, 33), 29), _DARK)
+    pen.polygon(_shape(enemy.kind, (49, 33), 26), colour)
+    pen.text(ENEMY_LETTERS[enemy.kind], (49, 35), 27, _DARK)
+    for pip in range(enemy.hp):
+        x = 49 + 11 * (pip - (enemy.hp - 1) / 2)
+        pen.circle((x, 59), 5, _DARK)
+        pen.circle((x, 59), 4, colour)
+    if enemy.stunned:
+        _draw_star(pen, (17, 40), 9)
+    if enemy.disabled:
+        pen.text(f"~{enemy.disabled}", (94, 36), 20, _TEXT, align="right", fit=19)
+
+
+def _draw_star(pen: _Pen, centre: Point, radius: float) -> None:
+    turns = [(index * math.pi / 5, radius if index % 2 == 0 else radius * 0.45) for index in range(10)]
+    pen.polygon([(centre[0] + r * math.sin(a), centre[1] - r * math.cos(a)) for a, r in turns], _STUN)
+
+
+def _draw_transmission(pen: _Pen, coming: Transmission) -> None:
+    """Its type is told by colour and letter, both faint while the player does not know it."""
+    colour = _mix(_ENEMIES[coming.kind], _MUTED if coming.kind_hidden else _FLOOR, 0.6 if coming.kind_hidden else 0.1)
+    for part in range(12):
+        start = part * math.pi / 6
+        pen.arc((49, 35), 25, (start, start + math.pi / 10), colour, 2.5)
+    pen.text(str(coming.turns), (49, 36), 30, _TEXT, fit=36)
+    letter = _mix(colour, _FLOOR, 0.4) if coming.kind_hidden else colour
+    pen.text(ENEMY_LETTERS[coming.kind], (82, 57), 22, letter)
+
+
+def _shape(kind: str, centre: Point, radius: float) -> list[Point]:
+    x, y = centre
+    if kind == "virus":
+        return [(x, y - radius), (x + radius * 1.1, y + radius * 0.75), (x - radius * 1.1, y + radius * 0.75)]
+    if kind == "daemon":
+        half = radius * 0.8
+        return [(x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)]
+    if kind == "glitch":
+        return _regular(centre, radius, 6)
+    return [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]
+
+
+def _regular(centre: Point, radius: float, corners: int) -> list[Point]:
+    angles = [2 * math.pi * corner / corners for corner in range(corners)]
+    return [(centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)) for angle in angles]
+
+
+def _mix(colour: Colour, other: Colour, share: float) -> Colour:
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(colour, other, strict=True))
+    return red, green, blue
+
+
+# ---------------------------------------------------------------------------------------------- the status
+
+
+def _draw_panel(pen: _Pen, model: BoardModel) -> None:
+    _draw_stage(pen.moved(_PANEL_LEFT, 14), model)
+    _draw_hearts(pen.moved(_PANEL_LEFT, 92), model)
+    _draw_resources(pen.moved(_PANEL_LEFT, 142), model)
+    _draw_numbers(pen.moved(_PANEL_LEFT, 190), model)
+    _draw_flags(pen.moved(_PANEL_LEFT, 264), model)
+    _draw_programs(pen.moved(_PANEL_LEFT, 314), model.programs)
+    _draw_legend(pen.moved(_PANEL_LEFT, 574))
+
+
+_PANEL_WIDTH = _PANEL_RIGHT - _PANEL_LEFT
+
+
+def _draw_stage(pen: _Pen, model: BoardModel) -> None:
+    title, colour = f"Stage {model.stage} of {STAGES}", _TEXT
+    if model.won:
+        title, colour = "Game won", _EXIT
+    elif model.dead:
+        title, colour = f"Died in stage {model.stage}", _HEART
+    pen.text(title, (0, 16), 32, colour, align="left")
+    step = (_PANEL_WIDTH + 4) / STAGES
+    for stage in range(1, STAGES + 1):
+        lit = _EXIT if stage < model.stage else _TEXT if stage == model.stage else _OFF
+        pen.box((step * (stage - 1), 42), (step - 4, 8), lit, radius=3)
+
+
+def _draw_hearts(pen: _Pen, model: BoardModel) -> None:
+    for heart in range(MAX_HP):
+        _draw_heart(pen, (14 + 34 * heart, 14), 13, _HEART if heart < model.hp else _OFF)
+    pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, _MUTED, align="right")
+    for point in range(MAX_ATTACK):
+        colour = _SPAWN if point < model.attack else _OFF
+        x = _PANEL_WIDTH - 48 + 18 * point
+        pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
+
+
+def _draw_heart(pen: _Pen, centre: Point, radius: float, colour: Colour) -> None:
+    x, y = centre
+    half = radius / 2
+    pen.circle((x - half, y - half * 0.7), half * 1.12, colour)
+    pen.circle((x + half, y - half * 0.7), half * 1.12, colour)
+    pen.polygon([(x - radius * 0.98, y - half * 0.2), (x + radius * 0.98, y - half * 0.2), (x, y + radius)], colour)
+
+
+def _draw_resources(pen: _Pen, model: BoardModel) -> None:
+    column = _PANEL_WIDTH / 3
+    _draw_coin(pen, (12, 14), 11)
+    pen.text(str(model.credits), (28, 15), 28, _CREDITS, align="left")
+    _draw_bolt(pen, (column + 12, 14), 12)
+    pen.text(str(model.energy), (column + 25, 15), 28, _ENERGY, align="left")
+    _draw_pickup(pen, (2 * column + 12, 14), 11)
+    pen.text(str(model.data_siphons), (2 * column + 28, 15), 28, _PICKUP, align="left")
+
+
+def _draw_numbers(pen: _Pen, model: BoardModel) -> None:
+    spawn = "none" if model.calm else str(model.next_scheduled_turn)
+    for line, (name, value) in enumerate(
+        (("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn))
+    ):
+        pen.text(name, (0, 10 + 22 * line), 20, _MUTED, align="left")
+        pen.text(value, (_PANEL_WIDTH, 10 + 22 * line), 23, _TEXT, align="right")
+
+
+def _draw_flags(pen: _Pen, model: BoardModel) -> None:
+    width = (_PANEL_WIDTH + 6) / 3
+    for place, (name, on) in enumerate((("SHOW", model.show), ("CALM", model.calm), ("STEP", model.step))):
+        _draw_chip(pen.moved(place * width, 0), width - 6, name, _STUN if on else None)
+
+
+def _draw_programs(pen: _Pen, owned: Sequence[str]) -> None:
+    """Every program has its own place, in the order of table P: what is owned is lit."""
+    pen.text("Programs", (0, 8), 20, _MUTED, align="left")
+    pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, _MUTED, align="right")
+    width = (_PANEL_WIDTH + 6) / 3
+    for place, name in enumerate(PROGRAMS):
+        row, col = divmod(place, 3)
+        lit = _BLOCKS["program"][1] if name in owned else None
+        _draw_chip(pen.moved(col * width, 22 + 28 * row), width - 6, name, lit)
+
+
+def _draw_chip(pen: _Pen, width: float, text: str, lit: Colour | None) -> None:
+    if lit:
+        pen.box((0, 0), (width, 23), lit, radius=5)
+    else:
+        pen.box((0, 0), (width, 23), _OFF, width=1, radius=5)
+    pen.text(text, (width / 2, 12), 19, _DARK if lit else _OFF_TEXT)
+
+
+def _draw_legend(pen: _Pen) -> None:
+    step = _PANEL_WIDTH / len(_ENEMIES)
+    for place, (kind, colour) in enumerate(_ENEMIES.items()):
+        x = step * (place + 0.5)
+        pen.polygon(_shape(kind, (x, 12), 11), colour)
+        pen.text(kind, (x, 34), 17, _MUTED)

@@ -1,0 +1,1 @@
+"""A board as text, as a picture and in a window."""
