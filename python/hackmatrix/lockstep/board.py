@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hackmatrix.render import words
 from parity import Board
-
-_ENEMY = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
-_PLAYER = "@"
 
 
 def draw_board(state: Mapping[str, Any]) -> Board:
@@ -14,7 +12,7 @@ def draw_board(state: Mapping[str, Any]) -> Board:
 
     A cell reads from what stands there to what lies there: ``@`` the player, ``V2`` a virus with 2 hp
     (``*`` stunned, ``~3`` disabled for 3 turns), ``>C1`` a cryptog coming in 1 turn, ``[7]`` a data block,
-    ``[warp]`` a program block, ``[?7]`` a question, ``+4`` its spawn count, ``$2`` credits, ``e3`` energy,
+    ``[p8]`` a program block (its action), ``[?7]`` a question, ``+4`` its spawn count, ``$2`` credits, ``e3`` energy,
     ``ds`` a data siphon, ``EXIT``, ``.`` siphoned, ``o`` a siphon's centre.
     """
     cells = [[[] for _ in range(6)] for _ in range(6)]  # type: list[list[list[str]]]
@@ -22,34 +20,33 @@ def draw_board(state: Mapping[str, Any]) -> Board:
     def put(place: Mapping[str, Any], text: str) -> None:
         cells[place["row"]][place["col"]].append(text)
 
-    put(state["player"], _PLAYER)
+    put(state["player"], words.PLAYER)
     for enemy in state["enemies"]:
         put(enemy, _enemy(enemy))
     for coming in state["transmissions"]:
-        put(coming, f">{_ENEMY[coming['enemyType']]}{coming['turnsRemaining']}{_origin(coming)}")
+        put(coming, words.transmission_word(coming["enemyType"], coming["turnsRemaining"]) + _origin(coming))
     for block in state["blocks"]:
         held = str(block["points"]) if "points" in block else f"p{block['programActionIndex']}"
-        put(block, f"[{'?' if block['type'] == 'question' else ''}{held}]+{block['spawnCount']}")
+        question = "?" if block["type"] == "question" else ""
+        put(block, words.block_word(question + held, block["spawnCount"]))
     for resource in state["resources"]:
-        for name, text in (("credits", "$"), ("energy", "e")):
-            if resource[name]:
-                put(resource, f"{text}{resource[name]}")
+        for word in words.amount_words(resource["credits"], resource["energy"]):
+            put(resource, word)
         if resource["dataSiphon"]:
-            put(resource, "ds")
-    put(state["exit"], "EXIT")
+            put(resource, words.PICKUP)
+    put(state["exit"], words.EXIT)
     for cell in state["siphoned"]:
-        put(cell, ".")
+        put(cell, words.SIPHONED)
     for cell in state["siphonCenters"]:
-        put(cell, "o")
+        put(cell, words.CENTRE)
     rows = tuple(tuple(" ".join(cell) for cell in row) for row in reversed(cells))
     return Board(rows, _scalars(state))
 
 
 def _enemy(enemy: Mapping[str, Any]) -> str:
-    stunned = "*" if enemy["stunned"] else ""
-    disabled = f"~{enemy['disabledTurns']}" if enemy["disabledTurns"] else ""
+    word = words.enemy_word(enemy["type"], enemy["hp"], enemy["stunned"], enemy["disabledTurns"])
     known = f"({enemy['lastKnownRow']},{enemy['lastKnownCol']})" if "lastKnownRow" in enemy else ""
-    return f"{_ENEMY[enemy['type']]}{enemy['hp']}{stunned}{disabled}{known}{_origin(enemy)}"
+    return word + known + _origin(enemy)
 
 
 def _origin(being: Mapping[str, Any]) -> str:
