@@ -4,10 +4,10 @@ from pathlib import Path
 
 from hackmatrix.lockstep.benches import BENCHES
 from hackmatrix.lockstep.board import draw_board
-from hackmatrix.lockstep.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
 from hackmatrix.lockstep.policies import POLICIES, load_policy
 from hackmatrix.lockstep.shrinkers import SHRINKERS
 from hackmatrix.lockstep.starts import STARTS
+from hackmatrix.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
 from parity import BatchEngine, World
 
 

@@ -2,7 +2,7 @@
 
 from hackmatrix import jax_env
 from hackmatrix.lockstep.board import draw_board
-from hackmatrix.lockstep.names import observation_label
+from hackmatrix.names import observation_label
 
 
 def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:

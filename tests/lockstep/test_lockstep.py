@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hackmatrix.jax_env.marks import NAMES
-from hackmatrix.lockstep.names import MARKS
+from hackmatrix.names import MARKS
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.world import WORLD
 from parity import BatchEngine

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hackmatrix.games.rows import Flag
 from hackmatrix.swift_env import Observing, Refused, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.process import BINARY_VARIABLE, SwiftProcess, binary_path
-from hackmatrix.swift_env.protocol import Flag
 
 SEEDS = np.arange(5, dtype=np.uint64)
 
@@ -86,7 +86,7 @@ class TestWhatGoesWrong:
         games = SwiftGames(SEEDS)
         process = games._process._process
         process.kill()
-        with pytest.raises(SwiftEngineError, match=f"ended with status -{signal.SIGKILL.value}"):
+        with pytest.raises(SwiftEngineError, match=f"was killed by signal {signal.SIGKILL.value}"):
             games.observe()
         games.close()
 

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.swift_env import Refused, Rows, SwiftEngineError, SwiftGames
-from hackmatrix.swift_env.protocol import Flag
+from hackmatrix.games.rows import Flag, Rows, rewards
+from hackmatrix.swift_env import Refused, SwiftEngineError, SwiftGames
 from parity import BatchEngine, BatchStep, EngineError, State, StateRefused
 
 Slots = NDArray[np.intp]
@@ -131,9 +131,7 @@ class SwiftEngine(BatchEngine):
         info = {"stage": stage, "score": score, "hp": hp, "turn": turn}
         for flag in (Flag.STAGE_COMPLETE, Flag.DEATH, Flag.VICTORY, Flag.INVALID_ACTION):
             info[flag.name.lower()] = flags & flag != 0
-        total = rows.components.sum(axis=1, dtype=np.int32)
-        reward = total.astype(np.float32) / np.float32(1000)
-        return BatchStep(rows.observation, rows.components, reward, rows.terminated, info=info)
+        return BatchStep(rows.observation, rows.components, rewards(rows.components), rows.terminated, info=info)
 
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
         """Take the new seeds and masks of some slots into those of all."""

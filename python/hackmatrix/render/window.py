@@ -1,6 +1,8 @@
 """A window on the screen that shows one board after another."""
 
+import logging
 import os
+import sys
 from types import TracebackType
 
 from hackmatrix.errors import HackMatrixError
@@ -8,14 +10,21 @@ from hackmatrix.render._pygame import pygame
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import draw_surface
 
+_LOGGER = logging.getLogger("hackmatrix")
 _NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
+
+
+def has_display() -> bool:
+    """Whether there seems to be a screen that a person looks at."""
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 class Window:
     """Shows boards in a window, at most ``fps`` in a second.
 
     The window opens with the first ``show``. A person may close it at any time: then it stays closed, and
-    ``show`` does nothing. pygame has one window in a process, so use one ``Window`` at a time. A context
+    ``show`` does nothing. Without a display the boards are drawn where nobody sees them, and the log says so,
+    as Gymnasium's own environments do. pygame has one window in a process, so use one ``Window`` at a time. A context
     manager closes it in the end.
 
     Args:
@@ -40,7 +49,7 @@ class Window:
         """Show a board, or a surface as ``draw_surface`` makes it.
 
         Raises:
-            HackMatrixError: there is no display.
+            HackMatrixError: pygame cannot open a window.
         """
         self._pump()
         if self._ended:
@@ -81,8 +90,7 @@ def _open(size: tuple[int, int], title: str) -> pygame.Surface:
         pygame.display.init()
         # Where SDL finds no display, it takes a driver that shows nothing, unasked.
         if pygame.display.get_driver() == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:
-            pygame.display.quit()
-            raise HackMatrixError(_NO_DISPLAY)
+            _LOGGER.warning(_NO_DISPLAY)
         pygame.display.set_caption(title)
         return pygame.display.set_mode(size)
     except pygame.error:

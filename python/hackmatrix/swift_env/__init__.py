@@ -2,6 +2,6 @@
 
 from hackmatrix.swift_env.engine import SwiftGames
 from hackmatrix.swift_env.process import SwiftEngineError
-from hackmatrix.swift_env.protocol import Observing, Refused, Rows
+from hackmatrix.swift_env.protocol import Observing, Refused
 
-__all__ = ["Observing", "Refused", "Rows", "SwiftEngineError", "SwiftGames"]
+__all__ = ["Observing", "Refused", "SwiftEngineError", "SwiftGames"]

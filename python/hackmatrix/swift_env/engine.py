@@ -1,34 +1,43 @@
 """Many games of the Swift engine in one process, as numpy arrays."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.games.engines import DEADLINE
+from hackmatrix.games.rows import Rows
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.process import SwiftProcess
-from hackmatrix.swift_env.protocol import Command, Observing, Rows
+from hackmatrix.swift_env.protocol import Command, Observing
 
 Slots = NDArray[np.intp]
+T = TypeVar("T")
 
 
 class SwiftGames:
     """``num_games`` games, in slots 0 … n − 1, that start from ``seeds``, uint64 (n,).
 
     Rows that a method returns are overwritten by the next call. Raises SwiftEngineError when the engine
-    cannot be started or dies, Refused (one) when it refuses what it is asked; the games are then as before.
+    cannot be started, dies, or does not answer within ``deadline`` seconds, Refused (one) when it refuses what
+    it is asked; the games are then as before.
     """
 
-    def __init__(self, seeds: NDArray[np.uint64], observing: Observing = Observing.FLOATS) -> None:
+    def __init__(
+        self, seeds: NDArray[np.uint64], observing: Observing = Observing.FLOATS, deadline: float = DEADLINE
+    ) -> None:
         self.num_games = len(seeds)
-        self._process = SwiftProcess()
+        self._process = SwiftProcess(deadline=deadline)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
+        self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         try:
-            self.num_marks = protocol.check_hello(self._ask_with(Command.HELLO, protocol.hello()))
-            self.opened = protocol.rows(self._frame(Command.OPEN, self.num_games, int(observing), seeds.astype("<u8")))
+            self._process.send(protocol.hello())
+            self.num_marks = self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
+            self.opened = self._rows(Command.OPEN, self.num_games, int(observing), seeds.astype("<u8"))
         except BaseException:
             self.close()
             raise
@@ -40,6 +49,7 @@ class SwiftGames:
 
         ``auto_reset``: games that end start anew at once, from ``seeds`` (n,) if given, else from R6's.
         """
+        self._drop_unread()
         flags = 0 if seeds is None else 1
         given = b"" if seeds is None else seeds.astype("<u8").tobytes()
         restarts = np.full(self.num_games, auto_reset, np.uint8)
@@ -47,27 +57,27 @@ class SwiftGames:
 
     def receive_step(self) -> Rows:
         """The rows (n) of the step asked for; Refused for an action outside 0 … 27."""
-        return protocol.rows(self._receive(Command.STEP))
+        return self._read_rows(Command.STEP)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Rows:
         """Start new games from seeds (k,) in these slots, or in all."""
-        return protocol.rows(self._frame(Command.RESET, protocol.games_of(slots), seeds.astype("<u8")))
+        return self._rows(Command.RESET, protocol.games_of(slots), seeds.astype("<u8"))
 
     def restart(self, slots: Slots | None = None) -> Rows:
         """Start in these slots, or in all, the games that follow by R6."""
-        return protocol.rows(self._frame(Command.RESTART, protocol.games_of(slots)))
+        return self._rows(Command.RESTART, protocol.games_of(slots))
 
     def observe(self) -> Rows:
         """The rows (n) of all games as they stand."""
-        return protocol.rows(self._frame(Command.OBSERVE))
+        return self._rows(Command.OBSERVE)
 
     def get_states(self, slots: Slots | None = None) -> list[dict[str, Any]]:
         """The complete states of these slots, or of all, as the dicts S of the protocol."""
-        return protocol.states(self._ask(Command.GET_STATES, protocol.games_of(slots)))
+        return self._ask(Command.GET_STATES, protocol.states, protocol.games_of(slots))
 
     def set_states(self, states: Sequence[dict[str, Any]], slots: Slots) -> Rows:
         """Put states (k) into slots (k,), all or, when one is refused, none."""
-        return protocol.rows(self._frame(Command.SET_STATES, protocol.states_with_games(states, slots)))
+        return self._rows(Command.SET_STATES, protocol.states_with_games(states, slots))
 
     def send_packed_states(self) -> None:
         """Ask for the packed states of all games and do not wait; ``receive_packed_states`` must follow."""
@@ -75,15 +85,29 @@ class SwiftGames:
 
     def receive_packed_states(self) -> NDArray[np.uint8]:
         """The packed states asked for: uint8 (n, 1112)."""
-        return protocol.packed_states(protocol.content(self._receive(Command.GET_PACKED_STATES)))
+        return self._read(Command.GET_PACKED_STATES, lambda frame: protocol.packed_states(protocol.content(frame)))
 
     def marks(self) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
         """How often each mark fired since the process began, (M,), and the marks' names."""
-        return protocol.marks(self._ask(Command.GET_MARKS))
+        return self._ask(Command.GET_MARKS, protocol.marks)
 
     def rules(self) -> dict[str, Any]:
         """Every table of the rules as the engine holds it."""
-        return dict(json.loads(self._ask(Command.GET_RULES).tobytes()))
+        return self._ask(Command.GET_RULES, lambda body: dict(json.loads(body.tobytes())))
+
+    @cached_property
+    def divisors(self) -> NDArray[np.float32]:
+        """What the values of a compact observation are divided by, float32 (1545,)."""
+        layout = self.rules()["observation"]
+        features = [*layout["player"], *layout["programs"], *(36 * layout["cell"])]
+        return np.array([feature["divisor"] for feature in features], np.float32)
+
+    def floats(self, rows: Rows) -> NDArray[np.float32]:
+        """The observations of rows (r), float32 (r, 1545), in an array of their own."""
+        assert rows.observation is not None
+        if rows.observation.dtype == np.float32:
+            return rows.observation.copy()
+        return np.divide(rows.observation, self.divisors, dtype=np.float32)
 
     def close(self) -> None:
         """End the process."""
@@ -97,20 +121,42 @@ class SwiftGames:
     ) -> None:
         self.close()
 
-    def _ask(self, command: Command, *parts: bytes | NDArray[Any] | int) -> NDArray[np.uint8]:
-        return protocol.content(self._frame(command, *parts))
+    def _rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
+        self._send(command, *parts)
+        return self._read_rows(command)
 
-    def _ask_with(self, command: Command, body: bytes) -> NDArray[np.uint8]:
-        self._process.send(body)
-        return protocol.content(self._receive(command))
+    def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
+        self._send(command, *parts)
+        return self._read(command, lambda frame: parse(protocol.content(frame)))
 
-    def _frame(self, command: Command, *parts: bytes | NDArray[Any] | int) -> NDArray[np.uint8]:
+    def _send(self, command: Command, *parts: bytes | NDArray[Any] | int) -> None:
+        self._drop_unread()
         self._process.send(protocol.request(command, *parts))
-        return self._receive(command)
 
-    def _receive(self, command: Command) -> NDArray[np.uint8]:
+    def _drop_unread(self) -> None:
+        """Pass over answers that nobody came for, such as after Ctrl+C between the halves of a step."""
+        while self._process.unread:
+            self._process.receive()
+
+    def _read_rows(self, command: Command) -> Rows:
+        """The rows of the next reply; those of the last one where it lies in the same memory in the same order."""
+
+        def parse(frame: NDArray[np.uint8]) -> Rows:
+            head = frame[: protocol.ROWS_HEAD].tobytes()
+            kept_frame, kept_head, rows = self._views.get(command, (None, b"", None))
+            if rows is None or frame is not kept_frame or head != kept_head:
+                rows = protocol.rows(frame)
+                self._views[command] = (frame, head, rows)
+            return rows
+
+        return self._read(command, parse)
+
+    def _read(self, command: Command, parse: Callable[[NDArray[np.uint8]], T]) -> T:
         """The next reply, in a buffer that is used for this command again: fresh memory costs page faults."""
         frame = self._process.receive(self._buffers.get(command))
         if len(frame) > len(self._buffers.get(command, ())):
             self._buffers[command] = frame
-        return frame
+        try:
+            return parse(frame)
+        except ValueError as error:
+            raise self._process.fault(f"answered against the protocol ({error})") from error

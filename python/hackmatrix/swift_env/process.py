@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import select
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.errors import HackMatrixError
+from hackmatrix.games.engines import DEADLINE
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 BUILD = "build it with ./swift-build"
 _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
-_LOG_LINES = 5
+_SHORTEST, _LONGEST = 4, 1 << 30
+_LOG_LINES, _LOG_CHARACTERS = 5, 2000
 _CLOSING_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
 _SET_PIPE_SIZE = 1031
@@ -28,7 +33,7 @@ _SET_PIPE_SIZE = 1031
 
 
 class SwiftEngineError(HackMatrixError):
-    """The Swift engine cannot be started, died, or answered against the protocol."""
+    """The Swift engine cannot be started, died, hung, or answered against the protocol."""
 
 
 def binary_path() -> Path:
@@ -51,15 +56,25 @@ def binary_path() -> Path:
 class SwiftProcess:
     """One running engine. Frames go in and come out; ``close``, or the end of this object, ends the process.
 
+    A process that died, answered nothing within ``deadline`` seconds, answered against the protocol or was
+    left in the middle of a frame (Ctrl+C) is ended, and every later call says so.
+
     Raises SwiftEngineError when the binary is missing or cannot run.
     """
 
-    def __init__(self, arguments: Sequence[str] = ("--binary",)) -> None:
+    def __init__(self, arguments: Sequence[str] = ("--binary",), deadline: float = DEADLINE) -> None:
         path = binary_path()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self._deadline = deadline
+        self._closed_because = "is closed"
+        self._log = _open_log()
         try:
             self._process = subprocess.Popen(
-                [path, *arguments], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
+                [path, *arguments],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log or subprocess.DEVNULL,
+                process_group=0,  # Ctrl+C in a terminal is the client's to handle: it may want to save first
             )
         except OSError as error:
             raise SwiftEngineError(f"{path} cannot be run ({error.strerror}): {BUILD}.") from error
@@ -67,57 +82,149 @@ class SwiftProcess:
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
+        os.set_blocking(self._input.fileno(), False)
         _widen(self._output)
+        self._writable, self._readable = select.poll(), select.poll()
+        self._writable.register(self._input, select.POLLOUT)
+        self._readable.register(self._output, select.POLLIN)
+        self.unread = 0
+        """How many frames were sent whose answers were not received yet."""
         # also when nobody calls close: no process outlives its owner, and none stays as a zombie
         self._end = weakref.finalize(self, _end_process, self._process, self._log)
+        _OPEN.add(self)
 
     def send(self, frame: bytes) -> None:
-        """Send one frame. Raises SwiftEngineError when the engine is gone."""
+        """Send one frame. Raises SwiftEngineError when the engine is gone or hangs."""
+        self._check_open()
         rest = memoryview(_LENGTH.pack(len(frame)) + frame)
-        try:
+        limit = time.monotonic() + self._deadline
+        with _Whole(self):
             while rest:
-                rest = rest[self._input.write(rest) :]
-        except (OSError, ValueError) as error:
-            raise self._gone() from error
+                try:
+                    rest = rest[os.write(self._input.fileno(), rest) :]
+                except BlockingIOError:  # the pipe is full
+                    self._wait_for(self._writable, limit)
+        self.unread += 1
 
     def receive(self, buffer: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The body of the next frame, in ``buffer`` if that is large enough, else in a new array.
 
-        Raises SwiftEngineError when the engine is gone.
+        Raises SwiftEngineError when the engine is gone, hangs or answers no frame.
         """
+        self._check_open()
+        limit = time.monotonic() + self._deadline
         head = np.empty(_LENGTH.size, np.uint8)
-        self._fill(head)
-        (length,) = _LENGTH.unpack(head.tobytes())
-        body = np.empty(length, np.uint8) if buffer is None or len(buffer) < length else buffer[:length]
-        self._fill(body)
+        with _Whole(self):
+            self._fill(head, limit)
+            (length,) = _LENGTH.unpack(head.tobytes())
+            if not _SHORTEST <= length <= _LONGEST:
+                raise self.fault(f"answered with a frame of {length} bytes, which is none of the protocol's")
+            if buffer is None or len(buffer) < length:
+                buffer = np.empty(length, np.uint8)
+            body = buffer if len(buffer) == length else buffer[:length]
+            self._fill(body, limit)
+        self.unread -= 1
         return body
+
+    def fault(self, what: str) -> SwiftEngineError:
+        """End the process because of what it did; the error to raise, with the last lines of its log."""
+        self._closed_because = what
+        said = self._last_words()
+        self._process.kill()
+        self.close()
+        return SwiftEngineError(f"the Swift engine {what}{said}; open a new one, and if it happens again {BUILD}.")
 
     def close(self) -> None:
         """End the process and wait for it; done a second time, nothing."""
         self._end()
 
-    def _fill(self, array: NDArray[np.uint8]) -> None:
-        rest = array.data
-        try:
-            while rest:
-                count = self._output.readinto(rest)  # type: ignore[attr-defined]
-                if not count:
-                    raise self._gone()
-                rest = rest[count:]
-        except (OSError, ValueError) as error:
-            raise self._gone() from error
+    def abandon(self) -> None:
+        """In a fork: let go of the process, which is the parent's."""
+        self._closed_because = f"belongs to the process {os.getppid()}, of which this one ({os.getpid()}) is a fork"
+        self._end.detach()
+        self._input.close()
+        self._output.close()
 
-    def _gone(self) -> SwiftEngineError:
+    def _check_open(self) -> None:
         if not self._end.alive:
-            return SwiftEngineError("the Swift engine is closed: open a new one.")
+            raise SwiftEngineError(f"the Swift engine {self._closed_because}: open a new one.")
+
+    def _fill(self, array: NDArray[np.uint8], limit: float) -> None:
+        rest = array.data
+        while rest:
+            self._wait_for(self._readable, limit)
+            count = os.readv(self._output.fileno(), [rest])
+            if not count:
+                raise BrokenPipeError
+            rest = rest[count:]
+
+    def _wait_for(self, pipe: select.poll, limit: float) -> None:
+        if not pipe.poll(max(0.0, limit - time.monotonic()) * 1000):
+            raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
+
+    def gone(self) -> SwiftEngineError:
+        """The error to raise when a pipe is broken."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_CLOSING_SECONDS)
-        status = self._process.returncode
-        self._log.seek(0)
+        return self.fault(_how_it_ended(self._process.returncode))
+
+    def _last_words(self) -> str:
+        if self._log is None:
+            return ""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - _LOG_CHARACTERS))
         lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
-        said = f"; it said: {' / '.join(lines)}" if lines else ""
-        ended = "closed its pipe" if status is None else f"ended with status {status}"
-        return SwiftEngineError(f"the Swift engine {ended}{said}; open a new one, and if it happens again {BUILD}.")
+        return f"; it said: {' / '.join(lines)}" if lines else ""
+
+
+class _Whole:
+    """A frame goes through whole, or the process is ended: half a frame would turn all later ones into nonsense."""
+
+    __slots__ = ("_process",)
+
+    def __init__(self, process: SwiftProcess) -> None:
+        self._process = process
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if error is None or isinstance(error, SwiftEngineError):
+            return
+        if isinstance(error, OSError):
+            raise self._process.gone() from error
+        self._process.fault("was left in the middle of an answer and was ended")
+
+
+_OPEN: "weakref.WeakSet[SwiftProcess]" = weakref.WeakSet()
+
+
+def _abandon_all() -> None:
+    """In a fork, close the parent's pipes: else its engines would never see the end of their input."""
+    for process in list(_OPEN):
+        process.abandon()
+    _OPEN.clear()
+
+
+os.register_at_fork(after_in_child=_abandon_all)
+
+
+def _open_log() -> IO[bytes] | None:
+    """A file for what the engine says: in memory where the system can, else on disk, else none."""
+    try:
+        if hasattr(os, "memfd_create"):
+            return os.fdopen(os.memfd_create("hackmatrix-log"), "w+b", buffering=0)
+        return tempfile.TemporaryFile(buffering=0)
+    except OSError:  # a full disk is no reason not to play
+        return None
+
+
+def _how_it_ended(status: int | None) -> str:
+    if status is None:
+        return "closed its pipe"
+    if status < 0:
+        return f"was killed by signal {-status} ({signal.Signals(-status).name})"
+    return f"ended with status {status}"
 
 
 def _widen(pipe: IO[bytes]) -> None:
@@ -129,7 +236,7 @@ def _widen(pipe: IO[bytes]) -> None:
             fcntl.fcntl(pipe.fileno(), _SET_PIPE_SIZE, _PIPE_BYTES)
 
 
-def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> None:
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None
         with contextlib.suppress(OSError):
@@ -139,4 +246,5 @@ def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    log.close()
+    if log is not None:
+        log.close()

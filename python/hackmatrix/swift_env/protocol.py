@@ -4,18 +4,22 @@ import json
 import struct
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.games.rows import NUM_FACTS, Rows
 from hackmatrix.swift_env.process import BUILD, SwiftEngineError
 
 VERSION = 2
 ALL_GAMES = 2**32 - 1
-OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS = 1545, 28, 15, 5
+OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS = 1545, 28, 15
 _MAGIC = b"HKMX"
-_DONE = 0
+_DONE, _REFUSED = 0, 1
+_OBSERVATION_BYTES = {0: 0, 1: 4 * OBSERVATION_SIZE, 2: OBSERVATION_SIZE}
+_ROW_BYTES = 8 + 4 * NUM_COMPONENTS + 4 * NUM_FACTS + NUM_ACTIONS + 1
+ROWS_HEAD = 16
 
 
 class Command(IntEnum):
@@ -44,33 +48,12 @@ class Observing(IntEnum):
     COMPACT = 2
 
 
-class Flag(IntEnum):
-    """The bits of the last fact."""
-
-    INVALID_ACTION = 1
-    STAGE_COMPLETE = 2
-    DEATH = 4
-    VICTORY = 8
-    STARTED_ANEW = 16
-
-
 class Refused(SwiftEngineError):
     """The engine refused a command; every game is as it was."""
 
 
-class Rows(NamedTuple):
-    """What the engine says of r games; views into the frame.
-
-    seeds: uint64 (r,). components: int32 (r, 15), thousandths. facts: uint32 (r, 5): stage, score, hp, turn,
-    flags. observation: float32 or uint8 (r, 1545), or None. mask: bool (r, 28). terminated: bool (r,).
-    """
-
-    seeds: NDArray[np.uint64]
-    components: NDArray[np.int32]
-    facts: NDArray[np.uint32]
-    observation: NDArray[Any] | None
-    mask: NDArray[np.bool_]
-    terminated: NDArray[np.bool_]
+class BadAnswer(ValueError):
+    """An answer that is none of the protocol's."""
 
 
 def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
@@ -103,14 +86,19 @@ def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp])
 
 
 def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The frame of a reply after its status; raises Refused with the engine's own sentence."""
-    if _uint32(frame, 0) == _DONE:
+    """The frame of a reply after its status; raises Refused with the engine's own sentence, or BadAnswer."""
+    status = _uint32(frame, 0)
+    if status == _DONE:
         return frame[4:]
-    raise Refused(frame[4:].tobytes().decode(errors="replace"))
+    if status == _REFUSED:
+        raise Refused(frame[4:].tobytes().decode(errors="replace"))
+    raise BadAnswer(f"status {status}")
 
 
 def check_hello(body: NDArray[np.uint8]) -> int:
-    """How many marks the engine has; raises SwiftEngineError when it is of another version."""
+    """How many marks the engine has; raises SwiftEngineError when it is of another version, or BadAnswer."""
+    if len(body) < 24:
+        raise BadAnswer(f"a greeting of {len(body)} bytes")
     version, *sizes, marks = (_uint32(body, 4 * i) for i in range(6))
     if version != VERSION or sizes != [OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS]:
         raise SwiftEngineError(f"the Swift engine speaks version {version} of the protocol and not {VERSION}: {BUILD}.")
@@ -118,10 +106,15 @@ def check_hello(body: NDArray[np.uint8]) -> int:
 
 
 def rows(frame: NDArray[np.uint8]) -> Rows:
-    """The rows of a reply; raises Refused."""
+    """The rows of a reply; raises Refused, or BadAnswer when the frame has not the size of its rows."""
     content(frame)
-    count, observing = _uint32(frame, 4), Observing(_uint32(frame, 8))
-    offset = 16
+    if len(frame) < ROWS_HEAD:
+        raise BadAnswer(f"rows of {len(frame)} bytes")
+    count, observing = _uint32(frame, 4), _uint32(frame, 8)
+    size = ROWS_HEAD + count * (_ROW_BYTES + _OBSERVATION_BYTES.get(observing, 0))
+    if observing not in _OBSERVATION_BYTES or len(frame) != size:
+        raise BadAnswer(f"{count} rows in observation mode {observing} in {len(frame)} bytes")
+    offset = ROWS_HEAD
 
     def take(dtype: str, columns: int) -> NDArray[Any]:
         nonlocal offset

@@ -1,0 +1,1 @@
+"""Many games at once, whichever engine plays them, and the episodes that a player sees of them."""
