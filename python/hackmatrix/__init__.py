@@ -1,4 +1,15 @@
 """HackMatrix: a 6x6 grid roguelike in two engines, and the trainers on top of them."""
 
+from importlib.util import find_spec
+
 __version__ = "0.1.0"
 RULES_VERSION = "1"
+
+if find_spec("gymnasium") is not None:  # an extra; whoever has it finds HackMatrix-v0 registered
+    import gymnasium
+
+    gymnasium.register(
+        "HackMatrix-v0",
+        entry_point="hackmatrix.gym_env:HackMatrixEnv",
+        vector_entry_point="hackmatrix.gym_vector_env:HackMatrixVectorEnv",
+    )

@@ -1,0 +1,37 @@
+"""One vector instead of a Dict: `gymnasium.wrappers.FlattenObservation` would sort the keys."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorObservationWrapper
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from hackmatrix import gym_spaces
+from hackmatrix.gym_spaces import Observation
+
+
+class FlatObservation(gym.ObservationWrapper[NDArray[np.float32], np.int64, Observation]):
+    """The observation as one vector, float32 (1545,), in the order O: player, programs, grid."""
+
+    def __init__(self, env: gym.Env[Observation, np.int64]) -> None:
+        super().__init__(env)
+        self.observation_space = gym_spaces.FLAT_SPACE
+
+    def observation(self, observation: Observation) -> NDArray[np.float32]:
+        """One vector of the parts."""
+        return gym_spaces.join(observation)
+
+
+class FlatVectorObservation(VectorObservationWrapper):
+    """The same for a vector environment: float32 (n, 1545)."""
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        super().__init__(env)
+        self.single_observation_space = gym_spaces.FLAT_SPACE
+        self.observation_space = batch_space(gym_spaces.FLAT_SPACE, env.num_envs)
+
+    def observations(self, observations: Any) -> Any:  # noqa: ANN401 - Gymnasium's signature
+        """One vector of the parts of every game."""
+        return gym_spaces.join(observations)
