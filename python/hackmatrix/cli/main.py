@@ -12,7 +12,10 @@ from hackmatrix.errors import HackMatrixError
 
 COMMANDS = {
     "train": "train an agent with PPO on the JAX environment",
+    "train-sb3": "train an agent with MaskablePPO on the Swift engine",
+    "watch-sb3": "watch a trained MaskablePPO agent play",
     "bench": "measure the environment, the trainer and the start-up",
+    "explain": "play a game and say where each of its rewards comes from",
     "version": "print the versions of the package, the rules and JAX",
 }
 CHOICES = f"choose one of {', '.join(COMMANDS)}"
@@ -50,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if command not in COMMANDS:
         parser.error(f"unknown command {command!r}; {CHOICES}")
     try:
-        exit_code: int = importlib.import_module(f"hackmatrix.cli.{command}").main(arguments)
+        exit_code: int = importlib.import_module(f"hackmatrix.cli.{command.replace('-', '_')}").main(arguments)
     except HackMatrixError as error:
         fail(error)
     except KeyboardInterrupt:

@@ -1,6 +1,9 @@
 """Settings of the compiler that must be in the environment before JAX makes its first backend."""
 
 import os
+from pathlib import Path
+
+import platformdirs
 
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
 
@@ -13,3 +16,8 @@ def prefer_wide_vectors() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if _WIDE_VECTORS not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_WIDE_VECTORS}=512".strip()
+
+
+def keep_compiled_programs() -> None:
+    """Keep what XLA compiles between runs, in JAX_COMPILATION_CACHE_DIR if set, else the user's cache directory."""
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(platformdirs.user_cache_dir("hackmatrix")) / "jax"))

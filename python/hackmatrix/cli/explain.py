@@ -1,0 +1,179 @@
+"""``hackmatrix explain``: play a game and say of every reward component where it comes from."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from hackmatrix.cli.parser import Parser, fail
+from hackmatrix.cli.xla import keep_compiled_programs
+from hackmatrix.errors import UsageError
+from hackmatrix.explain.play import Moment, moments, open_engines
+from hackmatrix.explain.show import WIDTH, as_json, print_before, print_moment, verdict
+from hackmatrix.names import ACTIONS
+from hackmatrix.world import WORLD
+from parity.errors import ParityError
+from parity.trace import RESTART, Action, Case, read_trace
+
+STANDARD_OUTPUT = "-"
+_OUR_WORLD = (WORLD.name, "hackmatrix.world:WORLD")
+_ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Explain one game and return the exit code: 0 where engines and table W's reading agree, else 1.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+        UsageError: the trace cannot be used, or an engine cannot start or play it.
+    """
+    parser = _parser()
+    args = parser.parse_args(argv)
+    _check(parser, args)
+    keep_compiled_programs()
+    try:
+        case = _traced(args.trace) if args.trace else Case(args.actions, seed=args.seed)
+        played = _play(_cut(case, args), args)
+    except ParityError as error:
+        raise UsageError(str(error)) from error
+    except BrokenPipeError:
+        # The reader of the output has gone; Python's own flush at exit must not complain about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0 if all(moment.sound for moment in played) else 1
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="hackmatrix explain",
+        description="Play a game and say, step by step, which reward components it earned and why.",
+        epilog="Exit codes: 0 all agree, 1 engines or readings differ, 2 wrong usage or an engine that cannot play.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="a trace file that `parity` wrote")
+    parser.add_argument("--seed", type=_seed, metavar="N", help="play from this seed, with --actions")
+    parser.add_argument(
+        "--actions", type=_actions, metavar="A,B,...", help="numbers or names in any case, such as up,siphon,WARP,11"
+    )
+    parser.add_argument(
+        "--engines",
+        type=_engines,
+        default=tuple(WORLD.engines),
+        metavar="A[,B]",
+        help="engines to ask; the first one's states are shown (default: swift,jax)",
+    )
+    parser.add_argument(
+        "--from", dest="first", type=_step, default=0, metavar="STEP", help="first step to show, from 0"
+    )
+    parser.add_argument("--to", dest="last", type=_step, metavar="STEP", help="last step to play (default: all)")
+    parser.add_argument("--json", metavar="FILE", help="write all that is shown as JSON; - is standard output")
+    return parser
+
+
+def _check(parser: Parser, args: argparse.Namespace) -> None:
+    given = args.seed is not None or args.actions is not None
+    if args.trace and given:
+        parser.error("a trace brings its own start and actions; give either TRACE or --seed and --actions")
+    if not args.trace and (args.seed is None or args.actions is None):
+        parser.error("nothing to play; give either TRACE or --seed and --actions")
+    if args.json not in (None, STANDARD_OUTPUT):
+        path = Path(args.json)
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            parser.error(f"cannot write {args.json}; name a file in a folder that exists and can be written to")
+
+
+def _traced(path: Path) -> Case:
+    """The case of a trace file; raises UsageError when it is not one of this game."""
+    trace = read_trace(path)
+    if trace.world not in _OUR_WORLD:
+        raise UsageError(f"{path} is a trace of world '{trace.world}': give one of world '{WORLD.name}'.")
+    for action in trace.case.actions:
+        if isinstance(action, int) and action >= len(ACTIONS):
+            raise UsageError(f"{path} holds action {action}: actions are 0 ... {len(ACTIONS) - 1}.")
+    return trace.case
+
+
+def _cut(case: Case, args: argparse.Namespace) -> Case:
+    """The case up to ``--to``; raises UsageError where a bound lies outside of it."""
+    end = len(case.actions) - 1
+    last = end if args.last is None else args.last
+    if last > end or args.first > max(last, 0):
+        steps = f"steps 0 ... {end}" if case.actions else "no steps"
+        raise UsageError(f"--from {args.first} --to {last} names steps that are not there: the game has {steps}.")
+    return case.prefix(last + 1)
+
+
+def _play(case: Case, args: argparse.Namespace) -> list[Moment]:
+    """Play the case and print it as it goes; all its moments, those before ``--from`` too."""
+    quiet = args.json == STANDARD_OUTPUT
+    console = Console(highlight=False, markup=False, quiet=quiet)
+    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    played: list[Moment] = []
+    with open_engines(args.engines) as engines:
+        for moment in moments(engines, case):
+            before = played[-1] if played else None
+            if _shown(moment, args):
+                if before and not _shown(before, args):
+                    print_before(console, moment, before.state)
+                print_moment(console, moment, args.engines, before.state if before else None)
+            played.append(moment)
+    console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
+    if args.json:
+        shown = [moment for moment in played if _shown(moment, args)]
+        _write(json.dumps(as_json(shown, args.engines), indent=2) + "\n", args.json)
+    return played
+
+
+def _shown(moment: Moment, args: argparse.Namespace) -> bool:
+    """The start is shown with step 0."""
+    return max(moment.number, 0) >= int(args.first)
+
+
+def _write(text: str, target: str) -> None:
+    if target == STANDARD_OUTPUT:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        Path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(f"cannot write {target}: {error.strerror}.")
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 2**64):
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number in 0 ... 2^64 - 1")
+    return int(text)
+
+
+def _step(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"'{text}' is no step; steps count from 0")
+    return int(text)
+
+
+def _actions(text: str) -> tuple[Action, ...]:
+    return tuple(_action(word.strip()) for word in text.split(","))
+
+
+def _action(word: str) -> Action:
+    if word.lower() == RESTART:
+        return RESTART
+    if word.lower() in _ACTION_NUMBERS:
+        return _ACTION_NUMBERS[word.lower()]
+    if word.isascii() and word.isdigit() and int(word) < len(ACTIONS):
+        return int(word)
+    raise argparse.ArgumentTypeError(
+        f"'{word}' is no action; there are the numbers 0 ... {len(ACTIONS) - 1}, {', '.join(ACTIONS)} and {RESTART}"
+    )
+
+
+def _engines(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if len(names) > 2 or not {*names} <= {*WORLD.engines}:
+        raise argparse.ArgumentTypeError(f"'{text}' names no engines; give one or two of {', '.join(WORLD.engines)}")
+    return names

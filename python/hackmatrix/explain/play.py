@@ -1,0 +1,120 @@
+"""Playing one game on one or more engines, each on its own, and reading its rewards."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from hackmatrix.explain.facts import Fact, facts_of
+from hackmatrix.explain.transition import Transition
+from hackmatrix.world import WORLD
+from parity import BatchEngine, State
+from parity.guard import GuardedEngine
+from parity.trace import RESTART, Action, Case
+
+_ONLY = np.zeros(1, np.intp)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The game after its start (``action`` None), after one action, or after a restart.
+
+    number: the action's place in the list, from 0; -1 for the start.
+    state: the first engine's, afterwards; transition: the step in it, None for a start or restart.
+    values: per engine the 15 components in thousandths; facts: the 15 readings of the first engine's states.
+    states_agree: all engines are in the same state.
+    """
+
+    number: int
+    action: Action | None
+    state: State
+    transition: Transition | None = None
+    values: tuple[tuple[int, ...], ...] = ()
+    facts: tuple[Fact, ...] = ()
+    states_agree: bool = True
+
+    @property
+    def engines_agree(self) -> bool:
+        """All engines gave the same components and states."""
+        return len(set(self.values)) <= 1 and self.states_agree
+
+    @property
+    def facts_agree(self) -> bool:
+        """The readings are worth what the first engine gave."""
+        return not self.values or tuple(fact.value for fact in self.facts) == self.values[0]
+
+    @property
+    def sound(self) -> bool:
+        """Engines and readings agree."""
+        return self.engines_agree and self.facts_agree
+
+
+@contextmanager
+def open_engines(names: Sequence[str]) -> Iterator[list[BatchEngine]]:
+    """One game on each of the engines named; raises EngineError where one cannot start."""
+    with ExitStack() as stack:
+        engines: list[BatchEngine] = []
+        for name in names:
+            engines.append(GuardedEngine(WORLD, name, 1))
+            stack.callback(engines[-1].close)
+        yield engines
+
+
+def moments(engines: Sequence[BatchEngine], case: Case) -> Iterator[Moment]:
+    """The start of a case and every action of it; engines with one game each.
+
+    Raises StateRefused where an engine refuses the case's start state.
+    """
+    for engine in engines:
+        if case.state is not None:
+            engine.set_state([case.state], _ONLY)
+        else:
+            engine.reset(np.array([case.seed], np.uint64), _ONLY)
+    now = _situation(engines, -1, None)
+    yield now
+    for number, action in enumerate(case.actions):
+        if action == RESTART:
+            now = _restarted(engines, number)
+            yield now
+            continue
+        now, ended = _stepped(engines, number, int(action), now.state)
+        yield now
+        if ended and case.auto_reset:
+            now = _restarted(engines, number)
+            yield now
+
+
+def _stepped(engines: Sequence[BatchEngine], number: int, action: int, before: State) -> tuple[Moment, bool]:
+    steps = [engine.step(np.array([action], np.int32)) for engine in engines]
+    states = _states(engines)
+    transition = Transition(before, states[0], action)
+    moment = Moment(
+        number=number,
+        action=action,
+        state=states[0],
+        transition=transition,
+        values=tuple(tuple(step.components[0].tolist()) for step in steps),
+        facts=facts_of(transition),
+        states_agree=_same(states),
+    )
+    return moment, bool(steps[0].ended[0])
+
+
+def _restarted(engines: Sequence[BatchEngine], number: int) -> Moment:
+    for engine in engines:
+        engine.restart(_ONLY)
+    return _situation(engines, number, RESTART)
+
+
+def _situation(engines: Sequence[BatchEngine], number: int, action: Action | None) -> Moment:
+    states = _states(engines)
+    return Moment(number, action, states[0], states_agree=_same(states))
+
+
+def _states(engines: Sequence[BatchEngine]) -> list[State]:
+    return [engine.get_state(_ONLY)[0] for engine in engines]
+
+
+def _same(states: Sequence[State]) -> bool:
+    return all(state == states[0] for state in states)

@@ -1,0 +1,156 @@
+"""One step of one game as two states and what they say about it, read by the rules alone."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hackmatrix.names import ACTIONS
+from parity import State
+
+Place = tuple[int, int]
+"""(row, col)"""
+
+DIRECTIONS: tuple[Place, ...] = ((1, 0), (-1, 0), (0, -1), (0, 1))
+"""Up, down, left, right (A2): the moves 0-3."""
+
+SIPHON = ACTIONS.index("siphon")
+WARP = ACTIONS.index("WARP")
+UNDO = ACTIONS.index("UNDO")
+RESET = ACTIONS.index("RESET")
+_PULLED = (ACTIONS.index("PUSH"), ACTIONS.index("PULL"))
+_WAIT = ACTIONS.index("WAIT")
+_CELLS = tuple((row, col) for row in range(6) for col in range(6))
+
+
+def place_of(entry: Mapping[str, Any]) -> Place:
+    """The cell of an entry of a state."""
+    return entry["row"], entry["col"]
+
+
+def places(entries: Iterable[Mapping[str, Any]]) -> set[Place]:
+    """The cells of entries of a state."""
+    return {place_of(entry) for entry in entries}
+
+
+def around(place: Place) -> list[Place]:
+    """The orthogonal neighbours on the board, in direction order (A2)."""
+    row, col = place
+    return [near for up, right in DIRECTIONS if (near := (row + up, col + right)) in _CELLS]
+
+
+def cells() -> tuple[Place, ...]:
+    """All 36 cells in row-major order (A1)."""
+    return _CELLS
+
+
+@dataclass(frozen=True)
+class Being:
+    """An enemy or a transmission: what it is called, where it stands, whether its removal counts (V4)."""
+
+    name: str
+    place: Place
+    counts: bool
+
+    def __str__(self) -> str:
+        row, col = self.place
+        return f"{self.name} at ({row},{col})"
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A step: the complete states (S of docs/protocol.md) around it, and the action 0-27."""
+
+    before: State
+    after: State
+    action: int
+
+    @property
+    def valid(self) -> bool:
+        """The action was valid: these alone count as events (R3, C1)."""
+        return bool(self.before["eventNumber"] != self.after["eventNumber"])
+
+    @property
+    def moves(self) -> bool:
+        """The action is a move or an attack (V)."""
+        return self.valid and self.action < len(DIRECTIONS)
+
+    @property
+    def undone(self) -> bool:
+        """The action brought a record back (P-UNDO)."""
+        return self.valid and self.action == UNDO
+
+    @property
+    def completed(self) -> bool:
+        """The action completed a stage (C3)."""
+        return (self.moves or (self.valid and self.action == WARP)) and self._stages == 1
+
+    @property
+    def won(self) -> bool:
+        """The completed stage was the last one (C3)."""
+        return self.completed and bool(self.after["stage"] == 9)
+
+    @property
+    def died(self) -> bool:
+        """The step ended at hp 0 (C4)."""
+        return self.valid and bool(self.after["player"]["hp"] == 0)
+
+    @property
+    def over(self) -> bool:
+        """The game had ended before the step: every action is invalid (C4)."""
+        return bool(self.before["player"]["hp"] == 0 or self.before["stage"] == 9)
+
+    @property
+    def entered(self) -> Place | None:
+        """The cell that a move without a target entered (V3)."""
+        return self._line[0] if self.moves and self.target is None else None
+
+    @cached_property
+    def target(self) -> Being | None:
+        """What a move attacked (V1)."""
+        if not self.moves:
+            return None
+        beings = {being.place: being for being in _beings(self.before)}
+        blocks = places(self.before["blocks"])
+        for place in self._line:
+            if place in beings:
+                return beings[place]
+            if place in blocks:
+                return None
+        return None
+
+    @cached_property
+    def removed(self) -> tuple[Being, ...]:
+        """Every enemy and transmission that the action removed, scheduled ones too (V2, table P), in row-major order.
+
+        An attack's is read from the state before, because enemies walk afterwards; nobody walks after the other
+        programs, so whoever is missing from its cell was removed.
+        """
+        if not self.valid or self.action in (SIPHON, _WAIT, UNDO, *_PULLED):
+            return ()
+        if self.moves:
+            return (self.target,) if self.target and self._target_falls(self.target.place) else ()
+        left = {being.place for being in _beings(self.after)}
+        return tuple(being for being in _beings(self.before) if being.place not in left)
+
+    @property
+    def _stages(self) -> int:
+        return int(self.after["stage"] - self.before["stage"])
+
+    @property
+    def _line(self) -> list[Place]:
+        """The cells from the player outward in the direction of the move."""
+        row, col = place_of(self.before["player"])
+        up, right = DIRECTIONS[self.action]
+        return [near for far in range(1, 6) if (near := (row + far * up, col + far * right)) in _CELLS]
+
+    def _target_falls(self, place: Place) -> bool:
+        strength = self.before["player"]["attackDamage"]
+        return all(enemy["hp"] <= strength for enemy in self.before["enemies"] if place_of(enemy) == place)
+
+
+def _beings(state: State) -> list[Being]:
+    enemies = [(enemy["type"], enemy) for enemy in state["enemies"]]
+    coming = [(f"coming {entry['enemyType']}", entry) for entry in state["transmissions"]]
+    beings = [Being(name, place_of(entry), not entry["isFromScheduledTask"]) for name, entry in enemies + coming]
+    return sorted(beings, key=lambda being: being.place)

@@ -1,0 +1,42 @@
+"""The engines, one game each, that the tests of this folder share."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from hackmatrix.explain.play import moments
+from hackmatrix.explain.transition import Transition
+from hackmatrix.world import WORLD
+from parity import BatchEngine, State
+from parity.trace import Case
+
+from .corpus import Paid
+
+Play = Callable[[State, int], Paid]
+
+
+@pytest.fixture(scope="session")
+def swift(swift_built: None) -> Iterator[BatchEngine]:
+    """One game of the Swift engine."""
+    engine = WORLD.engines["swift"](1)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def jax() -> BatchEngine:
+    """One game of the JAX engine: compiled once, for the whole folder, in the shape that other folders use too."""
+    return WORLD.engines["jax"](1)
+
+
+@pytest.fixture
+def play(swift: BatchEngine) -> Play:
+    """Play one action of a made state on the Swift engine."""
+
+    def one_step(state: State, action: int) -> Paid:
+        _, after = moments([swift], Case((action,), state=state))
+        assert isinstance(after.transition, Transition)
+        return Paid(after.transition, tuple(tuple(np.asarray(row).tolist()) for row in after.values))
+
+    return one_step

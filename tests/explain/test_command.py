@@ -1,0 +1,225 @@
+"""``hackmatrix explain``: what it prints and writes, and how it ends."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hackmatrix.cli.main import main
+from hackmatrix.explain import facts, play
+from hackmatrix.world import WORLD
+from parity import BatchEngine, BatchStep
+from parity.trace import Action, Case, Trace, write_trace
+
+from .test_facts import enemy, state
+
+START = ("--seed", "7", "--engines", "swift", "--actions")
+
+
+def explain(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
+    code = main(["explain", *map(str, words)])
+    return code, capsys.readouterr().out
+
+
+def traced(path: Path, *actions: Action, **fields: Any) -> Path:  # noqa: ANN401
+    case = Case(actions, **({"seed": 7} | fields if "state" not in fields else fields))
+    write_trace(Trace("hackmatrix", ("swift", "jax"), case), path)
+    return path
+
+
+@pytest.fixture
+def altered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of the JAX engine a Swift engine that pays one thousandth less in each step."""
+
+    def open_altered(games: int, *, marks: bool = False) -> BatchEngine:
+        engine = WORLD.engines["swift"](games, marks=marks)
+        step = engine.step
+
+        def paying_less(actions: Any) -> BatchStep:  # noqa: ANN401
+            made = step(actions)
+            components = made.components.copy()
+            components[:, 0] -= 1
+            return replace(made, components=components)
+
+        engine.step = paying_less  # type: ignore[method-assign]
+        return engine
+
+    monkeypatch.setattr(play, "WORLD", replace(WORLD, engines={**WORLD.engines, "jax": open_altered}))
+
+
+def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
+    told = explain(capsys, *START, "up,RIGHT,Wait,siph+")
+    assert told == explain(capsys, *START, "0,3,10,16")
+    code, printed = told
+    assert code == 0
+    assert "step 0: up (0)\n" in printed
+    assert "distance_shaping      +0.050  = 0.05 x 1: closest approach 9 -> 8" in printed
+    assert "swift played 4 steps; table W's reading agrees." in printed
+
+
+def test_a_page_has_100_columns_and_is_plain(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert WORLD.golden is not None
+    for name in ("directed-0", "directed-4", "directed-8"):
+        code, printed = explain(capsys, WORLD.golden / f"{name}.json", "--engines", "swift")
+        assert code == 0
+        assert max(map(len, printed.splitlines())) <= 100
+        assert printed.isascii()
+
+
+def test_C1_an_invalid_action_is_one_line_and_the_game_goes_on(
+    swift_built: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = explain(capsys, *START, "siphon,up")
+    assert code == 0
+    assert "step 0: siphon (4): invalid here; nothing changes" in printed
+    assert "(C1)\n\nstep 1: up (0)\n" in printed
+
+
+def test_C4_after_the_end_every_action_is_explained_as_invalid(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    dying = state(player={"hp": 1}, enemies=[enemy(2, 3, hp=3)], stage=2)
+    code, printed = explain(capsys, traced(tmp_path / "t.json", 10, 0, state=dying), "--engines", "swift")
+    assert code == 0
+    assert "step 0: WAIT (10): the player died\n" in printed
+    assert "step 1: up (0): invalid, the game is over (C4)" in printed
+
+
+def test_R6_restarts_of_a_trace_begin_the_next_game(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    written = explain(capsys, traced(tmp_path / "a.json", 4, "restart", 0), "--engines", "swift")
+    by_itself = explain(capsys, traced(tmp_path / "b.json", 4, 0, auto_reset=True), "--engines", "swift")
+    for code, printed in (written, by_itself):
+        assert code == 0
+        assert "restart, the next game has seed" in printed
+    assert written[1].split("restart,")[1].split("step 2")[0] == by_itself[1].split("restart,")[1].split("step 1")[0]
+
+
+def test_a_part_of_a_game_begins_with_the_board_before_it(
+    swift_built: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = explain(capsys, *START, "up,up,right,right", "--from", "2", "--to", "2")
+    assert code == 0
+    assert printed.startswith("before step 2\n")
+    assert [line for line in printed.splitlines() if line.startswith("step")] == ["step 2: right (3)"]
+
+
+def test_both_engines_are_shown_side_by_side(swift: BatchEngine, jax: BatchEngine, tmp_path: Path) -> None:
+    target = tmp_path / "told.json"
+    assert main(["explain", "--seed", "7", "--actions", "up,up,right", "--json", str(target)]) == 0
+    told = json.loads(target.read_text())
+    assert (told["engines"], told["agree"]) == (["swift", "jax"], True)
+    assert [moment["step"] for moment in told["moments"]] == [None, 0, 1, 2]
+    last = told["moments"][-1]
+    assert last["components"]["distance_shaping"] == {
+        "engines": [50, 50],
+        "table_w": 50,
+        "from": "0.05 x 1: closest approach 7 -> 6",
+    }
+    assert last["total"] == [40, 40]
+    assert last["state"]["closestApproach"] == 6
+
+
+def test_engines_that_differ_are_marked_and_the_code_is_1(
+    swift_built: None, altered: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, printed = explain(capsys, "--seed", "7", "--actions", "up,siphon")
+    assert code == 1
+    assert "step_penalty          -0.010  != -0.011  = -0.01 x 1: a valid action" in printed
+    assert "+0.040  != +0.039" in printed
+    assert "swift and jax DIFFER in step 0, step 1; table W's reading agrees." in printed
+
+
+def test_a_reading_that_differs_is_marked_and_the_code_is_1(
+    swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(facts, "APPROACH", 60)
+    code, printed = explain(capsys, *START, "up")
+    assert code == 1
+    assert "+0.050  != +0.060 by table W, = 0.06 x 1: closest approach 9 -> 8" in printed
+    assert "table W's reading DIFFERS from swift in step 0." in printed
+
+
+def test_json_on_standard_output_is_alone_there(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
+    code, printed = explain(capsys, *START, "up", "--json", "-")
+    assert code == 0
+    assert json.loads(printed)["moments"][1]["heading"] == "step 0: up (0)"
+
+
+def test_the_jax_engine_alone_needs_no_swift(
+    jax: BatchEngine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "none"))
+    code, printed = explain(capsys, "--seed", "7", "--actions", "up", "--engines", "jax")
+    assert code == 0
+    assert "jax played 1 step; table W's reading agrees." in printed
+
+
+def fault(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", *map(str, words)])
+    said = capsys.readouterr()
+    assert stopped.value.code == 2
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ((), "nothing to play"),
+        (("--seed", "7"), "nothing to play"),
+        (("--actions", "up"), "nothing to play"),
+        (("t.json", "--seed", "7"), "give either TRACE or --seed and --actions"),
+        (("no/such.json",), "no/such.json"),
+        (("--seed", "-1", "--actions", "up"), "--seed"),
+        (("--seed", str(2**64), "--actions", "up"), "2^64 - 1"),
+        ((*START, "up,fly"), "'fly' is no action"),
+        ((*START, "28"), "'28' is no action"),
+        ((*START, "up,"), "'' is no action"),
+        ((*START, "up", "--from", "1"), "steps 0 ... 0"),
+        ((*START, "up", "--to", "x"), "'x' is no step"),
+        ((*START, "up", "--json", "/no/such/folder/f"), "/no/such/folder/f"),
+        (("--seed", "7", "--actions", "up", "--engines", "swift,plain"), "swift,plain"),
+    ],
+)
+def test_a_mistake_gets_one_sentence_and_code_2(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], named: str
+) -> None:
+    assert named in fault(capsys, *words)
+
+
+def test_a_file_that_is_no_trace_of_this_game_gets_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "t.json"
+    path.write_text("{}")
+    assert "is no trace" in fault(capsys, path)
+    write_trace(Trace("orchard", ("plain", "planes"), Case((0,), seed=1)), path)
+    assert "world 'orchard'" in fault(capsys, path)
+    assert "action 28" in fault(capsys, traced(path, 28))
+
+
+def test_a_refused_start_gets_one_sentence(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wrong = state(player={"hp": 4})
+    assert "hp" in fault(capsys, traced(tmp_path / "t.json", 0, state=wrong), "--engines", "swift")
+
+
+def test_a_missing_swift_engine_gets_one_sentence_that_says_how_to_build_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "none"))
+    assert "./swift-build" in fault(capsys, *START, "up")
+
+
+def test_naming_the_command_imports_no_jax() -> None:
+    check = "import sys; import hackmatrix.cli.explain; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], timeout=60, check=False).returncode == 0
