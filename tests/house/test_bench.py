@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from hackmatrix.bench import env, startup, swift, timing
+from hackmatrix.bench import env, gym, sb3, startup, swift, timing
 from hackmatrix.bench.records import Record, as_json, median_and_spread
 from hackmatrix.cli import bench
 from hackmatrix.errors import HackMatrixError
+from hackmatrix.training_config import TrainingConfig
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
@@ -183,8 +184,37 @@ def test_without_the_swift_engine_all_other_benchmarks_run(
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
     assert bench.main(["--json", "-", "--num-envs", "3"]) == 0
     out = capsys.readouterr()
-    assert len(json.loads(out.out)) == len(bench.BENCHMARKS) - 2
-    assert "leaving out swift and lockstep" in " ".join(out.err.split())
+    assert len(json.loads(out.out)) == len(bench.BENCHMARKS) - 4
+    assert "leaving out swift, gym, sb3, lockstep:" in " ".join(out.err.split())
+
+
+def test_the_gym_benchmark_measures_one_game_and_many(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gym, "STEPS_ALONE", 20)
+    monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
+    records = gym.measure(3, 2)
+    assert [(record.name, record.num_envs, record.unit) for record in records] == [
+        ("gym_steps_per_second", 1, "steps/s"),
+        ("gym_vector_steps_per_second", 3, "steps/s"),
+    ]
+
+
+def test_the_sb3_benchmark_measures_beside_a_ceiling(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sb3, "TrainingConfig", lambda: TrainingConfig(n_steps=32, n_epochs=1))
+    real, ceiling, share = sb3.measure(2, 3)
+    assert (real.name, ceiling.name) == ("sb3_steps_per_second", "sb3_ceiling_steps_per_second")
+    assert (share.name, share.unit) == ("sb3_share_of_ceiling", "")
+    assert 0 < share.value < 2
+
+
+def test_without_stable_baselines_its_benchmarks_are_left_out(
+    quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hackmatrix.cli.bench._NEEDED", {"gym": "no_such_library", "sb3": "no_such_library"})
+    assert bench.main(["--num-envs", "3"]) == 0
+    assert "leaving out gym and sb3: `pip install" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        bench.main(["sb3"])
+    assert "sb3 needs no_such_library" in capsys.readouterr().err
 
 
 def test_the_swift_benchmark_measures_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:

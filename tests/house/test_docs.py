@@ -10,6 +10,7 @@ from jax.extend.random import threefry_2x32
 
 from hackmatrix import jax_env
 from hackmatrix.purejaxrl.config import TrainConfig
+from hackmatrix.training_config import TrainingConfig
 
 from .conftest import Command
 
@@ -66,6 +67,22 @@ def test_training_page_states_the_defaults(root: Path) -> None:
     stated = {FIELD_OF_FLAG.get(flag, flag.replace("-", "_")): float(text.replace(",", "")) for flag, text in rows}
     defaults = TrainConfig()
     assert len(stated) == 16
+    assert stated == {field: getattr(defaults, field) for field in stated}
+
+
+def test_the_page_on_stable_baselines_lists_exactly_the_flags_of_the_command(root: Path, hackmatrix: Command) -> None:
+    page = (root / "docs" / "sb3.md").read_text()
+    documented = re.findall(r"`(--[a-z-]+)`", "".join(re.findall(r"^\| (`--.*?) \|", page, re.MULTILINE)))
+    offered = re.findall(r"^  (--[a-z-]+)", hackmatrix("train-sb3", "--help").stdout, re.MULTILINE)
+    assert sorted(documented) == sorted(offered)
+
+
+def test_the_page_on_stable_baselines_states_the_defaults(root: Path) -> None:
+    page = (root / "docs" / "sb3.md").read_text()
+    rows = re.findall(r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", page, re.MULTILINE)
+    stated = {flag.replace("-", "_"): float(text.replace(",", "")) for flag, text in rows}
+    defaults = TrainingConfig()
+    assert len(stated) == 14
     assert stated == {field: getattr(defaults, field) for field in stated}
 
 

@@ -13,7 +13,8 @@ import matplotlib.image
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.cli.train import _output_folder, main, next_command
+from hackmatrix.cli.runs import run_folder
+from hackmatrix.cli.train import main, next_command
 from hackmatrix.purejaxrl.checkpointing import load_params, network_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +98,7 @@ def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFix
 def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "metrics.csv").touch()
-    assert _output_folder(tmp_path.parent, tmp_path.name) == tmp_path
+    assert run_folder(tmp_path.parent, tmp_path.name, "--checkpoint-dir") == tmp_path
     assert (tmp_path / "config.json").exists()
 
 

@@ -17,7 +17,7 @@ class Record:
     Attributes:
         name: what was measured, for example ``env_steps_per_second``.
         value: the median over the repetitions, in ``unit``.
-        unit: ``steps/s`` or ``s``.
+        unit: ``steps/s``, ``s``, or nothing for a share.
         num_envs: games played at the same time.
         spread: (largest − smallest) / median over the repetitions, without a unit.
         compile_seconds: XLA's compilation; None where it is part of the value.
@@ -45,6 +45,21 @@ def median_and_spread(samples: Sequence[float]) -> tuple[float, float]:
     return median, (max(samples) - min(samples)) / median
 
 
+def rate_record(name: str, num_envs: int, samples: Sequence[float]) -> Record:
+    """A figure in steps per second that no compiler and no measured memory belong to."""
+    value, spread = median_and_spread(samples)
+    return Record(
+        name=name,
+        value=value,
+        unit="steps/s",
+        num_envs=num_envs,
+        spread=spread,
+        compile_seconds=None,
+        trace_seconds=None,
+        peak_bytes=None,
+    )
+
+
 def as_json(records: Sequence[Record]) -> str:
     """A JSON list with one object per record, keys as in ``Record``, ending in a newline."""
     return json.dumps([asdict(record) for record in records], indent=2) + "\n"
@@ -60,13 +75,19 @@ def as_table(records: Sequence[Record]) -> Table:
         table.add_row(
             record.name,
             f"{record.num_envs:,}",
-            f"{record.value:,.0f} {record.unit}" if record.value >= 1000 else f"{record.value:.1f} {record.unit}",
+            _value(record),
             f"{record.spread:.1%}",
             _seconds(record.trace_seconds),
             _seconds(record.compile_seconds),
             "–" if record.peak_bytes is None else f"{record.peak_bytes / MEBIBYTE:,.0f} MiB",
         )
     return table
+
+
+def _value(record: Record) -> str:
+    if not record.unit:
+        return f"{record.value:.1%}"
+    return f"{record.value:,.0f} {record.unit}" if record.value >= 1000 else f"{record.value:.1f} {record.unit}"
 
 
 def _seconds(value: float | None) -> str:

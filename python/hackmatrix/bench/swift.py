@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from hackmatrix.bench.records import Record, median_and_spread
+from hackmatrix.bench.records import Record, rate_record
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.process import binary_path
 
@@ -25,7 +25,10 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
     with SwiftGames(np.arange(num_envs, dtype=np.uint64)) as games:
         _play(games)
         through = [_play(games) for _ in range(repetitions)]
-    return [_record("swift_steps_per_second", 1, alone), _record("swift_protocol_steps_per_second", num_envs, through)]
+    return [
+        rate_record("swift_steps_per_second", 1, alone),
+        rate_record("swift_protocol_steps_per_second", num_envs, through),
+    ]
 
 
 def _alone() -> float:
@@ -44,17 +47,3 @@ def _play(games: SwiftGames) -> float:
         games.send_step((valid > drawn[:, None]).argmax(axis=1).astype(np.int32), auto_reset=True)
         mask = games.receive_step().mask
     return games.num_games * STEPS_PER_GAME / (time.perf_counter() - start)
-
-
-def _record(name: str, num_envs: int, samples: list[float]) -> Record:
-    value, spread = median_and_spread(samples)
-    return Record(
-        name=name,
-        value=value,
-        unit="steps/s",
-        num_envs=num_envs,
-        spread=spread,
-        compile_seconds=None,
-        trace_seconds=None,
-        peak_bytes=None,
-    )

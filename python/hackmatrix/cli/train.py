@@ -3,18 +3,15 @@
 import argparse
 import contextlib
 import dataclasses
-import datetime
 import functools
 import json
-import shlex
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hackmatrix.cli.parser import Parser, fail, positive_int
+from hackmatrix.cli.runs import fresh_run_name, run_folder, typed_command
 from hackmatrix.cli.xla import prefer_wide_vectors
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
@@ -54,7 +51,8 @@ def main(argv: list[str] | None = None) -> int:
     prefer_wide_vectors()
     try:
         config = _config_of(arguments)
-        folder = _output_folder(arguments.checkpoint_dir, arguments.run_name or _fresh_run_name(config))
+        name = arguments.run_name or fresh_run_name("hackmatrix", config.seed)
+        folder = run_folder(arguments.checkpoint_dir, name, "--checkpoint-dir")
         return _train(config, arguments.max_steps, folder, next_command(given, 10 * config.total_timesteps))
     except UsageError as error:
         fail(error)
@@ -102,37 +100,10 @@ def _config_of(arguments: argparse.Namespace) -> TrainConfig:
     return auto_scale_for_batch_size(config, explicit=given).validated()
 
 
-def _fresh_run_name(config: TrainConfig) -> str:
-    return f"hackmatrix-{datetime.datetime.now():%Y%m%d-%H%M%S}-seed{config.seed}"
-
-
-def _output_folder(checkpoint_dir: Path, run_name: str) -> Path:
-    """Create the folder of this run, and make sure that it can be written to and holds no other run."""
-    if Path(run_name).name != run_name or run_name in ("", ".", ".."):
-        raise UsageError(f"--run-name must be a plain name without slashes, got {run_name!r}.")
-    folder = checkpoint_dir / run_name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        metrics = folder / "metrics.csv"
-        if any(folder.glob("params_*.npz")) or (metrics.exists() and metrics.stat().st_size):
-            raise UsageError(f"{folder} already holds a run; choose another --run-name or --checkpoint-dir.")
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise UsageError(
-            f"The output folder {folder} cannot be written ({error.strerror}); choose another --checkpoint-dir."
-        ) from None
-    return folder
-
-
 def next_command(given: Sequence[str], total_timesteps: int) -> str:
     """The command for a longer run with the same settings under a new name, as it can be typed here."""
-    program = Path(sys.executable).with_name("hackmatrix")
-    here = Path.cwd()
-    on_path = shutil.which("hackmatrix") == str(program)
-    typed = "hackmatrix" if on_path else str(program.relative_to(here) if program.is_relative_to(here) else program)
     _, kept = _replaced_flags().parse_known_args(given)
-    return shlex.join([typed, "train", *kept, "--total-timesteps", str(total_timesteps)])
+    return typed_command("train", *kept, "--total-timesteps", str(total_timesteps))
 
 
 def _replaced_flags() -> argparse.ArgumentParser:

@@ -95,6 +95,10 @@ class ConsoleProgress:
         else:
             self._console.print(self._line(metrics), soft_wrap=True, highlight=False)
 
+    def advance(self, timesteps: int) -> None:
+        """Move the bar between two ``write``."""
+        self._bar.update(self._task, completed=timesteps)
+
     def stopping(self) -> None:
         """Say that the run will end after the current chunk."""
         self._console.print("Stopping after the current chunk; a second Ctrl-C stops at once and writes nothing.")
@@ -124,6 +128,11 @@ class LearningCurve:
     def write(self, metrics: Metrics) -> None:
         """Remember a point."""
         self._rows.append(dict(metrics))
+
+    @property
+    def has_points(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self._rows)
 
     def save(self, path: Path, title: str) -> None:
         """Draw all points into a PNG."""

@@ -1,0 +1,110 @@
+"""How close MaskablePPO on the Swift engine comes to MaskablePPO on an environment that does nothing."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from hackmatrix import gym_spaces
+from hackmatrix.bench.records import Record, median_and_spread, rate_record
+from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from hackmatrix.training_config import POLICY, TrainingConfig
+
+
+def measure(num_envs: int, repetitions: int) -> list[Record]:
+    """``sb3_steps_per_second``, ``sb3_ceiling_steps_per_second`` and ``sb3_share_of_ceiling``.
+
+    One sample is a rollout and its update with the documented settings in ``num_envs`` games; the ceiling is
+    the same in an environment that answers every step with the same observation and mask. The samples of both
+    alternate, and the share is that of neighbours. Memory is not measured. Raises SwiftEngineError where the
+    engine is not built.
+    """
+    settings = TrainingConfig().ppo()
+    games, nothing = HackMatrixVecEnv(num_envs, seed=0), NothingVecEnv(num_envs)
+    models = [MaskablePPO(POLICY, env, **settings) for env in (games, nothing)]
+    try:
+        samples = [[_update(model) for model in models] for _ in range(1 + repetitions)][1:]
+    finally:
+        games.close()
+    real, ceiling = ([sample[which] for sample in samples] for which in (0, 1))
+    share, spread = median_and_spread([sample[0] / sample[1] for sample in samples])
+    return [
+        rate_record("sb3_steps_per_second", num_envs, real),
+        rate_record("sb3_ceiling_steps_per_second", num_envs, ceiling),
+        Record(
+            name="sb3_share_of_ceiling",
+            value=share,
+            unit="",
+            num_envs=num_envs,
+            spread=spread,
+            compile_seconds=None,
+            trace_seconds=None,
+            peak_bytes=None,
+        ),
+    ]
+
+
+def _update(model: MaskablePPO) -> float:
+    steps = model.n_steps * model.n_envs
+    start = time.perf_counter()
+    model.learn(steps, reset_num_timesteps=False)
+    return steps / (time.perf_counter() - start)
+
+
+class NothingVecEnv(VecEnv):
+    """The spaces of HackMatrix, and the first board of some games for ever: no engine, no ends, no rewards."""
+
+    def __init__(self, num_envs: int) -> None:
+        games = HackMatrixVecEnv(num_envs, seed=0)
+        self._observation = games.reset()
+        self._masks = list(games.action_masks().copy())
+        games.close()
+        self._rewards, self._dones = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.bool_)
+        super().__init__(num_envs, gym_spaces.OBSERVATION_SPACE, gym_spaces.ACTION_SPACE)
+
+    def reset(self) -> gym_spaces.Observation:
+        """The one observation."""
+        return self._observation
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Nothing."""
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """The one observation."""
+        return self._observation, self._rewards, self._dones, [{} for _ in range(self.num_envs)]
+
+    def close(self) -> None:
+        """Nothing."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Masks are there."""
+        return attr_name == "action_masks"
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """No attributes."""
+        return [None] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: object, indices: VecEnvIndices = None) -> None:
+        """Nothing."""
+
+    def env_method(
+        self, method_name: str, *method_args: object, indices: VecEnvIndices = None, **method_kwargs: object
+    ) -> list[Any]:
+        """The masks of the one observation."""
+        return self._masks
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """Not wrapped."""
+        return [False] * self.num_envs
+
+    def get_images(self) -> Sequence[None]:
+        """No pictures."""
+        return [None] * self.num_envs

@@ -1,0 +1,1 @@
+"""Stable-Baselines3 on the canonical engine: a native vector environment and MaskablePPO."""

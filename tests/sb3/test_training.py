@@ -1,0 +1,183 @@
+"""MaskablePPO on the Swift engine: what a run leaves, going on with it, and that it learns."""
+
+import csv
+import io
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks
+
+from hackmatrix.errors import HackMatrixError, UsageError
+from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.sb3.training import Tracking, load_model, train
+from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from hackmatrix.training_config import TrainingConfig
+from tests.sb3.conftest import SHORT, run
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_documented_settings() -> None:
+    assert TrainingConfig().ppo() == {
+        "learning_rate": 3e-4,
+        "n_steps": 2048,
+        "batch_size": 64,
+        "n_epochs": 10,
+        "gamma": 0.99,
+        "gae_lambda": 0.95,
+        "clip_range": 0.2,
+        "ent_coef": 0.1,
+        "seed": 0,
+    }
+
+
+class TestWhatARunLeaves:
+    """Models, metrics, a picture."""
+
+    def test_files(self, finished: Path) -> None:
+        names = {path.name for path in finished.iterdir()}
+        checkpoints = {f"checkpoint_{steps}_steps.zip" for steps in (700, 1400)}
+        assert names >= checkpoints | {"best_model.zip", "final_model.zip", "progress.csv", "progress.jsonl"}
+        assert names >= {"tensorboard", "evaluations.npz", "learning_curve.png", "config.json"}
+        assert not any(name.startswith(".") for name in names)
+
+    def test_the_episodes_are_broken_down(self, finished: Path) -> None:
+        last = rows(finished / "progress.csv")[-1]
+        assert all(f"episode_reward/{name}" in last for name in COMPONENTS)
+        assert all(f"programs/{name}" in last for name in ACTIONS[5:])
+        fractions = [float(last[f"actions/{kind}_frac"]) for kind in ("move", "siphon", "program")]
+        assert sum(fractions) == pytest.approx(1)
+        assert float(last["stats/highest_stage"]) >= 1
+        assert float(last["episode_reward/step_penalty"]) < 0
+
+    def test_the_breakdown_is_that_of_the_return(self, finished: Path) -> None:
+        found = 0
+        for row in rows(finished / "progress.csv")[:1]:  # later, SB3's mean reaches back over several rollouts
+            total = sum(float(row[f"episode_reward/{name}"]) for name in COMPONENTS)
+            assert total == pytest.approx(float(row["rollout/ep_rew_mean"]), abs=1e-4)
+            found += 1
+        assert found
+
+    def test_evaluations_play_the_same_games_each_time(self, finished: Path) -> None:
+        with np.load(finished / "evaluations.npz") as kept:
+            assert kept["results"].shape == (2, 6)
+            assert kept["timesteps"].tolist() == [1000, 2000]
+
+    def test_models_play(self, finished: Path) -> None:
+        model = load_model(finished / "best_model.zip", device="cpu")
+        env = HackMatrixVecEnv(3, seed=0)
+        observation, masks = env.reset(), get_action_masks(env)
+        actions, _ = model.predict(observation, action_masks=masks)
+        assert masks[np.arange(3), actions].all()
+        env.close()
+
+
+class TestGoingOn:
+    """``resume``."""
+
+    def test_steps_and_schedules_go_on(self, finished: Path, tmp_path: Path) -> None:
+        shutil.copytree(finished, tmp_path / "run")
+        first = load_model(tmp_path / "run" / "final_model.zip")
+        assert first.num_timesteps == 2048
+        best = max(np.load(finished / "evaluations.npz")["results"].mean(axis=1))
+        outcome = run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=4096)
+        assert outcome.timesteps == 4096
+        steps = [int(row["time/total_timesteps"]) for row in rows(tmp_path / "run" / "progress_2048.csv")]
+        assert steps == sorted(steps)
+        assert steps[0] > 2048
+        rates = [row["train/learning_rate"] for row in rows(tmp_path / "run" / "progress_2048.csv")]
+        # half of the run is left: the rate begins at half of what it was, not anew
+        assert max(float(rate) for rate in rates if rate) <= 0.5e-3
+        with np.load(tmp_path / "run" / "evaluations.npz") as kept:
+            assert kept["timesteps"].tolist()[:2] == [1000, 2000]
+            assert len(kept["timesteps"]) == 4
+            improved = kept["results"].mean(axis=1)[2:].max() > best
+        changed = (tmp_path / "run" / "best_model.zip").read_bytes() != (finished / "best_model.zip").read_bytes()
+        assert changed == improved
+
+    def test_a_run_that_is_over_is_one_sentence(self, finished: Path) -> None:
+        with pytest.raises(UsageError, match=r"has had 2,048 steps already: ask for more than that with --timesteps"):
+            run(finished, resume=finished / "final_model.zip")
+
+    @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\3\4 half a zip"])
+    def test_a_file_that_is_no_model_is_one_sentence(self, swift_built: None, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "model.zip"
+        path.write_bytes(content)
+        with pytest.raises(UsageError, match=r"model.zip is no model of HackMatrix that this version can load"):
+            load_model(path)
+
+    def test_a_model_of_another_game_is_one_sentence(self, swift_built: None, tmp_path: Path) -> None:
+        MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64).save(tmp_path / "cart.zip")
+        with pytest.raises(UsageError, match="Observation spaces do not match"):
+            run(tmp_path, resume=tmp_path / "cart.zip")
+
+
+def test_a_device_that_is_not_there_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="The device 'cuda:7' cannot be used"):
+        train(SHORT, tmp_path, device="cuda:7", tracking=Tracking(is_wanted=False))
+
+
+@pytest.mark.parametrize("settings", [{"num_envs": 1, "n_steps": 1}, {"batch_size": 1}])
+def test_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path, settings: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="need two steps at least"):
+        run(tmp_path, None, **settings)
+
+
+def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
+    with pytest.raises(HackMatrixError, match=r"Training diverged.*lower --learning-rate"):
+        run(tmp_path, learning_rate=1e30)
+
+
+def test_it_learns(swift_built: None, tmp_path: Path) -> None:
+    """150,000 steps are worth more than two standard deviations of what luck could do."""
+    run(
+        tmp_path,
+        timesteps=150_000,
+        num_envs=32,
+        learning_rate=3e-3,
+        batch_size=512,
+        n_epochs=4,
+        ent_coef=0.01,
+        save_freq=1_000_000,
+        eval_freq=1_000_000,
+    )
+    trained = returns(load_model(tmp_path / "final_model.zip", device="cpu"))
+    untrained = returns(None)
+    luck = np.hypot(trained.std(), untrained.std()) / np.sqrt(len(trained))
+    assert trained.mean() - untrained.mean() > 2 * luck
+
+
+def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
+    """Returns of the same games, played by a model's likeliest actions, or by uniform valid ones."""
+    env = HackMatrixVecEnv(games, seed=5000, max_episode_steps=300)
+    ended: dict[int, float] = {}
+    observation: Any = env.reset()
+    rng = np.random.default_rng(0)
+    while len(ended) < games:
+        masks = get_action_masks(env)
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        if model is not None:
+            actions, _ = model.predict(observation, action_masks=masks, deterministic=True)
+        observation, _, dones, infos = env.step(actions)
+        for game in np.flatnonzero(dones).tolist():
+            ended.setdefault(game, infos[game]["episode"]["r"])
+    env.close()
+    return np.array(list(ended.values()))
+
+
+def test_progress_is_told_in_lines_where_there_is_no_terminal(swift_built: None, tmp_path: Path) -> None:
+    said = io.StringIO()
+    train(SHORT, tmp_path, tracking=Tracking(is_wanted=False), console=Console(file=said, width=200))
+    lines = said.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
+    assert "return" in lines[-1]
+    assert lines[-1].rstrip().endswith("0:00:00 left")
