@@ -31,7 +31,7 @@ def step_of_one(episodes: Episodes, step: Step, game: int) -> dict[str, Any]:
     info: dict[str, Any] = {name: True for flag, name in _EVENTS.items() if flags & flag}
     info["reward_breakdown"] = dict(zip(COMPONENTS, components, strict=True))
     if step.terminated[game] or step.truncated[game]:
-        info["episode_stats"] = _row(episodes.statistics.summary(np.array([game])), 0)
+        info["episode_stats"] = episodes.statistics.of(game)
     if step.failure is not None and step.lost[game]:
         info["engine_restarted"] = step.failure
     return info
@@ -64,11 +64,6 @@ def step_of_many(episodes: Episodes, step: Step, where: Bools) -> dict[str, Any]
         reasons[lost] = step.failure
         infos |= {"engine_restarted": reasons, "_engine_restarted": lost}
     return infos
-
-
-def _row(summary: dict[str, Any], row: int) -> dict[str, Any]:
-    """One episode of many, with plain numbers."""
-    return {name: _row(value, row) if isinstance(value, dict) else value[row].item() for name, value in summary.items()}
 
 
 def _spread(summary: dict[str, Any], slots: NDArray[np.intp], num_games: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Weights & Biases: on where it can be, and never in the way of a run."""
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -20,6 +21,7 @@ class WandbRun:
         project, entity, name: what the run is called there; no entity: the account's own.
         config: the run's settings.
         run_id: the id of a run to go on with; None: a new one.
+        rewind_to: forget what that run logged after this step.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class WandbRun:
         config: Mapping[str, Any],
         entity: str | None = None,
         run_id: str | None = None,
+        rewind_to: int | None = None,
     ) -> None:
         self._say = say
         self._run: Any = None
@@ -44,16 +47,21 @@ class WandbRun:
             return
         import wandb
 
-        if mode not in _OFFLINE and not wandb.api.api_key:
+        if not (mode in _OFFLINE or wandb.api.api_key):
             self._leave_out("nobody is logged in (`wandb login`, or WANDB_MODE=offline)")
             return
+        is_online = mode not in _OFFLINE
+        going_on: dict[str, Any] = {"id": run_id}
+        if run_id is not None and is_online:
+            going_on = {"id": run_id, "resume": "allow"}
+            if rewind_to is not None:
+                going_on = {"resume_from": f"{run_id}?_step={rewind_to}"}
         try:
             self._run = wandb.init(
+                **going_on,
                 project=project,
                 entity=entity,
                 name=name,
-                id=run_id,
-                resume=None if run_id is None or mode in _OFFLINE else "allow",
                 dir=str(folder),
                 config=dict(config),
                 settings=wandb.Settings(silent=True, console="off", init_timeout=_CONNECT_SECONDS),
@@ -66,9 +74,19 @@ class WandbRun:
         """The run's id on W&B; None without one."""
         return None if self._run is None else str(self._run.id)
 
-    def write(self, metrics: Mapping[str, float], step: int) -> None:
-        """Send metrics of a step."""
-        self._try(lambda: self._run.log(dict(metrics), step=step))
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Send metrics, at the step that their ``update`` or else their ``timesteps`` names."""
+        step = int(metrics.get("update", metrics.get("timesteps", 0)))
+        known = {name: value for name, value in metrics.items() if not math.isnan(value)}
+        self._try(lambda: self._run.log(known, step=step))
+
+    def upload(self, path: Path) -> None:
+        """Keep a file on W&B as an artifact of the run."""
+
+        def log() -> None:
+            self._run.log_artifact(str(path), name=f"{self._run.id}-{path.stem.split('_')[0]}", type="model")
+
+        self._try(log)
 
     def close(self) -> None:
         """Finish the run; done a second time, nothing."""

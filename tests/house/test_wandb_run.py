@@ -17,7 +17,7 @@ def opened(folder: Path, said: list[str], *, is_wanted: bool = True) -> WandbRun
 def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
     said: list[str] = []
     run = opened(tmp_path, said, is_wanted=False)
-    run.write({"a": 1.0}, 1)
+    run.write({"a": 1.0, "update": 1})
     run.close()
     assert (run.run_id, said) == (None, [])
 
@@ -25,7 +25,7 @@ def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
 def test_not_installed_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("hackmatrix.wandb_run.find_spec", lambda name: None)
-    opened(tmp_path, said).write({"a": 1.0}, 1)
+    opened(tmp_path, said).write({"a": 1.0, "update": 1})
     assert said == ['W&B is left out: it is not installed (pip install "hackmatrix[wandb]"); --no-wandb silences this.']
 
 
@@ -47,7 +47,7 @@ def test_a_server_that_cannot_be_reached_is_one_line(tmp_path: Path, monkeypatch
     monkeypatch.setattr("wandb.api", type("Api", (), {"api_key": "key"}))
     monkeypatch.setattr("wandb.init", unreachable)
     run = opened(tmp_path, said)
-    run.write({"a": 1.0}, 1)
+    run.write({"a": 1.0, "update": 1})
     assert said == ["W&B is left out: the network is down; --no-wandb silences this."]
 
 
@@ -63,7 +63,7 @@ def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("wandb.init", lambda **_: Failing())
     run = opened(tmp_path, said)
     assert run.run_id == "abc"
-    run.write({"a": 1.0}, 1)
-    run.write({"a": 2.0}, 2)
+    run.write({"a": 1.0, "update": 1})
+    run.write({"a": 2.0, "update": 2})
     run.close()
     assert said == ["W&B is left out: the disk is full; --no-wandb silences this."]

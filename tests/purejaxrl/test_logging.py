@@ -1,15 +1,18 @@
-"""The sinks: CSV, terminal and learning curve."""
+"""The sinks: files, terminal and learning curve."""
 
 import csv
 import io
+import json
 import math
 from pathlib import Path
 
 import matplotlib.image
 import pytest
 from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from hackmatrix.purejaxrl.logging import ConsoleProgress, CsvLog, LearningCurve, compiling
+from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve, compiling
+from hackmatrix.purejaxrl.metric_files import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
 
 ROW = {
     "update": 10,
@@ -36,6 +39,32 @@ def test_csv_has_a_header_and_a_row_per_interval_on_disk_at_once(tmp_path: Path)
     assert [row["update"] for row in rows] == ["10", "20"]
     assert list(rows[0]) == list(ROW)
     assert [row["train/mean_episode_return"] for row in rows] == ["-1.5", ""]
+
+
+def test_files_of_a_resumed_run_keep_the_rows_up_to_its_checkpoint(tmp_path: Path) -> None:
+    for kind, name in ((CsvLog, "metrics.csv"), (JsonLinesLog, "metrics.jsonl")):
+        with kind(tmp_path / name) as log:
+            for update in (10, 20, 30):
+                log.write({**ROW, "update": update, "train/entropy": math.nan})
+        with (tmp_path / name).open("a") as file:
+            file.write('{"update": 4' if kind is JsonLinesLog else "40,5")
+        with kind(tmp_path / name, after_update=20) as log:
+            log.write({**ROW, "update": 25})
+    assert [row["update"] for row in read_csv(tmp_path / "metrics.csv")] == [10, 20, 25]
+    assert math.isnan(read_csv(tmp_path / "metrics.csv")[0]["train/entropy"])
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [line["update"] for line in lines] == [10, 20, 25]
+    assert lines[0]["train/entropy"] is None
+
+
+def test_tensorboard_has_every_metric_over_the_updates(tmp_path: Path) -> None:
+    with TensorBoardLog(tmp_path) as log:
+        log.write(ROW)
+        log.write({**ROW, "update": 20, "train/entropy": math.nan})
+    events = EventAccumulator(str(tmp_path)).Reload()
+    assert set(events.Tags()["scalars"]) == set(ROW)
+    assert [event.step for event in events.Scalars("train/approx_kl")] == [10, 20]
+    assert [event.step for event in events.Scalars("train/entropy")] == [10]
 
 
 def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:

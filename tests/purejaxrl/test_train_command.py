@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,10 @@ import matplotlib.image
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.cli.runs import run_folder
+from hackmatrix.cli.runs import fresh_run_name, new_run_folder, run_folder
 from hackmatrix.cli.train import main, next_command
-from hackmatrix.purejaxrl.checkpointing import load_params, network_of
+from hackmatrix.purejaxrl.checkpointing import load_params, network_of, read_checkpoint
+from hackmatrix.purejaxrl.metric_files import read_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
@@ -33,21 +35,29 @@ class Run(NamedTuple):
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The game itself, trained for three small updates of which two are logged together."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    flags = "--num-envs 8 --num-steps 16 --total-timesteps 400 --hidden-dim 16 --num-layers 3 --log-interval 2"
-    with pytest.MonkeyPatch.context() as patch:
-        stream = folder / "output.txt"
-        with stream.open("w") as file:
-            patch.setattr(sys, "stdout", file)
-            code = main([*flags.split(), "--no-wandb", "--run-name", "first", "--checkpoint-dir", str(folder)])
-        output = stream.read_text()
-    return Run(code, folder / "first", output)
+    return call(folder, f"{FLAGS} --total-timesteps 400 --run-name first")
+
+
+FLAGS = "--no-wandb --num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
+
+
+def call(folder: Path, flags: str) -> Run:
+    """Run the command in this process, with runs in ``folder``."""
+    stream = folder / "output.txt"
+    with pytest.MonkeyPatch.context() as patch, stream.open("w") as file:
+        patch.setattr(sys, "stdout", file)
+        code = main([*flags.split(), "--checkpoint-dir", str(folder)])
+    output = stream.read_text()
+    stream.unlink()
+    newest = max((path for path in folder.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime_ns)
+    return Run(code, newest, output)
 
 
 def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     assert finished.exit_code == 0
-    names = {"params_3.npz", "metrics.csv", "learning_curve.png", "config.json"}
-    assert {path.name for path in finished.folder.iterdir()} == names
-    for name in names:
+    named = {"params_3.npz", "checkpoint_3.pkl", "metrics.csv", "learning_curve.png", "config.json"}
+    assert {path.name for path in finished.folder.iterdir()} == named | {"metrics.jsonl", "tensorboard"}
+    for name in named:
         assert str(finished.folder / name) in finished.output
     assert finished.output.rstrip().endswith("--total-timesteps 4000")
     assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
@@ -87,12 +97,12 @@ def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) 
 
 
 def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    before = {path.name: path.read_bytes() for path in finished.folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()}
     with pytest.raises(SystemExit) as caught:
         main(["--run-name", "first", "--checkpoint-dir", str(finished.folder.parent)])
     assert caught.value.code == 2
     assert "already holds a run" in capsys.readouterr().err
-    assert {path.name: path.read_bytes() for path in finished.folder.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()} == before
 
 
 def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
@@ -100,6 +110,71 @@ def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path
     (tmp_path / "metrics.csv").touch()
     assert run_folder(tmp_path.parent, tmp_path.name, "--checkpoint-dir") == tmp_path
     assert (tmp_path / "config.json").exists()
+
+
+def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(finished: Run, tmp_path: Path) -> None:
+    shutil.copytree(finished.folder, tmp_path / "first")
+    resumed = call(tmp_path, f"--no-wandb --resume {tmp_path}/first/checkpoint_3.pkl --total-timesteps 800")
+    assert resumed.exit_code == 0
+    assert "after the 3 of" in resumed.output
+    straight = call(tmp_path, f"{FLAGS} --total-timesteps 800 --run-name straight")
+    for name in ("params_6.npz", "metrics.csv"):
+        assert (resumed.folder / name).exists()
+    left, right = (read_checkpoint(run.folder / "checkpoint_6.pkl") for run in (resumed, straight))
+    assert left.runner.keys() == right.runner.keys()
+    assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
+    updates = [row["update"] for row in read_csv(tmp_path / "first" / "metrics.csv")]
+    assert updates == [2, 3, 4, 6]
+    lines = (tmp_path / "first" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["update"] for line in lines] == updates
+
+
+def test_resuming_from_an_earlier_checkpoint_drops_the_rows_that_follow_it(finished: Run, tmp_path: Path) -> None:
+    run = call(tmp_path, f"{FLAGS} --total-timesteps 600 --save-interval 2 --run-name again")
+    assert {path.name for path in run.folder.glob("*.pkl")} == {"checkpoint_2.pkl", "checkpoint_4.pkl"}
+    (run.folder / "checkpoint_4.pkl").write_bytes(b"damaged")
+    resumed = call(tmp_path, "--no-wandb --resume latest")
+    assert "after the 2 of" in resumed.output
+    assert [row["update"] for row in read_csv(run.folder / "metrics.csv")] == [2, 4]
+    read_checkpoint(run.folder / "checkpoint_4.pkl")
+
+
+def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
+    finished: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--resume", str(finished.folder / "checkpoint_3.pkl")])
+    assert caught.value.code == 2
+    assert "has had its 384 steps: ask for more with --total-timesteps" in capsys.readouterr().err
+
+
+def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
+    assert main([*flags, "--hidden-dim", "8"]) == 1
+    assert "resume with its own --hidden-dim and --num-layers (16 and 3)" in capsys.readouterr().err
+
+
+def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
+    first = run_folder(tmp_path, fresh_run_name("hackmatrix", 0), "--checkpoint-dir")
+    (first / "metrics.csv").write_text("x")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hackmatrix.cli.runs.fresh_run_name", lambda kind, seed: first.name)
+        assert new_run_folder(tmp_path, "hackmatrix", 0, "-mine").name.endswith("-mine")
+        assert new_run_folder(tmp_path, "hackmatrix", 0, "").name == f"{first.name}-2"
+
+
+def test_killed_it_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT), *FLAGS.split(), "--total-timesteps", "1000000000", "--run-name", "long"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "steps/s" in line:
+            break
+    process.terminate()
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 0
+    (checkpoint,) = (tmp_path / "checkpoints" / "long").glob("checkpoint_*.pkl")
+    assert f"--resume checkpoints/long/{checkpoint.name}" in said
 
 
 @pytest.mark.parametrize(
@@ -119,7 +194,12 @@ def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path
         ("--seed -1", "seed"),
         ("--run-name a/b", "--run-name"),
         ("--run-name ..", "--run-name"),
-        ("--resume somewhere.pkl", "--resume"),
+        ("--resume somewhere.pkl", "somewhere.pkl does not exist"),
+        ("--resume latest", "there is no good checkpoint_*.pkl file"),
+        ("--rewind", "--rewind goes with --resume"),
+        ("--dtype float8", "dtype must be float32 or bfloat16"),
+        ("--save-interval 0", "--save-interval"),
+        ("--save-interval-minutes -1", "--save-interval-minutes"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(

@@ -43,9 +43,11 @@ class Recorder:
             os.kill(os.getpid(), self._signal)
 
 
-def run(trainer: CompiledTraining, env: HackMatrixGymnax, **changes: int) -> tuple[TrainingResult, Recorder]:
+def run(
+    trainer: CompiledTraining, env: HackMatrixGymnax, total_timesteps: int = SMALL.total_timesteps
+) -> tuple[TrainingResult, Recorder]:
     recorder = Recorder()
-    config = dataclasses.replace(SMALL, **changes)
+    config = dataclasses.replace(SMALL, total_timesteps=total_timesteps)
     return run_training(trainer, config, env, [recorder], StopRequest()), recorder
 
 
@@ -57,7 +59,7 @@ def finished(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> tuple[Tra
 def test_a_known_problem_is_learnt(finished: tuple[TrainingResult, Recorder]) -> None:
     result, recorder = finished
     first, last = recorder.rows[0], recorder.rows[-1]
-    assert result.updates == SMALL.num_updates
+    assert result.progress.updates == SMALL.num_updates
     assert first["train/mean_reward"] < last["train/mean_reward"] <= BEST_MEAN_REWARD
     assert last["train/mean_reward"] > 0.95 * BEST_MEAN_REWARD
     assert last["train/entropy"] < 0.5 * first["train/entropy"]
@@ -82,7 +84,15 @@ def test_metrics_have_the_documented_names(finished: tuple[TrainingResult, Recor
         ),
         "stats/highest_stage",
     }
-    beyond = {"train/total_loss", "train/value_loss", "update", "timesteps", "seconds", "steps_per_second"}
+    beyond = {
+        "train/entropy_ratio",
+        "train/total_loss",
+        "train/value_loss",
+        "update",
+        "timesteps",
+        "seconds",
+        "steps_per_second",
+    }
     for row in finished[1].rows:
         assert set(row) == documented | beyond
 
@@ -147,7 +157,7 @@ def test_how_updates_are_grouped_into_calls_changes_nothing(
 def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
     result, recorder = run(trainer, free_env, total_timesteps=25 * SMALL.batch_size + 7)
     assert [row["update"] for row in recorder.rows] == [20, 25]
-    assert (result.updates, result.timesteps) == (25, 25 * SMALL.batch_size)
+    assert (result.progress.updates, result.progress.timesteps) == (25, 25 * SMALL.batch_size)
 
 
 def test_an_impossible_configuration_is_refused_before_anything_is_compiled(free_env: HackMatrixGymnax) -> None:
@@ -164,7 +174,7 @@ def test_a_signal_ends_the_run_after_the_current_chunk(
     with StopRequest(announce=lambda: announced.append(True)) as stop:
         result = run_training(trainer, SMALL, free_env, [recorder], stop)
         assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL, "a second Ctrl-C would not end the process"
-    assert (result.updates, len(recorder.rows), announced) == (20, 1, [True])
+    assert (result.progress.updates, len(recorder.rows), announced) == (20, 1, [True])
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 

@@ -12,6 +12,7 @@ from hackmatrix.errors import HackMatrixError
 
 COMMANDS = {
     "train": "train an agent with PPO on the JAX environment",
+    "evaluate": "let an agent play many episodes and say how well they went",
     "train-sb3": "train an agent with MaskablePPO on the Swift engine",
     "watch-sb3": "watch a trained MaskablePPO agent play",
     "bench": "measure the environment, the trainer and the start-up",

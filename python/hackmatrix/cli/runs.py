@@ -39,6 +39,16 @@ def run_folder(parent: Path, name: str, flag: str) -> Path:
     return folder
 
 
+def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = "--checkpoint-dir") -> Path:
+    """Create the folder of a new run under a name of its own, even when two begin in the same second."""
+    name = fresh_run_name(kind, seed) + suffix
+    number, unique = 1, name
+    while (parent / unique).exists():
+        number += 1
+        unique = f"{name}-{number}"
+    return run_folder(parent, unique, flag)
+
+
 def typed_command(*words: str) -> str:
     """A ``hackmatrix`` command with these words as it can be typed here."""
     program, here = Path(sys.executable).with_name("hackmatrix"), Path.cwd()

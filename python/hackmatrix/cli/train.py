@@ -6,15 +6,19 @@ import dataclasses
 import functools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hackmatrix.cli.parser import Parser, fail, positive_int
-from hackmatrix.cli.runs import fresh_run_name, run_folder, typed_command
+from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
 from hackmatrix.cli.xla import prefer_wide_vectors
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
+
+if TYPE_CHECKING:
+    from hackmatrix.purejaxrl.checkpointing import Checkpoint
+    from hackmatrix.wandb_run import WandbRun
 
 INTERRUPTED_EXIT_CODE = 130
 FAILED_EXIT_CODE = 1
@@ -35,7 +39,8 @@ _FLAGS: tuple[tuple[str, str, str, Any, str], ...] = (
     ("PPO", "--max-grad-norm", "max_grad_norm", float, "gradient norm to clip at"),
     ("network", "--hidden-dim", "hidden_dim", positive_int, "width of a hidden layer"),
     ("network", "--num-layers", "num_layers", positive_int, "number of hidden layers"),
-    ("run", "--log-interval", "log_interval", positive_int, "updates per line of metrics"),
+    ("logging and checkpoints", "--log-interval", "log_interval", positive_int, "updates per line of metrics"),
+    ("network", "--dtype", "dtype", str, "what the hidden layers compute in: float32 or bfloat16"),
     ("run", "--seed", "seed", int, "seed of network, games and shuffling"),
 )
 
@@ -50,15 +55,22 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(given)
     prefer_wide_vectors()
     try:
-        config = _config_of(arguments)
-        name = arguments.run_name or fresh_run_name("hackmatrix", config.seed)
-        folder = run_folder(arguments.checkpoint_dir, name, "--checkpoint-dir")
-        return _train(config, arguments.max_steps, folder, next_command(given, 10 * config.total_timesteps))
+        start = _resumed(arguments)
+        config = _config_of(arguments, {} if start is None else start.checkpoint.config)
+        folder = _folder_of(arguments, config, start)
+        return _train(config, arguments, folder, start, next_command(given, 10 * config.total_timesteps))
     except UsageError as error:
         fail(error)
     except HackMatrixError as error:
         print(error, file=sys.stderr)
         return FAILED_EXIT_CODE
+
+
+class _Start(NamedTuple):
+    """The checkpoint that a run goes on from."""
+
+    path: Path
+    checkpoint: "Checkpoint"
 
 
 def _parser() -> Parser:
@@ -78,26 +90,94 @@ def _parser() -> Parser:
     groups["environment"].add_argument(
         "--max-steps", type=positive_int, metavar="N", help="truncate episodes after N steps (default never)"
     )
+    _add_logging(groups["logging and checkpoints"])
     run = groups["run"]
-    run.add_argument("--run-name", metavar="NAME", help="the run's folder (default: made from time and seed)")
     run.add_argument(
+        "--resume", metavar="FILE", help="go on from a checkpoint_*.pkl file, or from the `latest` in --checkpoint-dir"
+    )
+    run.add_argument("--rewind", action="store_true", help="with --resume: rewind the history on W&B to the checkpoint")
+    run.add_argument("--auto-tune", action="store_true", help="fit games, steps and learning rate to the device")
+    return parser
+
+
+def _add_logging(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--no-wandb", action="store_true", help="leave W&B out")
+    group.add_argument("--project", default="hackmatrix", metavar="NAME", help="W&B project (default hackmatrix)")
+    group.add_argument("--entity", metavar="NAME", help="W&B entity (default: the account's own)")
+    group.add_argument("--run-name", metavar="NAME", help="the run's name and folder (default: from time and seed)")
+    group.add_argument("--run-suffix", metavar="TEXT", help="appended to a name made from time and seed")
+    group.add_argument(
+        "--save-interval-minutes",
+        type=_positive_float,
+        default=10.0,
+        metavar="N",
+        help="minutes between checkpoints (default 10)",
+    )
+    group.add_argument(
+        "--save-interval", type=positive_int, metavar="N", help="updates between checkpoints (default: by time)"
+    )
+    group.add_argument(
         "--checkpoint-dir",
         type=Path,
         default=Path("checkpoints"),
         metavar="DIR",
         help="where the run's folder goes (default checkpoints)",
     )
-    run.add_argument("--auto-tune", action="store_true", help="fit games, steps and learning rate to the device")
-    run.add_argument("--no-wandb", action="store_true", help="no effect yet: metrics always go to metrics.csv alone")
-    return parser
+    group.add_argument("--no-artifact", action="store_true", help="do not upload checkpoints to W&B")
 
 
-def _config_of(arguments: argparse.Namespace) -> TrainConfig:
+def _positive_float(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
+    return value
+
+
+def _resumed(arguments: argparse.Namespace) -> _Start | None:
+    """Read the checkpoint to go on from, if one is named."""
+    if arguments.resume is None:
+        if arguments.rewind:
+            raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
+        return None
+    # Imported only now: a mistaken command line should not have to wait for JAX.
+    from hackmatrix.purejaxrl.checkpointing import LATEST, CheckpointError, latest_checkpoint, read_checkpoint
+
+    try:
+        path = Path(arguments.resume)
+        if arguments.resume == LATEST:
+            path, faults = latest_checkpoint(arguments.checkpoint_dir)
+            for fault in faults:
+                print(f"Passed over: {fault}", file=sys.stderr)
+        return _Start(path, read_checkpoint(path))
+    except CheckpointError as error:
+        raise UsageError(str(error)) from error
+
+
+def _config_of(arguments: argparse.Namespace, kept: dict[str, Any]) -> TrainConfig:
+    """The flags given, over the settings of the checkpoint, over the defaults."""
     given = {field: getattr(arguments, field) for _, _, field, _, _ in _FLAGS if getattr(arguments, field) is not None}
-    config = TrainConfig(**given)
+    fields = {field.name for field in dataclasses.fields(TrainConfig)}
+    config = TrainConfig(**{name: value for name, value in kept.items() if name in fields} | given)
     if arguments.auto_tune:
         config = auto_tune_for_device(config, explicit=given)
-    return auto_scale_for_batch_size(config, explicit=given).validated()
+    is_same_batch = kept and (kept["num_envs"], kept["num_steps"]) == (config.num_envs, config.num_steps)
+    return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=given)).validated()
+
+
+def _folder_of(arguments: argparse.Namespace, config: TrainConfig, start: _Start | None) -> Path:
+    """A new run's folder, or the one that the checkpoint lies in."""
+    if start is not None and not arguments.run_name:
+        done = start.checkpoint.progress
+        if config.total_timesteps - done.timesteps < config.batch_size:
+            raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
+        return start.path.parent
+    if arguments.run_name:
+        return run_folder(arguments.checkpoint_dir, arguments.run_name, "--checkpoint-dir")
+    suffix = f"-{arguments.run_suffix}" if arguments.run_suffix else ""
+    return new_run_folder(arguments.checkpoint_dir, "hackmatrix", config.seed, suffix)
 
 
 def next_command(given: Sequence[str], total_timesteps: int) -> str:
@@ -110,58 +190,118 @@ def _replaced_flags() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=True)
     parser.add_argument("--total-timesteps")
     parser.add_argument("--run-name")
+    parser.add_argument("--resume")
+    parser.add_argument("--rewind", action="store_true")
     return parser
 
 
-def _train(config: TrainConfig, max_steps: int | None, folder: Path, next_run: str) -> int:
+def _train(
+    config: TrainConfig, arguments: argparse.Namespace, folder: Path, start: _Start | None, next_run: str
+) -> int:
     # Imported only now: a mistaken command line should not have to wait for JAX.
     import jax
     from rich.console import Console
 
     from hackmatrix.purejaxrl import training_loop
-    from hackmatrix.purejaxrl.checkpointing import save_params
+    from hackmatrix.purejaxrl.checkpointing import restored
     from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-    from hackmatrix.purejaxrl.logging import ConsoleProgress, CsvLog, LearningCurve, compiling
+    from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve, compiling
+    from hackmatrix.purejaxrl.metric_files import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
+    from hackmatrix.purejaxrl.progress import Progress
+    from hackmatrix.purejaxrl.saving import Saver
 
     console = Console()
-    device = jax.devices()[0]
     say = functools.partial(console.print, soft_wrap=True, highlight=False, markup=False)
+    device, done = jax.devices()[0], start.checkpoint.progress if start else Progress()
+    updates = (config.total_timesteps - done.timesteps) // config.batch_size
     say(
-        f"Training {config.num_updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
+        f"Training {updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
         f"({config.update_epochs} epochs of {config.num_minibatches} minibatches) on {device.device_kind}, "
-        f"seed {config.seed}."
+        f"seed {config.seed}" + (f", after the {done.updates:,} of {start.path}." if start else ".")
     )
+    max_steps = arguments.max_steps or (start.checkpoint.config.get("max_steps") if start else None)
     settings = {"run_name": folder.name, "max_steps": max_steps, **dataclasses.asdict(config)}
-    (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
     training_loop.enable_compilation_cache()
     env = HackMatrixGymnax(max_steps=max_steps)
-    curve = LearningCurve()
     with contextlib.ExitStack() as stack:
-        progress = ConsoleProgress(config.num_updates * config.batch_size, console)
+        total = done.timesteps + updates * config.batch_size
+        progress = ConsoleProgress(total, console)
         stop = stack.enter_context(training_loop.StopRequest(announce=progress.stopping))
         with compiling(console):
             compiled = training_loop.compile_training(config, env)
         say(f"Compiled in {compiled.compile_seconds:.1f} s.")
-        table = stack.enter_context(CsvLog(folder / "metrics.csv"))
+        if start:
+            runner, remark = restored(start.checkpoint, start.path, compiled.runner)
+            compiled = compiled._replace(runner=runner)
+            if remark:
+                say(remark)
+        wandb = _tracked(arguments, folder, settings, start, say)
+        stack.callback(wandb.close)
+        settings["wandb_id"] = wandb.run_id
+        (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        sinks: list[training_loop.Sink] = [
+            progress,
+            stack.enter_context(CsvLog(folder / "metrics.csv", done.updates)),
+            stack.enter_context(JsonLinesLog(folder / "metrics.jsonl", done.updates)),
+            stack.enter_context(TensorBoardLog(folder / "tensorboard", done.updates)),
+            wandb,
+        ]
+        saver = Saver(
+            folder,
+            settings,
+            every_updates=arguments.save_interval,
+            every_minutes=arguments.save_interval_minutes,
+            say=say,
+            upload=(lambda path: None) if arguments.no_artifact else wandb.upload,
+        )
         stack.enter_context(progress)
-        result = training_loop.run_training(compiled, config, env, [progress, table, curve], stop)
+        result = training_loop.run_training(compiled, config, env, sinks, stop, done, saver)
+        if result.progress.updates == done.updates:
+            say("Stopped before the first update was complete; there is nothing to keep.")
+            return INTERRUPTED_EXIT_CODE
+        written = saver.save(result.runner, result.progress)
 
-    if result.updates == 0:
-        say("Stopped before the first update was complete; there is nothing to keep.")
-        return INTERRUPTED_EXIT_CODE
-    params = folder / f"params_{result.updates}.npz"
-    save_params(params, result.params)
+    curve = LearningCurve()
+    for row in read_csv(folder / "metrics.csv"):
+        curve.write(row)
     curve.save(folder / "learning_curve.png", f"HackMatrix, masked PPO: {folder.name}")
+    trained, seconds = result.progress.timesteps - done.timesteps, result.progress.seconds - done.seconds
     say(
-        f"Trained {result.timesteps:,} steps in {result.train_seconds:.1f} s "
-        f"({result.timesteps / result.train_seconds:,.0f} steps/s), "
+        f"Trained {trained:,} steps in {seconds:.1f} s ({trained / seconds:,.0f} steps/s), "
         f"after {compiled.compile_seconds:.1f} s of compiling."
     )
-    for written in (params, folder / "metrics.csv", folder / "learning_curve.png", folder / "config.json"):
-        say(f"  {written}")
-    say(f"Next, a run ten times as long: {next_run}")
+    for path in (*written, *(folder / name for name in ("metrics.csv", "learning_curve.png", "config.json"))):
+        say(f"  {path}")
+    if stop.requested:
+        say(f"Go on: {typed_command('train', '--resume', str(written[0]))}")
+    else:
+        say(f"Next, a run ten times as long: {next_run}")
     return 0
+
+
+def _tracked(
+    arguments: argparse.Namespace,
+    folder: Path,
+    settings: dict[str, Any],
+    start: _Start | None,
+    say: Callable[[str], None],
+) -> "WandbRun":
+    from hackmatrix.wandb_run import WandbRun
+
+    config_file = folder / "config.json"
+    earlier = json.loads(config_file.read_text(encoding="utf-8")) if start and config_file.exists() else {}
+    return WandbRun(
+        say,
+        is_wanted=not arguments.no_wandb,
+        folder=folder,
+        project=arguments.project,
+        entity=arguments.entity,
+        name=folder.name,
+        config=settings,
+        run_id=earlier.get("wandb_id"),
+        rewind_to=start.checkpoint.progress.updates if start and arguments.rewind else None,
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from hackmatrix.cli.parser import Parser, positive_int
-from hackmatrix.cli.runs import fresh_run_name, run_folder, typed_command
+from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
 from hackmatrix.errors import UsageError
 from hackmatrix.training_config import TrainingConfig
 
@@ -74,7 +74,9 @@ def require_sb3() -> None:
 def _folder(resume: Path | None, models_dir: Path, run_name: str | None, config: TrainingConfig) -> Path:
     """A new run's folder, or the one of the model to resume."""
     if resume is None:
-        return run_folder(models_dir, run_name or fresh_run_name("sb3", config.seed), "--models-dir")
+        if run_name:
+            return run_folder(models_dir, run_name, "--models-dir")
+        return new_run_folder(models_dir, "sb3", config.seed, "", "--models-dir")
     if not resume.exists():
         raise UsageError(f"There is no model {resume}: name a .zip file that training wrote.")
     if run_name is not None:

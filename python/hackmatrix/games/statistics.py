@@ -62,3 +62,11 @@ class Statistics:
             "highest_stage": self._highest_stage[slots],
             "steps": self.steps[slots],
         }
+
+    def of(self, game: int) -> dict[str, Any]:
+        """``summary`` of one episode, with plain numbers."""
+        return _row(self.summary(np.array([game])))
+
+
+def _row(summary: dict[str, Any]) -> dict[str, Any]:
+    return {name: _row(value) if isinstance(value, dict) else value[0].item() for name, value in summary.items()}

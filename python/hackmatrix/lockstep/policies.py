@@ -29,19 +29,27 @@ def siphoner(view: View) -> Weights:
 
 def walker(view: View) -> Weights:
     """Takes the shortest way to the exit, so that whole games reach late stages."""
-    distances = _distances_to_exit(_grid(view))
-    here = np.take_along_axis(distances, _player(view)[:, None], axis=1)
+    return _by_kind(view, moves=0.05, siphon=0.1, programs=0.1) + _on_moves(
+        np.where(ways_to_exit(view.observation), 5.0, 0.0)
+    )
+
+
+def ways_to_exit(observation: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Which of the four moves, (k, 4), begin a shortest way around blocks, by observations (k, 1545)."""
+    distances = _distances_to_exit(_grid(observation))
+    player = _player(observation)
+    here = np.take_along_axis(distances, player[:, None], axis=1)
     nearer = np.stack([_moved(distances, step) for step in _STEPS], axis=2)
-    ahead = np.take_along_axis(nearer, _player(view)[:, None, None], axis=1)[:, 0]
-    return _by_kind(view, moves=0.05, siphon=0.1, programs=0.1) + _on_moves(np.where(ahead < here, 5.0, 0.0))
+    ahead = np.take_along_axis(nearer, player[:, None, None], axis=1)[:, 0]
+    return ahead < here
 
 
 def fighter(view: View) -> Weights:
     """Attacks what it sees beside itself, runs programs now and then."""
-    grid = _grid(view)
+    grid = _grid(view.observation)
     beings = grid[:, :, _ENEMIES].any(axis=2) | (grid[:, :, _TURNS] > 0)
     beside = np.stack([_moved(np.where(beings, 0, _FAR), step) for step in _STEPS], axis=2)
-    attacked = np.take_along_axis(beside, _player(view)[:, None, None], axis=1)[:, 0] == 0
+    attacked = np.take_along_axis(beside, _player(view.observation)[:, None, None], axis=1)[:, 0] == 0
     return _by_kind(view, moves=0.5, siphon=0.5, programs=1.0) + _on_moves(np.where(attacked, 10.0, 0.0))
 
 
@@ -84,14 +92,14 @@ def _on_moves(weights: Weights) -> Weights:
     return np.pad(weights, ((0, 0), (0, _PROGRAMS + 1)))
 
 
-def _grid(view: View) -> NDArray[np.float32]:
+def _grid(observation: NDArray[np.float32]) -> NDArray[np.float32]:
     """The cells' features, (k, 36, 42)."""
-    return view.observation[:, _SEEN_BY_PLAYER + _PROGRAMS :].reshape(-1, 36, _FEATURES)
+    return observation[:, _SEEN_BY_PLAYER + _PROGRAMS :].reshape(-1, 36, _FEATURES)
 
 
-def _player(view: View) -> NDArray[np.intp]:
+def _player(observation: NDArray[np.float32]) -> NDArray[np.intp]:
     """The player's cell, (k,)."""
-    row, column = np.rint(5 * view.observation[:, :2]).astype(np.intp).T
+    row, column = np.rint(5 * observation[:, :2]).astype(np.intp).T
     return 6 * row + column
 
 

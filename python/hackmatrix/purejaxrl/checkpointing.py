@@ -1,22 +1,197 @@
-"""Network parameters on disk: one ``.npz`` with an array per parameter, named by its path in the tree."""
+"""What a run keeps on disk: ``params_{step}.npz`` to play with, ``checkpoint_{step}.pkl`` to go on with.
 
+``{step}`` is the number of updates done. Files are written whole or not at all, carry a checksum, and reading them
+executes nothing.
+"""
+
+import hashlib
+import re
 import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
+from numpy.typing import NDArray
 
+from hackmatrix import RULES_VERSION
 from hackmatrix.errors import HackMatrixError
+from hackmatrix.purejaxrl import plain_pickle
+from hackmatrix.purejaxrl.atomic import replacing
 from hackmatrix.purejaxrl.masked_ppo import ActorCritic, Params
+from hackmatrix.purejaxrl.progress import Progress
+from hackmatrix.purejaxrl.train import RunnerState
+
+FORMAT, FORMAT_VERSION = "hackmatrix checkpoint", 1
+LATEST = "latest"
+_NAME = re.compile(r"checkpoint_(\d+)\.pkl")
+
+
+class CheckpointError(HackMatrixError):
+    """A checkpoint cannot be read, or does not fit the run; the message names it and says what to do."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A run at the end of an update."""
+
+    runner: dict[str, NDArray[Any]]
+    """The leaves of the RunnerState by their paths in it; random keys as their words."""
+    progress: Progress
+    config: dict[str, Any]
+    """The run's TrainConfig and settings around it, as plain values."""
+    rules_version: str
+
+
+def checkpoint_path(folder: Path, updates: int) -> Path:
+    """The checkpoint of a run after that many updates."""
+    return folder / f"checkpoint_{updates}.pkl"
+
+
+def params_path(folder: Path, updates: int) -> Path:
+    """The parameters of a run after that many updates."""
+    return folder / f"params_{updates}.npz"
+
+
+def save_checkpoint(path: Path, runner: RunnerState, progress: Progress, config: dict[str, Any]) -> None:
+    """Write a run to ``path``, replacing it only once it is complete. Raises OSError as writing does."""
+    payload = plain_pickle.dumps(
+        {
+            "runner": named_leaves(runner),
+            "progress": progress._asdict(),
+            "config": config,
+            "rules_version": RULES_VERSION,
+        }
+    )
+    content = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "sha256": hashlib.sha256(payload).hexdigest(),
+        "payload": payload,
+    }
+    with replacing(path) as file:
+        file.write(plain_pickle.dumps(content))
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read what ``save_checkpoint`` wrote; raises CheckpointError with one sentence for anything else."""
+    try:
+        content = plain_pickle.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} does not exist; give the path of a checkpoint_*.pkl file.") from None
+    except OSError as error:
+        raise CheckpointError(
+            f"{path} cannot be read ({error.strerror}); give another checkpoint_*.pkl file."
+        ) from None
+    except plain_pickle.NotPlain as fault:
+        raise _unusable(path, str(fault)) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise _unusable(path, "it is a pickle of something else")
+    if content.get("version") != FORMAT_VERSION:
+        raise _unusable(path, f"its format is version {content.get('version')} and not {FORMAT_VERSION}")
+    payload = content.get("payload")
+    if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != content.get("sha256"):
+        raise _unusable(path, "its checksum is wrong")
+    kept = plain_pickle.loads(payload)
+    return Checkpoint(kept["runner"], Progress(**kept["progress"]), kept["config"], kept["rules_version"])
+
+
+def latest_checkpoint(folder: Path) -> tuple[Path, list[CheckpointError]]:
+    """The newest good checkpoint in ``folder`` and its subfolders, and what was wrong with newer ones.
+
+    Raises CheckpointError when there is none.
+    """
+    faults = []
+    for path in sorted(_checkpoints(folder), key=lambda path: (path.stat().st_mtime_ns, _step(path)), reverse=True):
+        try:
+            read_checkpoint(path)
+        except CheckpointError as fault:
+            faults.append(fault)
+        else:
+            return path, faults
+    raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
+
+
+def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[RunnerState, str | None]:
+    """The RunnerState of a checkpoint, in the shape of ``fresh``, and a remark for the user or None.
+
+    With another number of games the network and the optimizer go on and the games begin anew. Raises
+    CheckpointError when it is of other rules or another network.
+    """
+    if checkpoint.rules_version != RULES_VERSION:
+        raise CheckpointError(
+            f"{path} was trained under version {checkpoint.rules_version} of the rules, and these are {RULES_VERSION}: "
+            "start a new run."
+        )
+    wanted = named_leaves(fresh)
+    of_games = {name for name in wanted if not name.startswith(".train_state")}
+    for name in wanted.keys() - of_games:
+        if name not in checkpoint.runner or checkpoint.runner[name].shape != wanted[name].shape:
+            raise CheckpointError(
+                f"{path} is of another network: resume with its own --hidden-dim and --num-layers "
+                f"({checkpoint.config.get('hidden_dim')} and {checkpoint.config.get('num_layers')})."
+            )
+    same_games = all(
+        name in checkpoint.runner and checkpoint.runner[name].shape == wanted[name].shape for name in of_games
+    )
+    kept = wanted.keys() if same_games else wanted.keys() - of_games
+    leaves = {name: checkpoint.runner[name] if name in kept else value for name, value in wanted.items()}
+    remark = None
+    if not same_games:
+        remark = (
+            f"{path} has another number of games: the network and the optimizer go on, the games begin anew, and "
+            "the optimizer's momentum is that of the old batch."
+        )
+    return _from_leaves(fresh, leaves), remark
+
+
+def named_leaves(runner: RunnerState) -> dict[str, NDArray[Any]]:
+    """The leaves of a RunnerState by their paths in it, on the host; random keys as their words."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(runner)
+    return {jax.tree_util.keystr(path): np.asarray(_words(leaf)) for path, leaf in leaves}
+
+
+def _from_leaves(template: RunnerState, named: dict[str, NDArray[Any]]) -> RunnerState:
+    leaves, structure = jax.tree_util.tree_flatten_with_path(template)
+    values = []
+    for path, leaf in leaves:
+        value = jnp.asarray(named[jax.tree_util.keystr(path)])
+        values.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
+    restored_runner: RunnerState = jax.tree_util.tree_unflatten(structure, values)
+    return restored_runner
+
+
+def _is_key(leaf: Any) -> bool:  # noqa: ANN401 - a leaf of a tree
+    return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
+def _words(leaf: Any) -> Any:  # noqa: ANN401 - a leaf of a tree
+    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
+
+
+def _unusable(path: Path, fault: str) -> CheckpointError:
+    return CheckpointError(f"{path} is no good checkpoint: {fault}; give another one, or `--resume {LATEST}`.")
+
+
+def _checkpoints(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("checkpoint_*.pkl") if _NAME.fullmatch(path.name))
+
+
+def _step(path: Path) -> int:
+    match = _NAME.fullmatch(path.name)
+    assert match
+    return int(match[1])
 
 
 def save_params(path: Path, params: Params) -> None:
     """Write ``params`` (nested dicts of arrays) to ``path``, replacing it only once it is complete."""
     arrays = {name: np.asarray(array) for name, array in flatten_dict(params, sep="/").items()}
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("wb") as file:
+    with replacing(path) as file:
         np.savez(file, allow_pickle=False, **arrays)
-    unfinished.replace(path)
 
 
 def load_params(path: Path) -> Params:

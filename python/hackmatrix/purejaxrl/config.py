@@ -4,6 +4,7 @@ import dataclasses
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from hackmatrix.errors import UsageError
 
@@ -12,6 +13,7 @@ REFERENCE_NUM_MINIBATCHES = 4
 REFERENCE_UPDATE_EPOCHS = 4
 TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
 MIN_UPDATE_EPOCHS = 2
+DTYPES = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class TrainConfig:
     num_layers: int = 2
     seed: int = 0
     log_interval: int = 10
+    dtype: str = "float32"
 
     @property
     def batch_size(self) -> int:
@@ -69,6 +72,8 @@ class TrainConfig:
         for name in _FRACTIONS:
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} must lie between 0 and 1, got {getattr(self, name)}.")
+        if self.dtype not in DTYPES:
+            raise UsageError(f"dtype must be {' or '.join(DTYPES)}, got {self.dtype}.")
         if not 0 <= self.seed < 2**64:
             raise UsageError(f"seed must lie between 0 and 2^64 - 1, got {self.seed}.")
         if self.batch_size % self.num_minibatches:
@@ -162,5 +167,5 @@ def _nearest_divisor(number: int, wanted: float) -> int:
     return min(divisors, key=lambda divisor: (abs(math.log(divisor / wanted)), divisor))
 
 
-def _replace_unless(config: TrainConfig, explicit: Collection[str], values: dict[str, int]) -> TrainConfig:
+def _replace_unless(config: TrainConfig, explicit: Collection[str], values: dict[str, Any]) -> TrainConfig:
     return dataclasses.replace(config, **{name: value for name, value in values.items() if name not in explicit})

@@ -1,7 +1,6 @@
-"""Where metrics go: the terminal, ``metrics.csv`` and the learning curve. Each is a sink of plain dicts."""
+"""Metrics for people: the terminal and the learning curve. Each is a sink of plain dicts."""
 
 import contextlib
-import csv
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,31 +27,6 @@ _HEADLINES = (
     ("clipped", "train/clip_frac", ".1%"),
     ("highest stage", "stats/highest_stage", ".0f"),
 )
-
-
-class CsvLog:
-    """One row per logging interval, flushed at once; a mean over no episodes is an empty cell.
-
-    The columns are the keys of the first row. Use it as a context.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w", newline="", encoding="utf-8")
-        self._writer: csv.DictWriter[str] | None = None
-
-    def __enter__(self) -> "CsvLog":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
-
-    def write(self, metrics: Metrics) -> None:
-        """Append a row."""
-        if self._writer is None:
-            self._writer = csv.DictWriter(self._file, fieldnames=list(metrics))
-            self._writer.writeheader()
-        self._writer.writerow({name: "" if math.isnan(value) else value for name, value in metrics.items()})
-        self._file.flush()
 
 
 class ConsoleProgress:

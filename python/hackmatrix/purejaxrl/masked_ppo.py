@@ -41,14 +41,22 @@ class ActorCritic(nn.Module):
     num_actions: int = 28
     hidden_dim: int = 256
     num_layers: int = 2
+    dtype: str = "float32"
+    """What the trunk computes in; parameters, logits and values are float32 in any case."""
 
     @nn.compact
     def __call__(self, obs: Array) -> tuple[Array, Array]:
         """Evaluate observations, float32 (..., features)."""
         hidden = obs
         for layer in range(self.num_layers):
-            dense = nn.Dense(self.hidden_dim, kernel_init=nn.initializers.orthogonal(2**0.5), name=f"hidden_{layer}")
+            dense = nn.Dense(
+                self.hidden_dim,
+                dtype=jnp.dtype(self.dtype),
+                kernel_init=nn.initializers.orthogonal(2**0.5),
+                name=f"hidden_{layer}",
+            )
             hidden = nn.tanh(dense(hidden))
+        hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
         value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0), name="value")(hidden)
         return logits, jnp.squeeze(value, axis=-1)
@@ -87,6 +95,7 @@ class LossStats(NamedTuple):
     pg_loss: Array
     value_loss: Array
     entropy: Array  # nats
+    entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
     approx_kl: Array  # nats; the estimator (r - 1) - log r
     clip_frac: Array
 
@@ -94,9 +103,9 @@ class LossStats(NamedTuple):
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @functools.cache
-def make_network(num_actions: int, hidden_dim: int, num_layers: int) -> ActorCritic:
+def make_network(num_actions: int, hidden_dim: int, num_layers: int, dtype: str = "float32") -> ActorCritic:
     """The network of these sizes."""
-    return ActorCritic(num_actions=num_actions, hidden_dim=hidden_dim, num_layers=num_layers)
+    return ActorCritic(num_actions=num_actions, hidden_dim=hidden_dim, num_layers=num_layers, dtype=dtype)
 
 
 @functools.cache
@@ -161,12 +170,14 @@ def ppo_loss(
     value_loss = 0.5 * errors.mean()
 
     entropy = policy.entropy().mean()
+    most_entropy = jnp.log(transition.action_mask.sum(axis=-1)).mean()
     total_loss = pg_loss + config.vf_coef * value_loss - config.ent_coef * entropy
     return total_loss, LossStats(
         total_loss=total_loss,
         pg_loss=pg_loss,
         value_loss=value_loss,
         entropy=entropy,
+        entropy_ratio=entropy / jnp.maximum(most_entropy, ADVANTAGE_EPSILON),
         approx_kl=(ratio - 1.0 - log_ratio).mean(),
         clip_frac=(jnp.abs(ratio - 1.0) > config.clip_eps).mean(),
     )

@@ -20,10 +20,12 @@ import platformdirs
 from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.purejaxrl.masked_ppo import Params
+from hackmatrix.purejaxrl.progress import Progress
 from hackmatrix.purejaxrl.train import RunnerState, TrainFunction, UpdateStats, init_runner, make_train
 
 POLL_SECONDS = 0.05
+CALL_SECONDS = 4.0
+"""How long one call of the compiled program should take at most, once it is known how long an update takes."""
 ACTION_KINDS = ("move", "siphon", "program")
 
 Metrics = Mapping[str, float]
@@ -45,12 +47,20 @@ class CompiledTraining(NamedTuple):
 
 
 class TrainingResult(NamedTuple):
-    """What a run leaves behind. ``train_seconds`` excludes compilation."""
+    """What a run leaves behind."""
 
-    params: Params
-    updates: int
-    timesteps: int
-    train_seconds: float
+    runner: RunnerState
+    progress: Progress
+
+
+class Saving(Protocol):
+    """When a run is saved, and how."""
+
+    def updates_left(self, updates: int) -> int:
+        """After how many more updates, 1 or more, it must be asked again whether to save."""
+
+    def after(self, runner: RunnerState, progress: Progress) -> None:
+        """Save if it is time."""
 
 
 class TrainingDiverged(HackMatrixError):
@@ -111,34 +121,58 @@ def run_training(
     env: HackMatrixGymnax,
     sinks: Iterable[Sink],
     stop: StopRequest,
+    start: Progress = Progress(),  # noqa: B008 - immutable
+    saving: Saving | None = None,
 ) -> TrainingResult:
-    """Run all updates in chunks of ``config.log_interval``, or up to the chunk in which ``stop`` was requested.
+    """Run until ``config.total_timesteps`` steps are done, ``start`` included, or until ``stop`` is requested.
 
-    Every chunk's metrics go to every sink. Raises TrainingDiverged after a chunk whose loss is not finite.
+    Every ``config.log_interval`` updates, and at the end, the metrics of the updates since go to every sink. A call
+    of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
+    into calls changes nothing. Raises TrainingDiverged at metrics whose loss is not finite.
     """
     sinks = list(sinks)
-    runner, updates, seconds = compiled.runner, 0, 0.0
-    while updates < config.num_updates and not stop.requested:
-        chunk = min(config.log_interval, config.num_updates - updates)
-        start = time.perf_counter()
+    runner, progress, logged = compiled.runner, start, start
+    last_update = start.updates + (config.total_timesteps - start.timesteps) // config.batch_size
+    since: list[UpdateStats] = []
+    fits = 1
+    while progress.updates < last_update and not stop.requested:
+        to_log = config.log_interval - progress.updates % config.log_interval
+        to_save = saving.updates_left(progress.updates) if saving else to_log
+        chunk = min(fits, to_log, to_save, last_update - progress.updates)
+        begun = time.perf_counter()
         runner, stats = compiled.train(runner, jnp.int32(chunk))
         _wait_for(stats)
-        chunk_seconds = time.perf_counter() - start
-        updates, seconds = updates + chunk, seconds + chunk_seconds
-        progress = {
-            "update": updates,
-            "timesteps": updates * config.batch_size,
-            "seconds": seconds,
-            "steps_per_second": chunk * config.batch_size / chunk_seconds,
-        }
-        metrics = progress | metrics_of(_first(chunk, stats), env.reward_names)
-        for sink in sinks:
-            sink.write(metrics)
-        if not math.isfinite(metrics["train/total_loss"]):
-            raise TrainingDiverged(
-                f"Training diverged by update {updates}: the loss is no longer a number; start again with a lower --lr."
-            )
-    return TrainingResult(runner.train_state.params, updates, updates * config.batch_size, seconds)
+        seconds = time.perf_counter() - begun
+        fits = max(1, int(CALL_SECONDS * chunk / seconds))
+        progress = Progress(
+            progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
+        )
+        since.append(_first(chunk, stats))
+        if progress.updates % config.log_interval == 0 or progress.updates == last_update or stop.requested:
+            metrics = _metrics_between(logged, progress, since, env.reward_names)
+            since, logged = [], progress
+            for sink in sinks:
+                sink.write(metrics)
+            if not math.isfinite(metrics["train/total_loss"]):
+                raise TrainingDiverged(
+                    f"Training diverged by update {progress.updates}: the loss is no longer a number; start again "
+                    "with a lower --lr."
+                )
+        if saving:
+            saving.after(runner, progress)
+    return TrainingResult(runner, progress)
+
+
+def _metrics_between(
+    before: Progress, after: Progress, stats: list[UpdateStats], reward_names: Iterable[str]
+) -> dict[str, float]:
+    together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *stats)
+    return {
+        "update": after.updates,
+        "timesteps": after.timesteps,
+        "seconds": after.seconds,
+        "steps_per_second": (after.timesteps - before.timesteps) / (after.seconds - before.seconds),
+    } | metrics_of(together, reward_names)
 
 
 def metrics_of(stats: UpdateStats, reward_names: Iterable[str]) -> dict[str, float]:

@@ -147,7 +147,7 @@ class Headlines(KVWriter):
         numbers = {
             name: float(value) for name, value in key_values.items() if isinstance(value, (int, float, np.number))
         }
-        self._wandb.write(numbers, step)
+        self._wandb.write({**numbers, "timesteps": step})
         self._latest |= numbers  # an evaluation may have logged the update's figures before the rollout's
         if "rollout/ep_rew_mean" not in numbers or step == self._first_step:
             return

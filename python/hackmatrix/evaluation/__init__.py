@@ -1,0 +1,1 @@
+"""How well somebody plays: whole episodes on either engine, and what they consisted of."""

@@ -1,0 +1,295 @@
+"""Checkpoints: whole or not at all, checked, harmless to read, and exact to go on from."""
+
+import dataclasses
+import errno
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hackmatrix.purejaxrl import plain_pickle
+from hackmatrix.purejaxrl.atomic import replacing
+from hackmatrix.purejaxrl.checkpointing import (
+    CheckpointError,
+    checkpoint_path,
+    latest_checkpoint,
+    named_leaves,
+    params_path,
+    read_checkpoint,
+    restored,
+    save_checkpoint,
+)
+from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
+from hackmatrix.purejaxrl.progress import Progress
+from hackmatrix.purejaxrl.saving import Saver
+from hackmatrix.purejaxrl.train import RunnerState, init_runner
+from hackmatrix.purejaxrl.training_loop import CompiledTraining, StopRequest, run_training
+
+from .conftest import SMALL
+
+DONE = Progress(20, 20 * SMALL.batch_size, 1.5)
+SETTINGS = dataclasses.asdict(SMALL)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining) -> Path:
+    """A checkpoint of a run after 20 updates."""
+    runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+    path = checkpoint_path(tmp_path_factory.mktemp("saved"), 20)
+    save_checkpoint(path, runner, DONE, SETTINGS)
+    return path
+
+
+def same(left: RunnerState, right: RunnerState) -> bool:
+    """Equal bit for bit."""
+    a, b = named_leaves(left), named_leaves(right)
+    return a.keys() == b.keys() and all(
+        a[name].dtype == b[name].dtype and a[name].tobytes() == b[name].tobytes() for name in a
+    )
+
+
+class TestExactness:
+    """N updates straight are N/2, stop, resume, N/2."""
+
+    def test_reading_gives_back_what_was_written(
+        self, saved: Path, trainer: CompiledTraining, free_env: HackMatrixGymnax
+    ) -> None:
+        runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+        checkpoint = read_checkpoint(saved)
+        back, remark = restored(checkpoint, saved, init_runner(SMALL, free_env))
+        assert same(back, runner)
+        assert remark is None
+        assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
+
+    def test_going_on_is_as_if_it_had_never_stopped(
+        self, saved: Path, trainer: CompiledTraining, free_env: HackMatrixGymnax
+    ) -> None:
+        straight = run_training(trainer, SMALL, free_env, [], StopRequest())
+        runner, _ = restored(read_checkpoint(saved), saved, trainer.runner)
+        resumed = run_training(trainer._replace(runner=runner), SMALL, free_env, [], StopRequest(), DONE)
+        assert resumed.progress[:2] == straight.progress[:2]
+        assert same(resumed.runner, straight.runner)
+
+    def test_another_number_of_games_keeps_the_network_and_says_so(
+        self, saved: Path, free_env: HackMatrixGymnax
+    ) -> None:
+        fresh = init_runner(dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs), free_env)
+        runner, remark = restored(read_checkpoint(saved), saved, fresh)
+        kept = read_checkpoint(saved).runner
+        assert remark is not None
+        assert "another number of games" in remark
+        leaves = named_leaves(runner)
+        assert all((leaves[name] == kept[name]).all() for name in leaves if name.startswith(".train_state"))
+        assert len(runner.episode_return) == 2 * SMALL.num_envs
+
+    def test_another_network_is_refused(self, saved: Path, free_env: HackMatrixGymnax) -> None:
+        fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
+        with pytest.raises(CheckpointError, match="is of another network: resume with its own --hidden-dim"):
+            restored(read_checkpoint(saved), saved, fresh)
+
+    def test_other_rules_are_refused(
+        self, saved: Path, free_env: HackMatrixGymnax, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("hackmatrix.purejaxrl.checkpointing.RULES_VERSION", "99")
+        with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
+            restored(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
+
+
+class TestReadingIsHarmless:
+    """Nothing is executed, and whatever is no checkpoint is one sentence."""
+
+    def test_a_malicious_pickle_is_refused_and_not_executed(self, tmp_path: Path) -> None:
+        class Malicious:
+            def __reduce__(self) -> tuple[Any, ...]:
+                return os.mkdir, (str(tmp_path / "pwned"),)
+
+        for content in (Malicious(), {"format": "hackmatrix checkpoint", "payload": Malicious()}):
+            path = tmp_path / "checkpoint_1.pkl"
+            path.write_bytes(pickle.dumps(content))
+            with pytest.raises(CheckpointError, match=r"is no good checkpoint: it names \w+\.mkdir"):
+                read_checkpoint(path)
+        assert not (tmp_path / "pwned").exists()
+
+    @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
+    def test_a_truncated_file_is_found_out(self, saved: Path, tmp_path: Path, share: float) -> None:
+        content = saved.read_bytes()
+        path = tmp_path / "checkpoint_20.pkl"
+        path.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(CheckpointError, match="is no good checkpoint"):
+            read_checkpoint(path)
+
+    def test_every_flipped_bit_is_found_out(self, saved: Path, tmp_path: Path) -> None:
+        content, rng = saved.read_bytes(), random.Random(0)
+        path = tmp_path / "checkpoint_20.pkl"
+        good = read_checkpoint(saved)
+        for _ in range(200):
+            place = rng.randrange(len(content))
+            path.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :])
+            try:
+                read = read_checkpoint(path)
+            except CheckpointError:
+                continue
+            # a bit of the pickle's framing that means nothing
+            assert all((read.runner[name] == good.runner[name]).all() for name in good.runner)
+
+    @pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps({"weights": [1, 2]}), pickle.dumps(3)])
+    def test_a_foreign_file_is_found_out(self, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "checkpoint_3.pkl"
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=r"checkpoint_3.pkl is no good checkpoint: .*give another one"):
+            read_checkpoint(path)
+
+    def test_a_missing_file_is_one_sentence(self, tmp_path: Path) -> None:
+        with pytest.raises(CheckpointError, match="does not exist; give the path"):
+            read_checkpoint(tmp_path / "checkpoint_1.pkl")
+
+    def test_arrays_of_objects_are_refused(self) -> None:
+        disguised = pickle.dumps({"__array__": "|O", "shape": [1], "data": b"12345678"})
+        with pytest.raises(plain_pickle.NotPlain, match="holds objects"):
+            plain_pickle.loads(disguised)
+
+    def test_plain_values_and_arrays_survive(self) -> None:
+        tree: dict[str, Any] = {
+            "a": [1, 2.5, None, True, "x", b"y"],
+            "b": {"c": np.arange(6, dtype=np.uint32).reshape(2, 3)},
+        }
+        back = plain_pickle.loads(plain_pickle.dumps(tree))
+        assert back["a"] == tree["a"]
+        np.testing.assert_array_equal(back["b"]["c"], tree["b"]["c"])
+
+
+class TestLatest:
+    """``--resume latest``."""
+
+    def test_the_newest_good_one_is_taken(self, saved: Path, tmp_path: Path) -> None:
+        for age, (name, content) in enumerate(
+            [
+                ("b/checkpoint_40.pkl", b"damaged"),
+                ("a/checkpoint_30.pkl", saved.read_bytes()),
+                ("b/checkpoint_20.pkl", saved.read_bytes()),
+            ]
+        ):
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+            os.utime(path, (1e9 - age, 1e9 - age))
+        (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
+        found, faults = latest_checkpoint(tmp_path)
+        assert found == tmp_path / "a" / "checkpoint_30.pkl"
+        assert len(faults) == 1
+        assert "checkpoint_40.pkl is no good checkpoint" in str(faults[0])
+
+    def test_no_good_one_is_one_sentence(self, tmp_path: Path) -> None:
+        with pytest.raises(CheckpointError, match=r"there is no good checkpoint_\*.pkl file in"):
+            latest_checkpoint(tmp_path)
+
+
+class TestWriting:
+    """The last good file always survives."""
+
+    def test_a_full_disk_leaves_the_old_file_and_no_rubbish(
+        self, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "file"
+        path.write_bytes(b"old")
+
+        def full(number: int) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("hackmatrix.purejaxrl.atomic.os.fsync", full)
+        with pytest.raises(OSError, match="No space left"), replacing(path) as file:
+            file.write(b"new")
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_a_full_disk_in_the_middle_of_a_run_is_said_and_training_goes_on(
+        self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        said: list[str] = []
+        saver = Saver(tmp_path, SETTINGS, every_updates=10, say=said.append)
+
+        def full(number: int) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("hackmatrix.purejaxrl.atomic.os.fsync", full)
+            saver.after(trainer.runner, Progress(10))
+            assert said == [
+                f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."
+            ]
+            with pytest.raises(CheckpointError, match="could not be written"):
+                saver.save(trainer.runner, Progress(10))
+        saver.after(trainer.runner, Progress(20))
+        assert {path.name for path in tmp_path.iterdir()} == {"checkpoint_20.pkl", "params_20.npz"}
+
+    def test_a_process_killed_at_any_moment_leaves_a_good_checkpoint(self, tmp_path: Path) -> None:
+        program = (
+            "import sys, numpy as np\n"
+            "from pathlib import Path\n"
+            "from hackmatrix.purejaxrl import plain_pickle\n"
+            "from hackmatrix.purejaxrl.atomic import replacing\n"
+            "import hashlib\n"
+            "folder, count = Path(sys.argv[1]), int(sys.argv[2])\n"
+            "while True:\n"
+            "    count += 1\n"
+            "    payload = plain_pickle.dumps({'runner': {'x': np.full(2_000_000, count)},\n"
+            "        'progress': {'updates': count}, 'config': {}, 'rules_version': '1'})\n"
+            "    whole = plain_pickle.dumps({'format': 'hackmatrix checkpoint', 'version': 1,\n"
+            "        'sha256': hashlib.sha256(payload).hexdigest(), 'payload': payload})\n"
+            "    with replacing(folder / f'checkpoint_{count % 2}.pkl') as file:\n"
+            "        file.write(whole)\n"
+            "    print(count, flush=True)\n"
+        )
+        rng, last = random.Random(1), 0
+        for _ in range(12):
+            process = subprocess.Popen(
+                [sys.executable, "-c", program, str(tmp_path), str(last)], stdout=subprocess.PIPE, text=True
+            )
+            assert process.stdout is not None
+            last = int(process.stdout.readline())
+            time.sleep(0.1 * rng.random())
+            process.send_signal(signal.SIGKILL)
+            counted = [int(line) for line in process.communicate()[0].split()]
+            path, faults = latest_checkpoint(tmp_path)
+            assert not faults, "a file with a final name is whole"
+            last = max([last, *counted])
+            assert read_checkpoint(path).progress.updates >= last
+
+
+class TestSaver:
+    """When it saves."""
+
+    def test_every_so_many_updates(self, tmp_path: Path, trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
+        uploaded: list[str] = []
+        saver = Saver(tmp_path, SETTINGS, every_updates=25, say=print, upload=lambda path: uploaded.append(path.name))
+        result = run_training(trainer, SMALL, free_env, [], StopRequest(), saving=saver)
+        saver.save(result.runner, result.progress)
+        steps = [25, 50, 60]
+        assert {path.name for path in tmp_path.iterdir()} == {
+            path(tmp_path, step).name for step in steps for path in (checkpoint_path, params_path)
+        }
+        assert uploaded[:2] == ["checkpoint_25.pkl", "params_25.npz"]
+        assert read_checkpoint(checkpoint_path(tmp_path, 50)).progress.updates == 50
+
+    def test_by_time(self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
+        now = 1000.0
+        monkeypatch.setattr("hackmatrix.purejaxrl.saving.time.monotonic", lambda: now)
+        saver = Saver(tmp_path, SETTINGS, every_minutes=10, say=print)
+        for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
+            now = 1000.0 + 60 * minutes
+            saver.after(trainer.runner, Progress(updates))
+            assert len(list(tmp_path.iterdir())) == files
+
+
+def test_the_leaves_that_are_kept_are_all_of_them(trainer: CompiledTraining) -> None:
+    assert len(named_leaves(trainer.runner)) == len(jax.tree.leaves(trainer.runner))
