@@ -18,6 +18,7 @@ from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, 
 
 if TYPE_CHECKING:
     from hackmatrix.purejaxrl.checkpointing import Checkpoint
+    from hackmatrix.purejaxrl.training_loop import Sink
     from hackmatrix.wandb_run import WandbRun
 
 INTERRUPTED_EXIT_CODE = 130
@@ -55,9 +56,10 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(given)
     prefer_wide_vectors()
     try:
+        is_first = _joined(arguments)
         start = _resumed(arguments)
         config = _config_of(arguments, {} if start is None else start.checkpoint.config)
-        folder = _folder_of(arguments, config, start)
+        folder = _folder_of(arguments, config, start) if is_first else None
         return _train(config, arguments, folder, start, next_command(given, 10 * config.total_timesteps))
     except UsageError as error:
         fail(error)
@@ -96,6 +98,13 @@ def _parser() -> Parser:
         "--resume", metavar="FILE", help="go on from a checkpoint_*.pkl file, or from the `latest` in --checkpoint-dir"
     )
     run.add_argument("--rewind", action="store_true", help="with --resume: rewind the history on W&B to the checkpoint")
+    several = parser.add_argument_group("several hosts")
+    several.add_argument(
+        "--distributed", action="store_true", help="train together with other processes, each started like this one"
+    )
+    several.add_argument("--coordinator", metavar="HOST:PORT", help="address of the first process, where not found")
+    several.add_argument("--num-processes", type=positive_int, metavar="N", help="how many processes, where not found")
+    several.add_argument("--process-id", type=int, metavar="N", help="this process's number from 0, where not found")
     run.add_argument("--auto-tune", action="store_true", help="fit games, steps and learning rate to the device")
     return parser
 
@@ -134,6 +143,16 @@ def _positive_float(text: str) -> float:
     if not value > 0:
         raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
     return value
+
+
+def _joined(arguments: argparse.Namespace) -> bool:
+    """Join the other processes, if there are any; whether this is the first."""
+    if not arguments.distributed:
+        return True
+    from hackmatrix.purejaxrl import parallel
+
+    parallel.join_processes(arguments.coordinator, arguments.num_processes, arguments.process_id)
+    return parallel.is_first_process()
 
 
 def _resumed(arguments: argparse.Namespace) -> _Start | None:
@@ -196,34 +215,35 @@ def _replaced_flags() -> argparse.ArgumentParser:
 
 
 def _train(
-    config: TrainConfig, arguments: argparse.Namespace, folder: Path, start: _Start | None, next_run: str
+    config: TrainConfig, arguments: argparse.Namespace, folder: Path | None, start: _Start | None, next_run: str
 ) -> int:
+    """Train; without a folder, as one of the processes that neither write nor speak."""
     # Imported only now: a mistaken command line should not have to wait for JAX.
     import jax
     from rich.console import Console
 
-    from hackmatrix.purejaxrl import training_loop
+    from hackmatrix.purejaxrl import parallel, training_loop
     from hackmatrix.purejaxrl.checkpointing import restored
     from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-    from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve, compiling
-    from hackmatrix.purejaxrl.metric_files import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
+    from hackmatrix.purejaxrl.logging import ConsoleProgress, compiling
     from hackmatrix.purejaxrl.progress import Progress
     from hackmatrix.purejaxrl.saving import Saver
 
-    console = Console()
+    console = Console(quiet=folder is None)
     say = functools.partial(console.print, soft_wrap=True, highlight=False, markup=False)
-    device, done = jax.devices()[0], start.checkpoint.progress if start else Progress()
+    devices, done = jax.devices(), start.checkpoint.progress if start else Progress()
+    on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
     say(
         f"Training {updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
-        f"({config.update_epochs} epochs of {config.num_minibatches} minibatches) on {device.device_kind}, "
+        f"({config.update_epochs} epochs of {config.num_minibatches} minibatches) on {on}, "
         f"seed {config.seed}" + (f", after the {done.updates:,} of {start.path}." if start else ".")
     )
     max_steps = arguments.max_steps or (start.checkpoint.config.get("max_steps") if start else None)
-    settings = {"run_name": folder.name, "max_steps": max_steps, **dataclasses.asdict(config)}
+    settings = {"run_name": folder and folder.name, "max_steps": max_steps, **dataclasses.asdict(config)}
 
     training_loop.enable_compilation_cache()
-    env = HackMatrixGymnax(max_steps=max_steps)
+    env = HackMatrixGymnax(max_steps=max_steps, mesh=parallel.mesh_of_all_devices(config.num_envs))
     with contextlib.ExitStack() as stack:
         total = done.timesteps + updates * config.batch_size
         progress = ConsoleProgress(total, console)
@@ -236,24 +256,22 @@ def _train(
             compiled = compiled._replace(runner=runner)
             if remark:
                 say(remark)
-        wandb = _tracked(arguments, folder, settings, start, say)
-        stack.callback(wandb.close)
-        settings["wandb_id"] = wandb.run_id
-        (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-        sinks: list[training_loop.Sink] = [
-            progress,
-            stack.enter_context(CsvLog(folder / "metrics.csv", done.updates)),
-            stack.enter_context(JsonLinesLog(folder / "metrics.jsonl", done.updates)),
-            stack.enter_context(TensorBoardLog(folder / "tensorboard", done.updates)),
-            wandb,
-        ]
+        sinks: list[training_loop.Sink] = [progress]
+        upload: Callable[[Path], None] = lambda path: None  # noqa: E731 - where nothing is uploaded
+        if folder is not None:
+            wandb = _tracked(arguments, folder, settings, start, say)
+            stack.callback(wandb.close)
+            settings["wandb_id"] = wandb.run_id
+            (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+            sinks += [*_files(folder, done.updates, stack), wandb]
+            upload = upload if arguments.no_artifact else wandb.upload
         saver = Saver(
-            folder,
+            folder or Path(),
             settings,
             every_updates=arguments.save_interval,
             every_minutes=arguments.save_interval_minutes,
             say=say,
-            upload=(lambda path: None) if arguments.no_artifact else wandb.upload,
+            upload=upload,
         )
         stack.enter_context(progress)
         result = training_loop.run_training(compiled, config, env, sinks, stop, done, saver)
@@ -261,11 +279,10 @@ def _train(
             say("Stopped before the first update was complete; there is nothing to keep.")
             return INTERRUPTED_EXIT_CODE
         written = saver.save(result.runner, result.progress)
+    if folder is None:
+        return 0
 
-    curve = LearningCurve()
-    for row in read_csv(folder / "metrics.csv"):
-        curve.write(row)
-    curve.save(folder / "learning_curve.png", f"HackMatrix, masked PPO: {folder.name}")
+    _draw_curve(folder)
     trained, seconds = result.progress.timesteps - done.timesteps, result.progress.seconds - done.seconds
     say(
         f"Trained {trained:,} steps in {seconds:.1f} s ({trained / seconds:,.0f} steps/s), "
@@ -278,6 +295,28 @@ def _train(
     else:
         say(f"Next, a run ten times as long: {next_run}")
     return 0
+
+
+def _files(folder: Path, after_update: int, stack: contextlib.ExitStack) -> "list[Sink]":
+    """The metrics' files, closed with the stack; of a resumed run they keep what came before."""
+    from hackmatrix.purejaxrl.metric_files import CsvLog, JsonLinesLog, TensorBoardLog
+
+    return [
+        stack.enter_context(CsvLog(folder / "metrics.csv", after_update)),
+        stack.enter_context(JsonLinesLog(folder / "metrics.jsonl", after_update)),
+        stack.enter_context(TensorBoardLog(folder / "tensorboard", after_update)),
+    ]
+
+
+def _draw_curve(folder: Path) -> None:
+    """The learning curve of the whole run, earlier sessions included."""
+    from hackmatrix.purejaxrl.logging import LearningCurve
+    from hackmatrix.purejaxrl.metric_files import read_csv
+
+    curve = LearningCurve()
+    for row in read_csv(folder / "metrics.csv"):
+        curve.write(row)
+    curve.save(folder / "learning_curve.png", f"HackMatrix, masked PPO: {folder.name}")
 
 
 def _tracked(

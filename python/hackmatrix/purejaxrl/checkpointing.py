@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hackmatrix import RULES_VERSION
 from hackmatrix.errors import HackMatrixError
-from hackmatrix.purejaxrl import plain_pickle
+from hackmatrix.purejaxrl import parallel, plain_pickle
 from hackmatrix.purejaxrl.atomic import replacing
 from hackmatrix.purejaxrl.masked_ppo import ActorCritic, Params
 from hackmatrix.purejaxrl.progress import Progress
@@ -58,10 +58,16 @@ def params_path(folder: Path, updates: int) -> Path:
 
 
 def save_checkpoint(path: Path, runner: RunnerState, progress: Progress, config: dict[str, Any]) -> None:
-    """Write a run to ``path``, replacing it only once it is complete. Raises OSError as writing does."""
+    """Write a run to ``path``, replacing it only once it is complete. Raises OSError as writing does.
+
+    Where several processes train together all must call this; the first writes.
+    """
+    leaves = named_leaves(runner)
+    if not parallel.is_first_process():
+        return
     payload = plain_pickle.dumps(
         {
-            "runner": named_leaves(runner),
+            "runner": leaves,
             "progress": progress._asdict(),
             "config": config,
             "rules_version": RULES_VERSION,
@@ -152,7 +158,7 @@ def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[Ru
 def named_leaves(runner: RunnerState) -> dict[str, NDArray[Any]]:
     """The leaves of a RunnerState by their paths in it, on the host; random keys as their words."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(runner)
-    return {jax.tree_util.keystr(path): np.asarray(_words(leaf)) for path, leaf in leaves}
+    return {jax.tree_util.keystr(path): parallel.on_host(_words(leaf)) for path, leaf in leaves}
 
 
 def _from_leaves(template: RunnerState, named: dict[str, NDArray[Any]]) -> RunnerState:
@@ -160,7 +166,8 @@ def _from_leaves(template: RunnerState, named: dict[str, NDArray[Any]]) -> Runne
     values = []
     for path, leaf in leaves:
         value = jnp.asarray(named[jax.tree_util.keystr(path)])
-        values.append(jax.random.wrap_key_data(value) if _is_key(leaf) else value)
+        value = jax.random.wrap_key_data(value) if _is_key(leaf) else value
+        values.append(jax.device_put(value, leaf.sharding) if isinstance(leaf, jax.Array) else value)
     restored_runner: RunnerState = jax.tree_util.tree_unflatten(structure, values)
     return restored_runner
 
@@ -189,7 +196,7 @@ def _step(path: Path) -> int:
 
 def save_params(path: Path, params: Params) -> None:
     """Write ``params`` (nested dicts of arrays) to ``path``, replacing it only once it is complete."""
-    arrays = {name: np.asarray(array) for name, array in flatten_dict(params, sep="/").items()}
+    arrays = {name: parallel.on_host(array) for name, array in flatten_dict(params, sep="/").items()}
     with replacing(path) as file:
         np.savez(file, allow_pickle=False, **arrays)
 

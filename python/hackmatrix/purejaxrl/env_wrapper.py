@@ -4,16 +4,18 @@ All methods work on one game; batch them with ``jax.vmap``. States carry the gam
 observations: what a caller does not use of a step, XLA removes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.sharding import Mesh
 
 from hackmatrix import jax_env
 from hackmatrix.errors import UsageError
+from hackmatrix.purejaxrl import parallel
 
 # Pytrees of arrays whose inside is the engine's own affair.
 GameState = Any
@@ -99,13 +101,19 @@ class HackMatrixGymnax:
 
     ``max_steps`` truncates an episode after that many steps; None never does, and costs nothing.
     A finished episode is replaced at once by a new game whose seed follows from the old one (R6).
+    ``mesh`` is where ``over_games`` splits the games; None: one device has them all.
     """
 
-    def __init__(self, max_steps: int | None = None, engine: Engine = jax_env) -> None:
+    def __init__(self, max_steps: int | None = None, engine: Engine = jax_env, mesh: Mesh | None = None) -> None:
         if max_steps is not None and max_steps < 1:
             raise UsageError(f"max_steps must be at least 1, got {max_steps}; leave it out for no limit.")
         self.max_steps = max_steps
+        self.mesh = mesh
         self._engine = engine
+
+    def over_games(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method of one game over all games, each device playing its own."""
+        return parallel.over_games(method, self.mesh)
 
     @property
     def default_params(self) -> EnvParams:

@@ -16,6 +16,7 @@ from flax import linen as nn
 from flax.training.train_state import TrainState
 from jax import Array
 
+from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl._distrax import distrax
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import CompactObservation, EnvState, HackMatrixGymnax, StepOutcome
@@ -193,12 +194,12 @@ def _env_step(
     train_state: TrainState, env: HackMatrixGymnax, env_state: EnvState, key: Array
 ) -> tuple[EnvState, Transition, StepOutcome]:
     """Choose and play one action in every game; the observation stored is the one the policy saw."""
-    obs = jax.vmap(env.compact)(env_state)
-    action_mask = jax.vmap(env.get_action_mask)(env_state)
+    obs = env.over_games(env.compact)(env_state)
+    action_mask = env.over_games(env.get_action_mask)(env_state)
     logits, value = evaluate(train_state, env, obs)
     policy = masked_categorical(logits, action_mask)
     action, log_prob = policy.sample_and_log_prob(seed=key)
-    outcome = jax.vmap(env.step_compact)(env_state, action)
+    outcome = env.over_games(env.step_compact)(env_state, action)
     transition = Transition(
         obs=obs,
         action=action,
@@ -216,7 +217,7 @@ def _truncated_value(train_state: TrainState, env: HackMatrixGymnax, outcome: St
     """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
 
     def values_at_end() -> Array:
-        _, value = evaluate(train_state, env, jax.vmap(env.compact_game)(outcome.final_game))
+        _, value = evaluate(train_state, env, env.over_games(env.compact_game)(outcome.final_game))
         return jnp.where(outcome.truncated, value, 0.0)
 
     values: Array = jax.lax.cond(jnp.any(outcome.truncated), values_at_end, lambda: jnp.zeros_like(outcome.reward))
@@ -230,7 +231,7 @@ def _update_epoch(
     gradient = jax.grad(ppo_loss, has_aux=True)
 
     def update_minibatch(train_state: TrainState, indices: Array) -> tuple[TrainState, LossStats]:
-        minibatch = jax.tree.map(lambda leaf: leaf[indices], samples)
+        minibatch = parallel.split(jax.tree.map(lambda leaf: leaf[indices], samples), env.mesh)
         grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config)
         return train_state.apply_gradients(grads=grads), stats
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.checkpointing import (
     CheckpointError,
     checkpoint_path,
@@ -58,7 +59,7 @@ class Saver:
         if self._every_updates:
             is_due = progress.updates % self._every_updates == 0
         else:
-            is_due = time.monotonic() - self._last_time >= self._every_seconds
+            is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
         if not is_due:
             return
         try:
@@ -73,11 +74,13 @@ class Saver:
         params = params_path(self._folder, progress.updates)
         if self._last_updates != progress.updates:
             try:
-                save_params(params, runner.train_state.params)
+                if parallel.is_first_process():
+                    save_params(params, runner.train_state.params)
                 save_checkpoint(checkpoint, runner, progress, self._config)
             except OSError as error:
                 raise CheckpointError(f"{checkpoint} could not be written ({error.strerror}).") from error
             self._last_time, self._last_updates = time.monotonic(), progress.updates
-            for path in (checkpoint, params):
-                self._upload(path)
+            if parallel.is_first_process():
+                for path in (checkpoint, params):
+                    self._upload(path)
         return [checkpoint, params]

@@ -1,13 +1,16 @@
 """Whole PPO updates as one compiled function."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from flax.training.train_state import TrainState
 from jax import Array
+from jax.sharding import NamedSharding
 
+from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import EnvState, HackMatrixGymnax, StepOutcome
 from hackmatrix.purejaxrl.masked_ppo import (
@@ -97,7 +100,17 @@ def make_train(config: TrainConfig, env: HackMatrixGymnax) -> jax.stages.Wrapped
         carry: tuple[RunnerState, UpdateStats] = jax.lax.fori_loop(0, num_updates, body, (runner, history))
         return carry
 
-    return jax.jit(train)
+    return jax.jit(train) if env.mesh is None else jax.jit(train, out_shardings=(shardings_of(config, env), None))
+
+
+def shardings_of(config: TrainConfig, env: HackMatrixGymnax) -> RunnerState:
+    """Where each leaf of the state lies: games are split over ``env.mesh``, all else is on every device."""
+    assert env.mesh is not None
+    whole, split = (NamedSharding(env.mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
+    shapes = jax.eval_shape(partial(init_runner, config, env))
+    everywhere: RunnerState = jax.tree.map(lambda leaf: whole, shapes)
+    games = jax.tree.map(lambda leaf: split, (shapes.env_state, shapes.episode_return))
+    return everywhere._replace(env_state=games[0], episode_return=games[1])
 
 
 def collect_rollout(
@@ -125,7 +138,7 @@ def collect_rollout(
 
 def samples_of(runner: RunnerState, transitions: Transition, config: TrainConfig, env: HackMatrixGymnax) -> Samples:
     """Add GAE to a rollout that ended in ``runner`` and flatten it to a batch of ``config.batch_size``."""
-    _, last_value = evaluate(runner.train_state, env, jax.vmap(env.compact)(runner.env_state))
+    _, last_value = evaluate(runner.train_state, env, env.over_games(env.compact)(runner.env_state))
     advantages, targets = compute_gae(
         transitions.reward,
         transitions.value,

@@ -18,10 +18,18 @@ import numpy as np
 import platformdirs
 
 from hackmatrix.errors import HackMatrixError
+from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
 from hackmatrix.purejaxrl.progress import Progress
-from hackmatrix.purejaxrl.train import RunnerState, TrainFunction, UpdateStats, init_runner, make_train
+from hackmatrix.purejaxrl.train import (
+    RunnerState,
+    TrainFunction,
+    UpdateStats,
+    init_runner,
+    make_train,
+    shardings_of,
+)
 
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
@@ -107,11 +115,18 @@ def compile_training(config: TrainConfig, env: HackMatrixGymnax) -> CompiledTrai
     start = time.perf_counter()
     train = make_train(config, env)
     shapes = jax.eval_shape(partial(init_runner, config, env))
+    if env.mesh is not None:
+        wanted = shardings_of(config, env)
+        shapes = jax.tree.map(
+            lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
+        )
     # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
     with ThreadPoolExecutor(1) as beside:
         making = beside.submit(init_runner, config, env)
         compiled = train.lower(shapes, jnp.int32(1)).compile()
         runner = making.result()
+    if env.mesh is not None:
+        runner = parallel.placed(runner, wanted)
     return CompiledTraining(compiled, runner, time.perf_counter() - start)
 
 
@@ -135,7 +150,7 @@ def run_training(
     last_update = start.updates + (config.total_timesteps - start.timesteps) // config.batch_size
     since: list[UpdateStats] = []
     fits = 1
-    while progress.updates < last_update and not stop.requested:
+    while progress.updates < last_update and not parallel.any_process(stop.requested):
         to_log = config.log_interval - progress.updates % config.log_interval
         to_save = saving.updates_left(progress.updates) if saving else to_log
         chunk = min(fits, to_log, to_save, last_update - progress.updates)
@@ -143,7 +158,7 @@ def run_training(
         runner, stats = compiled.train(runner, jnp.int32(chunk))
         _wait_for(stats)
         seconds = time.perf_counter() - begun
-        fits = max(1, int(CALL_SECONDS * chunk / seconds))
+        fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))
         progress = Progress(
             progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
         )

@@ -1,0 +1,91 @@
+"""Data parallelism with JAX's own sharding: games and samples are split over all devices, the network is on each.
+
+One device and many make the same updates, up to the order in which floats are summed. Several processes (hosts) see all
+their devices as one mesh; the first of them writes files and decides what depends on time.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from hackmatrix.errors import UsageError
+
+GAMES = "games"
+SPLIT, WHOLE = PartitionSpec(GAMES), PartitionSpec()
+
+
+def join_processes(coordinator: str | None, num_processes: int | None, process_id: int | None) -> None:
+    """Make this process one of several that train together; call it before anything else asks JAX for devices.
+
+    Without arguments JAX finds the others by itself on TPU pods and under SLURM. Raises UsageError when they do not
+    come together.
+    """
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    try:
+        jax.distributed.initialize(coordinator, num_processes, process_id)
+    except (RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise UsageError(f"The processes do not come together ({reason}); check --coordinator and its port.") from error
+
+
+def mesh_of_all_devices(num_envs: int) -> Mesh | None:
+    """All devices of all processes in a row; None where there is just one.
+
+    Raises UsageError when the games cannot be split evenly.
+    """
+    devices = jax.devices()
+    if len(devices) == 1:
+        return None
+    if num_envs % len(devices):
+        raise UsageError(f"num_envs must be a multiple of the {len(devices)} devices, got {num_envs}.")
+    return Mesh(np.array(devices), (GAMES,))
+
+
+def over_games(function: Callable[..., Any], mesh: Mesh | None) -> Callable[..., Any]:
+    """``function`` of one game over all games: each device plays its own, and no game waits for another device's."""
+    batched = jax.vmap(function)
+    if mesh is None:
+        return batched
+    return jax.shard_map(batched, mesh=mesh, in_specs=SPLIT, out_specs=SPLIT, check_vma=False)
+
+
+def split(tree: Any, mesh: Mesh | None) -> Any:  # noqa: ANN401 - a tree
+    """The same tree of traced arrays, its leading axis split over the devices."""
+    return tree if mesh is None else jax.lax.with_sharding_constraint(tree, NamedSharding(mesh, SPLIT))
+
+
+def placed(tree: Any, shardings: Any) -> Any:  # noqa: ANN401 - trees
+    """The same values where ``shardings`` want them; every process must have the same ones."""
+    return jax.tree.map(
+        lambda leaf, sharding: leaf if sharding is None else jax.device_put(leaf, sharding), tree, shardings
+    )
+
+
+def on_host(leaf: Any) -> np.ndarray:  # noqa: ANN401 - an array of JAX
+    """All values of an array, gathered from other processes too."""
+    if isinstance(leaf, jax.Array) and not leaf.is_fully_addressable and not leaf.is_fully_replicated:
+        return np.asarray(multihost_utils.process_allgather(leaf, tiled=True))
+    return np.asarray(leaf)
+
+
+def agreed(value: float) -> float:
+    """The first process's value, in all of them."""
+    if jax.process_count() == 1:
+        return value
+    return float(multihost_utils.broadcast_one_to_all(np.float32(value)))
+
+
+def any_process(value: bool) -> bool:
+    """Whether the value is true in any process, in all of them."""
+    if jax.process_count() == 1:
+        return value
+    return bool(np.any(multihost_utils.process_allgather(np.array(value))))
+
+
+def is_first_process() -> bool:
+    """Whether this process writes files and speaks."""
+    return jax.process_index() == 0
