@@ -57,13 +57,15 @@ def test_every_folder_that_the_readme_lists_is_there(root: Path) -> None:
 
 
 def test_training_page_lists_exactly_the_flags_of_the_command(root: Path, hackmatrix: Command) -> None:
-    documented = re.findall(r"^\| `(--[a-z-]+)`", (root / "docs" / "training.md").read_text(), re.MULTILINE)
+    documented = re.findall(r"^\| `(--[a-z-]+)`", (root / "docs" / "training-reference.md").read_text(), re.MULTILINE)
     offered = re.findall(r"^  (--[a-z-]+)", hackmatrix("train", "--help").stdout, re.MULTILINE)
     assert sorted(documented) == sorted(offered)
 
 
 def test_training_page_states_the_defaults(root: Path) -> None:
-    rows = re.findall(r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", (root / "docs" / "training.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", (root / "docs" / "training-reference.md").read_text(), re.MULTILINE
+    )
     stated = {FIELD_OF_FLAG.get(flag, flag.replace("-", "_")): float(text.replace(",", "")) for flag, text in rows}
     defaults = TrainConfig()
     assert len(stated) == 16

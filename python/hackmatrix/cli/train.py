@@ -42,6 +42,13 @@ _FLAGS: tuple[tuple[str, str, str, Any, str], ...] = (
     ("network", "--num-layers", "num_layers", positive_int, "number of hidden layers"),
     ("logging and checkpoints", "--log-interval", "log_interval", positive_int, "updates per line of metrics"),
     ("network", "--dtype", "dtype", str, "what the hidden layers compute in: float32 or bfloat16"),
+    (
+        "network",
+        "--logit-cap",
+        "logit_cap",
+        float,
+        "keep logits within ±N, so that no valid action dies out; 0: no cap",
+    ),
     ("run", "--seed", "seed", int, "seed of network, games and shuffling"),
 )
 

@@ -167,7 +167,7 @@ def _from_leaves(template: RunnerState, named: dict[str, NDArray[Any]]) -> Runne
     for path, leaf in leaves:
         value = jnp.asarray(named[jax.tree_util.keystr(path)])
         value = jax.random.wrap_key_data(value) if _is_key(leaf) else value
-        values.append(jax.device_put(value, leaf.sharding) if isinstance(leaf, jax.Array) else value)
+        values.append(parallel.placed(value, leaf.sharding) if isinstance(leaf, jax.Array) else value)
     restored_runner: RunnerState = jax.tree_util.tree_unflatten(structure, values)
     return restored_runner
 
@@ -226,4 +226,5 @@ def network_of(params: Params) -> ActorCritic:
     except (KeyError, TypeError, IndexError, AttributeError):
         raise HackMatrixError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
     num_layers = sum(name.startswith("hidden_") for name in layers)
-    return ActorCritic(num_actions=num_actions, hidden_dim=hidden_dim, num_layers=num_layers)
+    logit_cap = float(layers.get("logit_cap", 0.0))
+    return ActorCritic(num_actions=num_actions, hidden_dim=hidden_dim, num_layers=num_layers, logit_cap=logit_cap)

@@ -42,6 +42,7 @@ class TrainConfig:
     seed: int = 0
     log_interval: int = 10
     dtype: str = "float32"
+    logit_cap: float = 0.0
 
     @property
     def batch_size(self) -> int:
@@ -100,7 +101,7 @@ _COUNTS = (
     "log_interval",
 )
 _POSITIVE = ("learning_rate", "clip_eps", "max_grad_norm")
-_NOT_NEGATIVE = ("vf_coef", "ent_coef")
+_NOT_NEGATIVE = ("vf_coef", "ent_coef", "logit_cap")
 _FRACTIONS = ("gamma", "gae_lambda")
 
 

@@ -44,6 +44,8 @@ class ActorCritic(nn.Module):
     num_layers: int = 2
     dtype: str = "float32"
     """What the trunk computes in; parameters, logits and values are float32 in any case."""
+    logit_cap: float = 0.0
+    """Logits stay within ± this, by tanh, so that no valid action dies out; 0: no cap. Kept among the parameters."""
 
     @nn.compact
     def __call__(self, obs: Array) -> tuple[Array, Array]:
@@ -59,6 +61,9 @@ class ActorCritic(nn.Module):
             hidden = nn.tanh(dense(hidden))
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
+        if self.logit_cap:
+            cap = jax.lax.stop_gradient(self.param("logit_cap", lambda key: jnp.float32(self.logit_cap)))
+            logits = cap * nn.tanh(logits / cap)
         value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0), name="value")(hidden)
         return logits, jnp.squeeze(value, axis=-1)
 
@@ -104,9 +109,15 @@ class LossStats(NamedTuple):
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @functools.cache
-def make_network(num_actions: int, hidden_dim: int, num_layers: int, dtype: str = "float32") -> ActorCritic:
-    """The network of these sizes."""
-    return ActorCritic(num_actions=num_actions, hidden_dim=hidden_dim, num_layers=num_layers, dtype=dtype)
+def make_network(num_actions: int, config: TrainConfig) -> ActorCritic:
+    """The network that the configuration asks for."""
+    return ActorCritic(
+        num_actions=num_actions,
+        hidden_dim=config.hidden_dim,
+        num_layers=config.num_layers,
+        dtype=config.dtype,
+        logit_cap=config.logit_cap,
+    )
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -58,11 +59,12 @@ def split(tree: Any, mesh: Mesh | None) -> Any:  # noqa: ANN401 - a tree
     return tree if mesh is None else jax.lax.with_sharding_constraint(tree, NamedSharding(mesh, SPLIT))
 
 
-def placed(tree: Any, shardings: Any) -> Any:  # noqa: ANN401 - trees
-    """The same values where ``shardings`` want them; every process must have the same ones."""
-    return jax.tree.map(
-        lambda leaf, sharding: leaf if sharding is None else jax.device_put(leaf, sharding), tree, shardings
-    )
+def placed(leaf: Any, sharding: Any) -> Any:  # noqa: ANN401 - an array and where it shall lie
+    """The same values where ``sharding`` wants them; every process must have the same ones."""
+    if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(placed(jax.random.key_data(leaf), sharding))
+    # by way of the host: an array of one process's devices cannot become one of all processes' otherwise
+    return jax.device_put(np.asarray(leaf), sharding)
 
 
 def on_host(leaf: Any) -> np.ndarray:  # noqa: ANN401 - an array of JAX

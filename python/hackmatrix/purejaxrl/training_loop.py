@@ -126,7 +126,7 @@ def compile_training(config: TrainConfig, env: HackMatrixGymnax) -> CompiledTrai
         compiled = train.lower(shapes, jnp.int32(1)).compile()
         runner = making.result()
     if env.mesh is not None:
-        runner = parallel.placed(runner, wanted)
+        runner = jax.tree.map(parallel.placed, runner, wanted)
     return CompiledTraining(compiled, runner, time.perf_counter() - start)
 
 

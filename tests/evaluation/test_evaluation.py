@@ -1,0 +1,136 @@
+"""Evaluation: whole episodes, the same on either engine, and figures that say what they claim."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hackmatrix.cli.main import main
+from hackmatrix.errors import UsageError
+from hackmatrix.evaluation.play import Episode, play_episodes
+from hackmatrix.evaluation.players import player_of, walk
+from hackmatrix.evaluation.report import summary
+from hackmatrix.names import ACTIONS
+from hackmatrix.purejaxrl.checkpointing import save_params
+from hackmatrix.purejaxrl.masked_ppo import ActorCritic
+
+GAMES = 5  # the width that other tests have the JAX engine compiled for
+
+
+@pytest.fixture(scope="module")
+def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new network with firm opinions."""
+    network = ActorCritic(hidden_dim=16, num_layers=1)
+    made: Any = network.init(jax.random.key(0), jnp.zeros((1, 1545)))
+    made["params"]["policy"]["kernel"] *= 300
+    path = tmp_path_factory.mktemp("params") / "params_1.npz"
+    save_params(path, made)
+    return path
+
+
+@pytest.fixture(scope="module")
+def by_chance(swift_built: None) -> list[Episode]:
+    """Sixty episodes of the random player."""
+    return play_episodes(player_of("random", deterministic=False, seed=0), 7, 60, engine="swift", num_envs=16)
+
+
+@pytest.mark.parametrize("name", ["random", "walk", "params"])
+def test_both_engines_give_the_same_episodes(swift_built: None, params: Path, name: str) -> None:
+    player = player_of(str(params) if name == "params" else name, deterministic=False, seed=3)
+    swift, jax_played = (play_episodes(player, 7, 12, engine=engine, num_envs=GAMES) for engine in ("swift", "jax"))
+    assert swift == jax_played
+    assert [episode.seed for episode in swift] == list(range(7, 19))
+
+
+def test_how_many_are_played_side_by_side_changes_nothing(by_chance: list[Episode]) -> None:
+    player = player_of("random", deterministic=False, seed=0)
+    assert play_episodes(player, 7, 60, engine="swift", num_envs=7) == by_chance
+
+
+def test_another_seed_of_the_player_gives_other_episodes(by_chance: list[Episode]) -> None:
+    player = player_of("random", deterministic=False, seed=1)
+    assert play_episodes(player, 7, 60, engine="swift", num_envs=16) != by_chance
+
+
+def test_the_likeliest_actions_are_the_same_whatever_is_drawn(swift_built: None, params: Path) -> None:
+    played = [
+        play_episodes(
+            player_of(str(params), deterministic=True, seed=seed), 0, 8, engine="swift", num_envs=8, max_steps=200
+        )
+        for seed in (0, 1)
+    ]
+    assert played[0] == played[1]
+
+
+def test_only_valid_actions_are_chosen(by_chance: list[Episode]) -> None:
+    assert {episode.ending for episode in by_chance} <= {"died", "won"}
+
+
+def test_who_died_has_killers_beside(by_chance: list[Episode]) -> None:
+    for episode in by_chance:
+        if episode.ending == "died":
+            assert episode.killers
+            assert set(episode.killers) <= {"virus", "daemon", "glitch", "cryptog"}
+        is_penalised = episode.stats["reward_breakdown"]["siphon_death_penalty"] == -10
+        assert episode.died_beside_siphon_enemy == is_penalised
+
+
+def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
+    for episode in by_chance:
+        for action in range(len(ACTIONS)):
+            assert episode.at_once[action] <= episode.openings[action]
+        if episode.stats["actions"]["siphon"]:
+            assert episode.openings[4] >= 1
+    assert sum(episode.at_once[4] for episode in by_chance) > 0
+
+
+def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episode]) -> None:
+    walked = play_episodes(walk, 7, 60, engine="swift", num_envs=16)
+    assert np.mean([episode.stats["highest_stage"] for episode in walked]) > 2
+    assert np.mean([episode.stats["return"] for episode in walked]) > np.mean(
+        [episode.stats["return"] for episode in by_chance]
+    )
+    assert all(episode.stats["actions"]["siphon"] == 0 for episode in walked)
+
+
+def test_a_long_episode_is_truncated(swift_built: None) -> None:
+    played = play_episodes(
+        player_of("random", deterministic=False, seed=0), 0, 5, engine="swift", num_envs=5, max_steps=3
+    )
+    assert [(episode.ending, episode.stats["steps"]) for episode in played] == [("truncated", 3)] * 5
+
+
+def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
+    figures = summary(by_chance)
+    returns = np.array([episode.stats["return"] for episode in by_chance])
+    assert figures["episodes"] == 60
+    assert figures["return"]["mean"] == pytest.approx(returns.mean())
+    margin = 1.96 * returns.std(ddof=1) / math.sqrt(60)
+    assert figures["return"]["high"] == pytest.approx(returns.mean() + margin)
+    parts = sum(value["mean"] for value in figures["reward"].values())
+    assert parts == pytest.approx(returns.mean())
+    assert sum(figures["stages"].values()) == sum(figures["endings"].values()) == 60
+    assert sum(figures["killed_by"].values()) == figures["endings"]["died"]
+    # Wilson's interval of 0 in 60 (Newcombe 1998's formula, worked by hand)
+    assert figures["win_rate"] == pytest.approx({"mean": 0.0, "low": 0.0, "high": 0.0602}, abs=1e-4)
+
+
+def test_the_command_prints_figures_and_compares_the_engines(
+    swift_built: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--episodes", "6", "--num-envs", str(GAMES), "--engine", "both", "--json", "-"]
+    assert main(["evaluate", "walk", *flags]) == 0
+    out = capsys.readouterr()
+    assert json.loads(out.out)["episodes"] == 6
+    assert "Both engines gave the same episodes." in out.err
+
+
+@pytest.mark.parametrize("name", ["nothing.npz", "pyproject.toml"])
+def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
+    with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk\."):
+        player_of(name, deterministic=False, seed=0)
