@@ -55,6 +55,7 @@ def test_either_engine_gives_the_same(swift_built: None, mode: AutoresetMode) ->
     swift.close()
 
 
+@pytest.mark.long
 def test_a_single_environment_on_either_engine_gives_the_same(swift_built: None) -> None:
     assert play(SyncVectorEnv([HackMatrixEnv]), SyncVectorEnv([lambda: HackMatrixEnv(engine="jax")]), 200) > 5
 

@@ -89,6 +89,7 @@ def loss(
         "pg_loss": -surrogate.mean(),
         "value_loss": value_loss,
         "entropy": np.mean(entropies),
+        "entropy_ratio": np.sum(entropies) / np.log(mask.sum(axis=1)).sum(),
         "approx_kl": (ratio - 1 - log_ratio).mean(),
         "clip_frac": ((ratio > 1 + clip_eps) | (ratio < 1 - clip_eps)).mean(),
     }

@@ -21,6 +21,7 @@ from hackmatrix.purejaxrl import plain_pickle
 from hackmatrix.purejaxrl.atomic import replacing
 from hackmatrix.purejaxrl.checkpointing import (
     CheckpointError,
+    check_fits,
     checkpoint_path,
     latest_checkpoint,
     named_leaves,
@@ -95,14 +96,15 @@ class TestExactness:
     def test_another_network_is_refused(self, saved: Path, free_env: HackMatrixGymnax) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
         with pytest.raises(CheckpointError, match="is of another network: resume with its own --hidden-dim"):
-            restored(read_checkpoint(saved), saved, fresh)
+            check_fits(read_checkpoint(saved), saved, fresh)
+        check_fits(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
 
     def test_other_rules_are_refused(
         self, saved: Path, free_env: HackMatrixGymnax, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("hackmatrix.purejaxrl.checkpointing.RULES_VERSION", "99")
         with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
-            restored(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
+            check_fits(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
 
 
 class TestReadingIsHarmless:

@@ -36,6 +36,8 @@ def test_defaults_are_the_documented_ones() -> None:
         "num_layers": 2,
         "seed": 0,
         "log_interval": 10,
+        "dtype": "float32",
+        "logit_cap": 0.0,
     }
 
 

@@ -1,11 +1,14 @@
 """PPO's parts: masking, GAE, loss, and that a rollout stores what the policy saw."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
 
+from hackmatrix.purejaxrl.checkpointing import network_of
 from hackmatrix.purejaxrl.masked_ppo import (
     ActorCritic,
     LossStats,
@@ -221,3 +224,23 @@ def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
     assert 0.1 < expected["clip_frac"] < 0.9
     assert total == stats.total_loss
     assert {name: float(part) for name, part in stats._asdict().items()} == pytest.approx(expected, rel=1e-3, abs=1e-6)
+
+
+def test_a_cap_keeps_logits_within_bounds_and_is_kept_with_the_parameters(key: Array) -> None:
+    network = ActorCritic(hidden_dim=8, num_layers=1, logit_cap=2.0)
+    params: Any = network.init(key, jnp.zeros((1, 1545)))
+    params["params"]["policy"]["kernel"] *= 1e6
+    logits: Any = network.apply(params, jax.random.normal(key, (50, 1545)))[0]
+    assert 1.9 < jnp.abs(logits).max() <= 2.0
+    assert network_of(params).logit_cap == 2.0
+
+
+def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(key: Array) -> None:
+    exact, rough = ActorCritic(hidden_dim=64), ActorCritic(hidden_dim=64, dtype="bfloat16")
+    seen = jax.random.uniform(key, (20, 1545))
+    params = exact.init(key, seen)
+    assert {leaf.dtype for leaf in jax.tree.leaves(rough.init(key, seen))} == {np.dtype(np.float32)}
+    for precise, quick in zip(exact.apply(params, seen), rough.apply(params, seen), strict=True):
+        assert quick.dtype == np.float32
+        np.testing.assert_allclose(precise, quick, atol=0.05)
+        assert (precise != quick).any()

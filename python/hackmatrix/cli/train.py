@@ -230,11 +230,12 @@ def _train(
     from rich.console import Console
 
     from hackmatrix.purejaxrl import parallel, training_loop
-    from hackmatrix.purejaxrl.checkpointing import restored
+    from hackmatrix.purejaxrl.checkpointing import check_fits, restored
     from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
     from hackmatrix.purejaxrl.logging import ConsoleProgress, compiling
     from hackmatrix.purejaxrl.progress import Progress
     from hackmatrix.purejaxrl.saving import Saver
+    from hackmatrix.purejaxrl.train import init_runner
 
     console = Console(quiet=folder is None)
     say = functools.partial(console.print, soft_wrap=True, highlight=False, markup=False)
@@ -255,6 +256,8 @@ def _train(
         total = done.timesteps + updates * config.batch_size
         progress = ConsoleProgress(total, console)
         stop = stack.enter_context(training_loop.StopRequest(announce=progress.stopping))
+        if start:
+            check_fits(start.checkpoint, start.path, jax.eval_shape(functools.partial(init_runner, config, env)))
         with compiling(console):
             compiled = training_loop.compile_training(config, env)
         say(f"Compiled in {compiled.compile_seconds:.1f} s.")

@@ -28,6 +28,7 @@ from hackmatrix.purejaxrl.train import RunnerState
 
 FORMAT, FORMAT_VERSION = "hackmatrix checkpoint", 1
 LATEST = "latest"
+_NETWORK = ".train_state"
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")
 
 
@@ -122,25 +123,32 @@ def latest_checkpoint(folder: Path) -> tuple[Path, list[CheckpointError]]:
     raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
 
 
-def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[RunnerState, str | None]:
-    """The RunnerState of a checkpoint, in the shape of ``fresh``, and a remark for the user or None.
-
-    With another number of games the network and the optimizer go on and the games begin anew. Raises
-    CheckpointError when it is of other rules or another network.
-    """
+def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState) -> None:
+    """Raises CheckpointError when a checkpoint is of other rules, or of another network than ``shapes`` tells."""
     if checkpoint.rules_version != RULES_VERSION:
         raise CheckpointError(
             f"{path} was trained under version {checkpoint.rules_version} of the rules, and these are {RULES_VERSION}: "
             "start a new run."
         )
+    leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
+    wanted = {jax.tree_util.keystr(place): np.shape(leaf) for place, leaf in leaves}
+    wanted = {name: shape for name, shape in wanted.items() if name.startswith(_NETWORK)}
+    kept = {name: leaf.shape for name, leaf in checkpoint.runner.items() if name.startswith(_NETWORK)}
+    if kept != wanted:
+        raise CheckpointError(
+            f"{path} is of another network: resume with its own --hidden-dim and --num-layers "
+            f"({checkpoint.config.get('hidden_dim')} and {checkpoint.config.get('num_layers')})."
+        )
+
+
+def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[RunnerState, str | None]:
+    """The RunnerState of a checkpoint, in the shape of ``fresh``, and a remark for the user or None.
+
+    With another number of games the network and the optimizer go on and the games begin anew. ``check_fits`` comes
+    first.
+    """
     wanted = named_leaves(fresh)
-    of_games = {name for name in wanted if not name.startswith(".train_state")}
-    for name in wanted.keys() - of_games:
-        if name not in checkpoint.runner or checkpoint.runner[name].shape != wanted[name].shape:
-            raise CheckpointError(
-                f"{path} is of another network: resume with its own --hidden-dim and --num-layers "
-                f"({checkpoint.config.get('hidden_dim')} and {checkpoint.config.get('num_layers')})."
-            )
+    of_games = {name for name in wanted if not name.startswith(_NETWORK)}
     same_games = all(
         name in checkpoint.runner and checkpoint.runner[name].shape == wanted[name].shape for name in of_games
     )

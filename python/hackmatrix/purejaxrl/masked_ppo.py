@@ -109,15 +109,11 @@ class LossStats(NamedTuple):
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @functools.cache
-def make_network(num_actions: int, config: TrainConfig) -> ActorCritic:
-    """The network that the configuration asks for."""
-    return ActorCritic(
-        num_actions=num_actions,
-        hidden_dim=config.hidden_dim,
-        num_layers=config.num_layers,
-        dtype=config.dtype,
-        logit_cap=config.logit_cap,
-    )
+def make_network(
+    num_actions: int, hidden_dim: int, num_layers: int, dtype: str = "float32", logit_cap: float = 0.0
+) -> ActorCritic:
+    """The network of these sizes and settings."""
+    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, logit_cap)
 
 
 @functools.cache
