@@ -6,6 +6,8 @@ from pathlib import Path
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "jax"
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# One thread of torch for each worker: more of them wait for each other on the same cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 

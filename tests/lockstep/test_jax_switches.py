@@ -46,7 +46,7 @@ def digests_by_width(width: int) -> list[bytes]:
     return play(JaxEngine(width), np.arange(width, dtype=np.uint64))
 
 
-@pytest.mark.parametrize("width", WIDTHS[:-1])
+@pytest.mark.parametrize("width", [WIDTHS[0], *(pytest.param(width, marks=pytest.mark.long) for width in WIDTHS[1:-1])])
 def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
     assert digests_by_width(width) == digests_by_width(WIDTHS[-1])[:width]
 
@@ -91,6 +91,7 @@ def test_games_do_not_depend_on_jit() -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.long  # lockstep plays with both engines' auto-reset anyway
 def test_auto_reset_is_a_step_and_then_the_next_game() -> None:
     one, other = JaxEngine(256), JaxEngine(256)
     slots, seeds = np.arange(256), np.arange(256, dtype=np.uint64)

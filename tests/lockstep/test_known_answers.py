@@ -44,7 +44,7 @@ def test_the_interface_gives_what_it_promises(name: str, swift_built: None) -> N
         assert engine.get_state() == state
 
 
-@pytest.mark.parametrize("name", ["swift", "jax"])
+@pytest.mark.parametrize("name", ["swift", pytest.param("jax", marks=pytest.mark.long)])
 def test_a_batch_goes_on_with_the_next_game_by_itself(name: str, swift_built: None) -> None:
     batch = parity.open_batch("hackmatrix", name, 7)
     try:

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -38,13 +39,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return call(folder, f"{FLAGS} --total-timesteps 400 --run-name first")
 
 
-FLAGS = "--no-wandb --num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
+FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
 
 
 def call(folder: Path, flags: str) -> Run:
     """Run the command in this process, with runs in ``folder``."""
     stream = folder / "output.txt"
     with pytest.MonkeyPatch.context() as patch, stream.open("w") as file:
+        patch.setenv("WANDB_MODE", "offline")
         patch.setattr(sys, "stdout", file)
         code = main([*flags.split(), "--checkpoint-dir", str(folder)])
     output = stream.read_text()
@@ -56,7 +58,7 @@ def call(folder: Path, flags: str) -> Run:
 def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     assert finished.exit_code == 0
     named = {"params_3.npz", "checkpoint_3.pkl", "metrics.csv", "learning_curve.png", "config.json"}
-    assert {path.name for path in finished.folder.iterdir()} == named | {"metrics.jsonl", "tensorboard"}
+    assert {path.name for path in finished.folder.iterdir()} == named | {"metrics.jsonl", "tensorboard", "wandb"}
     for name in named:
         assert str(finished.folder / name) in finished.output
     assert finished.output.rstrip().endswith("--total-timesteps 4000")
@@ -114,10 +116,12 @@ def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path
 
 def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(finished: Run, tmp_path: Path) -> None:
     shutil.copytree(finished.folder, tmp_path / "first")
-    resumed = call(tmp_path, f"--no-wandb --resume {tmp_path}/first/checkpoint_3.pkl --total-timesteps 800")
+    flags = f"--resume {tmp_path}/first/checkpoint_3.pkl --total-timesteps 800 --no-artifact"
+    resumed = call(tmp_path, flags)
     assert resumed.exit_code == 0
+    is_same_run_on_wandb(finished.folder, resumed.folder)
     assert "after the 3 of" in resumed.output
-    straight = call(tmp_path, f"{FLAGS} --total-timesteps 800 --run-name straight")
+    straight = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 800 --run-name straight")
     for name in ("params_6.npz", "metrics.csv"):
         assert (resumed.folder / name).exists()
     left, right = (read_checkpoint(run.folder / "checkpoint_6.pkl") for run in (resumed, straight))
@@ -129,8 +133,22 @@ def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(
     assert [json.loads(line)["update"] for line in lines] == updates
 
 
+def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
+    """Both sessions wrote to one run, every metric, and checkpoints unless told not to."""
+    identifiers = {json.loads((folder / "config.json").read_text())["wandb_id"] for folder in (first, resumed)}
+    (identifier,) = identifiers
+    sessions = sorted((resumed / "wandb").glob(f"offline-run-*/run-{identifier}.wandb"))
+    logged = [session.read_bytes() for session in sessions]
+    assert len(logged) == 2
+    for name in (b"train/entropy_ratio", b"reward/step_penalty", b"actions/move_frac", b"stats/highest_stage"):
+        assert all(name in session for session in logged)
+    assert b"checkpoint_3.pkl" in logged[0]
+    assert b"checkpoint_6.pkl" not in logged[1]
+
+
+@pytest.mark.long
 def test_resuming_from_an_earlier_checkpoint_drops_the_rows_that_follow_it(finished: Run, tmp_path: Path) -> None:
-    run = call(tmp_path, f"{FLAGS} --total-timesteps 600 --save-interval 2 --run-name again")
+    run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 600 --save-interval 2 --run-name again")
     assert {path.name for path in run.folder.glob("*.pkl")} == {"checkpoint_2.pkl", "checkpoint_4.pkl"}
     (run.folder / "checkpoint_4.pkl").write_bytes(b"damaged")
     resumed = call(tmp_path, "--no-wandb --resume latest")
@@ -163,8 +181,18 @@ def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path
         assert new_run_folder(tmp_path, "hackmatrix", 0, "").name == f"{first.name}-2"
 
 
+@pytest.mark.long
 def test_killed_it_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
-    command = [sys.executable, str(SCRIPT), *FLAGS.split(), "--total-timesteps", "1000000000", "--run-name", "long"]
+    command = [
+        sys.executable,
+        str(SCRIPT),
+        "--no-wandb",
+        *FLAGS.split(),
+        "--total-timesteps",
+        "1000000000",
+        "--run-name",
+        "long",
+    ]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:
@@ -175,6 +203,29 @@ def test_killed_it_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 0
     (checkpoint,) = (tmp_path / "checkpoints" / "long").glob("checkpoint_*.pkl")
     assert f"--resume checkpoints/long/{checkpoint.name}" in said
+
+
+@pytest.mark.long
+def test_two_hosts_train_together(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        address = f"localhost:{free.getsockname()[1]}"
+    together = f"--distributed --coordinator {address} --num-processes 2"
+    flags = f"{FLAGS} --no-wandb --total-timesteps 400 --run-name both {together}"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(SCRIPT), *flags.split(), "--process-id", str(number)],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in (0, 1)
+    ]
+    said = [process.communicate(timeout=600)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert "on 2 x cpu" in said[0]
+    assert said[1] == ""
+    assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl").progress.updates == 3
 
 
 @pytest.mark.parametrize(
