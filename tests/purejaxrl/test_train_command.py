@@ -224,7 +224,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
     said = [process.communicate(timeout=600)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert "on 2 x cpu" in said[0]
-    assert said[1] == ""
+    assert [line for line in said[1].splitlines() if not line.startswith("[Gloo]")] == [], "the second is silent"
     assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl").progress.updates == 3
 
 
