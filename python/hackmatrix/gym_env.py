@@ -71,10 +71,9 @@ class HackMatrixEnv(gym.Env[Observation, np.int64]):
         if render_mode not in (None, *RENDER_MODES):
             raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(RENDER_MODES)}.")
         self.render_mode = render_mode
-        self.observation_space = gym_spaces.OBSERVATION_SPACE
-        self.action_space = gym_spaces.ACTION_SPACE
+        self.observation_space = gym_spaces.observation_space()
+        self.action_space = gym_spaces.action_space()
         self._episodes = Episodes(1, engine, deadline=deadline, restart=restart)
-        self._has_started = False
         self._window: Window | None = None
 
     def reset(
@@ -87,11 +86,8 @@ class HackMatrixEnv(gym.Env[Observation, np.int64]):
             self._episodes.start_from([state], _ONLY)
         elif seed is not None:
             self._episodes.start(_ONLY, np.array([seed], np.uint64))
-        elif self._has_started:
-            self._episodes.start(_ONLY)
         else:
-            self._episodes.start(_ONLY, self.np_random.integers(1 << 63, size=1, dtype=np.uint64))
-        self._has_started = True
+            self._episodes.start(_ONLY)
         if self.render_mode == "human":
             self.render()
         return self._observation(), self._info()

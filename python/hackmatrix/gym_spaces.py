@@ -12,19 +12,33 @@ from hackmatrix.names import ACTIONS
 PLAYER, PROGRAMS, GRID = 10, 23, (6, 6, 42)
 NUM_ACTIONS = len(ACTIONS)
 
-OBSERVATION_SPACE: Any = spaces.Dict(
-    {
-        "player": spaces.Box(0.0, 1.0, (PLAYER,), np.float32),
-        "programs": spaces.MultiBinary(PROGRAMS),
-        "grid": spaces.Box(0.0, 1.0, GRID, np.float32),
-    }
-)
-FLAT_SPACE = spaces.Box(0.0, 1.0, (PLAYER + PROGRAMS + int(np.prod(GRID)),), np.float32)
-ACTION_SPACE: "spaces.Discrete[np.int64]" = spaces.Discrete(NUM_ACTIONS)
-
 
 Observation = dict[str, NDArray[Any]]
 """The parts of O1-O3, with any leading axes: player float32 (10,), programs int8 (23,), grid float32 (6, 6, 42)."""
+
+
+# A space draws from a generator of its own, so every environment has its own spaces.
+
+
+def observation_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
+    """The Dict of O1-O3."""
+    return spaces.Dict(
+        {
+            "player": spaces.Box(0.0, 1.0, (PLAYER,), np.float32),
+            "programs": spaces.MultiBinary(PROGRAMS),
+            "grid": spaces.Box(0.0, 1.0, GRID, np.float32),
+        }
+    )
+
+
+def flat_space() -> spaces.Box:
+    """The same as one vector in the order O, (1545,)."""
+    return spaces.Box(0.0, 1.0, (PLAYER + PROGRAMS + int(np.prod(GRID)),), np.float32)
+
+
+def action_space() -> "spaces.Discrete[np.int64]":
+    """The 28 actions."""
+    return spaces.Discrete(NUM_ACTIONS)
 
 
 def split(flat: NDArray[np.float32]) -> Observation:

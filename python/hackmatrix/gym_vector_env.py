@@ -60,15 +60,14 @@ class HackMatrixVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
             raise UsageError(f"there is no autoreset mode {autoreset_mode!r}: choose one of {modes}.") from None
         self.num_envs = num_envs
         self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
-        self.single_observation_space = gym_spaces.OBSERVATION_SPACE
-        self.single_action_space = gym_spaces.ACTION_SPACE
+        self.single_observation_space = gym_spaces.observation_space()
+        self.single_action_space = gym_spaces.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._episodes = Episodes(
             num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
         )
         self._ended = np.zeros(num_envs, np.bool_)
-        self._has_started = False
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -89,10 +88,7 @@ class HackMatrixVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]
             seeds = [gym_spaces.check_seed(given[slot] or 0) for slot in slots]
             self._episodes.start(slots, np.array(seeds, np.uint64))
         if without.any():
-            slots = np.flatnonzero(without)
-            fresh = self.np_random.integers(1 << 63, size=len(slots), dtype=np.uint64)
-            self._episodes.start(slots, None if self._has_started else fresh)
-        self._has_started = True
+            self._episodes.start(np.flatnonzero(without))
         self._ended = self._ended & ~wanted
         return self._observations(), gym_infos.view_of_many(self._episodes, wanted)
 

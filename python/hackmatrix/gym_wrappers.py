@@ -17,7 +17,7 @@ class FlatObservation(gym.ObservationWrapper[NDArray[np.float32], np.int64, Obse
 
     def __init__(self, env: gym.Env[Observation, np.int64]) -> None:
         super().__init__(env)
-        self.observation_space = gym_spaces.FLAT_SPACE
+        self.observation_space = gym_spaces.flat_space()
 
     def observation(self, observation: Observation) -> NDArray[np.float32]:
         """One vector of the parts."""
@@ -29,8 +29,8 @@ class FlatVectorObservation(VectorObservationWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.single_observation_space = gym_spaces.FLAT_SPACE
-        self.observation_space = batch_space(gym_spaces.FLAT_SPACE, env.num_envs)
+        self.single_observation_space = gym_spaces.flat_space()
+        self.observation_space = batch_space(gym_spaces.flat_space(), env.num_envs)
 
     def observations(self, observations: Any) -> Any:  # noqa: ANN401 - Gymnasium's signature
         """One vector of the parts of every game."""

@@ -60,6 +60,18 @@ class TestContract:
         for said in play(env, 300):
             assert env.observation_space.contains(said[0])
 
+    def test_every_environment_draws_from_spaces_of_its_own(self, swift_built: None) -> None:
+        one, other = HackMatrixEnv(), HackMatrixEnv()
+        drawn: list[list[int]] = []
+        for disturbing in (False, True):
+            one.action_space.seed(5)
+            drawn.append([])
+            for _ in range(20):
+                if disturbing:
+                    other.action_space.sample()
+                drawn[-1].append(int(one.action_space.sample()))
+        assert drawn[0] == drawn[1]
+
     def test_spaces(self, env: Env) -> None:
         observation, _ = env.reset(seed=0)
         shapes = {name: (part.shape, part.dtype) for name, part in observation.items()}

@@ -66,7 +66,7 @@ class NothingVecEnv(VecEnv):
         self._masks = list(games.action_masks().copy())
         games.close()
         self._rewards, self._dones = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.bool_)
-        super().__init__(num_envs, gym_spaces.OBSERVATION_SPACE, gym_spaces.ACTION_SPACE)
+        super().__init__(num_envs, gym_spaces.observation_space(), gym_spaces.action_space())
 
     def reset(self) -> gym_spaces.Observation:
         """The one observation."""

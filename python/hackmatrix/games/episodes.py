@@ -82,7 +82,9 @@ class Episodes:
         self._lost = np.zeros(num_games, np.bool_)
         self._failure: str | None = None
         self._has_played = True
-        self._games = open_games(engine, np.zeros(num_games, np.uint64), deadline)
+        # at random, so that the first games without a seed, which follow these by R6, are random too
+        seeds = np.random.default_rng().integers(1 << 64, size=num_games, dtype=np.uint64)
+        self._games = open_games(engine, seeds, deadline)
         self._see(self._games.opened)
 
     def start(self, slots: Slots, seeds: NDArray[np.uint64] | None = None, *, in_place: bool = False) -> None:

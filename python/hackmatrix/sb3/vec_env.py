@@ -50,8 +50,7 @@ class HackMatrixVecEnv(VecEnv):
         )
         self.render_mode = "rgb_array"
         self.metadata = {"render_modes": ["rgb_array"]}
-        self._has_started = False
-        super().__init__(num_envs, gym_spaces.OBSERVATION_SPACE, gym_spaces.ACTION_SPACE)
+        super().__init__(num_envs, gym_spaces.observation_space(), gym_spaces.action_space())
         if seed is not None:
             self.seed(seed)
 
@@ -61,11 +60,8 @@ class HackMatrixVecEnv(VecEnv):
         seeds = [None if seed is None else gym_spaces.check_seed(int(seed)) for seed in self._seeds]
         if all(seed is not None for seed in seeds):
             self._episodes.start(slots, np.array(seeds, np.uint64))
-        elif self._has_started:
-            self._episodes.start(slots)
         else:
-            self._episodes.start(slots, np.random.default_rng().integers(1 << 63, size=len(slots), dtype=np.uint64))
-        self._has_started = True
+            self._episodes.start(slots)
         self.reset_infos = [gym_infos.view_of_one(self._episodes, game) for game in range(self.num_envs)]
         self._reset_seeds()
         return self._observation()
