@@ -134,3 +134,16 @@ def test_the_command_prints_figures_and_compares_the_engines(
 def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
     with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk\."):
         player_of(name, deterministic=False, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [("--seed -1", "is no whole number in 0 ... 2^64 - 1"), ("--json /no/such/folder/a.json", "cannot write")],
+)
+def test_a_mistake_is_one_sentence_before_anything_is_played(
+    flags: str, fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["evaluate", "walk", *flags.split()])
+    assert caught.value.code == 2
+    assert fault in capsys.readouterr().err

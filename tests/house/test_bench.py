@@ -14,7 +14,7 @@ import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
 from hackmatrix.bench import env, gym, sb3, startup, swift, timing
-from hackmatrix.bench.records import Record, as_json, median_and_spread
+from hackmatrix.bench.records import Record, as_json, median_and_spread, plain_record
 from hackmatrix.cli import bench
 from hackmatrix.errors import HackMatrixError
 from hackmatrix.training_config import TrainingConfig
@@ -70,7 +70,7 @@ def test_without_names_every_benchmark_runs_and_the_file_holds_all(
 
 
 def test_json_keeps_what_was_not_measured_as_null() -> None:
-    record = startup._record("seconds_to_first_update_cold", 8, [2.0, 4.0, 3.0])
+    record = plain_record("seconds_to_first_update_cold", 8, [2.0, 4.0, 3.0], unit="s")
     (written,) = json.loads(as_json([record]))
     assert written["compile_seconds"] is None
     assert written["peak_bytes"] is None

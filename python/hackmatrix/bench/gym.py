@@ -5,7 +5,7 @@ import time
 import gymnasium
 import numpy as np
 
-from hackmatrix.bench.records import Record, rate_record
+from hackmatrix.bench.records import Record, plain_record
 
 STEPS_ALONE = 10_000
 STEPS_PER_GAME = 200
@@ -29,8 +29,8 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
         one.close()
         many.close()
     return [
-        rate_record("gym_steps_per_second", 1, alone),
-        rate_record("gym_vector_steps_per_second", num_envs, together),
+        plain_record("gym_steps_per_second", 1, alone),
+        plain_record("gym_vector_steps_per_second", num_envs, together),
     ]
 
 

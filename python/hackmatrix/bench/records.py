@@ -45,13 +45,13 @@ def median_and_spread(samples: Sequence[float]) -> tuple[float, float]:
     return median, (max(samples) - min(samples)) / median
 
 
-def rate_record(name: str, num_envs: int, samples: Sequence[float]) -> Record:
-    """A figure in steps per second that no compiler and no measured memory belong to."""
+def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str = "steps/s") -> Record:
+    """The median of samples, without compiler and memory."""
     value, spread = median_and_spread(samples)
     return Record(
         name=name,
         value=value,
-        unit="steps/s",
+        unit=unit,
         num_envs=num_envs,
         spread=spread,
         compile_seconds=None,

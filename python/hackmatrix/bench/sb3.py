@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from hackmatrix import gym_spaces
-from hackmatrix.bench.records import Record, median_and_spread, rate_record
+from hackmatrix.bench.records import Record, plain_record
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import POLICY, TrainingConfig
 
@@ -33,20 +33,11 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
     finally:
         games.close()
     real, ceiling = ([sample[which] for sample in samples] for which in (0, 1))
-    share, spread = median_and_spread([sample[0] / sample[1] for sample in samples])
+    share = [sample[0] / sample[1] for sample in samples]
     return [
-        rate_record("sb3_steps_per_second", num_envs, real),
-        rate_record("sb3_ceiling_steps_per_second", num_envs, ceiling),
-        Record(
-            name="sb3_share_of_ceiling",
-            value=share,
-            unit="",
-            num_envs=num_envs,
-            spread=spread,
-            compile_seconds=None,
-            trace_seconds=None,
-            peak_bytes=None,
-        ),
+        plain_record("sb3_steps_per_second", num_envs, real),
+        plain_record("sb3_ceiling_steps_per_second", num_envs, ceiling),
+        plain_record("sb3_share_of_ceiling", num_envs, share, unit=""),
     ]
 
 

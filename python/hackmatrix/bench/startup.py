@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from hackmatrix.bench.records import Record, median_and_spread
+from hackmatrix.bench.records import Record, plain_record
 from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl.config import TrainConfig
 
@@ -27,8 +27,8 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
             cold.append(seconds_to_first_update(num_envs, cache))
             warm.append(seconds_to_first_update(num_envs, cache))
     return [
-        _record("seconds_to_first_update_cold", num_envs, cold),
-        _record("seconds_to_first_update_warm", num_envs, warm),
+        plain_record("seconds_to_first_update_cold", num_envs, cold, unit="s"),
+        plain_record("seconds_to_first_update_warm", num_envs, warm, unit="s"),
     ]
 
 
@@ -77,17 +77,3 @@ def _one_update(num_envs: int, folder: str) -> list[str]:
 
 def _has_a_row(metrics: Path) -> bool:
     return metrics.exists() and metrics.read_text().count("\n") >= 2  # the heading is the first line
-
-
-def _record(name: str, num_envs: int, samples: list[float]) -> Record:
-    value, spread = median_and_spread(samples)
-    return Record(
-        name=name,
-        value=value,
-        unit="s",
-        num_envs=num_envs,
-        spread=spread,
-        compile_seconds=None,
-        trace_seconds=None,
-        peak_bytes=None,
-    )

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from hackmatrix.bench.records import Record, rate_record
+from hackmatrix.bench.records import Record, plain_record
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.process import binary_path
 
@@ -26,8 +26,8 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
         _play(games)
         through = [_play(games) for _ in range(repetitions)]
     return [
-        rate_record("swift_steps_per_second", 1, alone),
-        rate_record("swift_protocol_steps_per_second", num_envs, through),
+        plain_record("swift_steps_per_second", 1, alone),
+        plain_record("swift_protocol_steps_per_second", num_envs, through),
     ]
 
 

@@ -1,7 +1,6 @@
 """``hackmatrix bench``: measure, show a table, and write the figures as JSON where asked."""
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -10,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from hackmatrix.bench.records import Record, as_json, as_table
-from hackmatrix.cli.parser import Parser, positive_int
+from hackmatrix.cli.parser import Parser, could_write, positive_int
 from hackmatrix.cli.xla import prefer_wide_vectors
 from hackmatrix.swift_env.process import SwiftEngineError, binary_path
 from hackmatrix.training_config import TrainingConfig
@@ -46,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
         if not _is_installed(name):
             parser.error(f'{name} needs {_NEEDED[name]}: run `pip install "hackmatrix[sb3]"`')
-    if args.json not in (None, STANDARD_OUTPUT) and not _could_write(Path(args.json)):
+    if args.json not in (None, STANDARD_OUTPUT) and not could_write(Path(args.json)):
         parser.error(f"cannot write {args.json}: name a file in a folder that exists and can be written to")
     prefer_wide_vectors()
     # The JSON may go to standard output, and then nothing else may.
@@ -102,7 +101,3 @@ def _parser() -> Parser:
 
 def _counts(text: str) -> list[int]:
     return [positive_int(count) for count in text.split(",")]
-
-
-def _could_write(path: Path) -> bool:
-    return os.access(path if path.exists() else path.parent, os.W_OK) and not path.is_dir()

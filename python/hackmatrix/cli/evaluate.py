@@ -3,10 +3,11 @@
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 
-from hackmatrix.cli.parser import Parser, positive_int
+from hackmatrix.cli.parser import Parser, could_write, positive_int, seed
 from hackmatrix.cli.xla import keep_compiled_programs
 
 STANDARD_OUTPUT = "-"
@@ -22,7 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         UsageError: the parameters cannot be used.
         SwiftEngineError: the Swift engine is not built, or fails.
     """
-    args = _parser().parse_args(argv)
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.json not in (None, STANDARD_OUTPUT) and not could_write(Path(args.json)):
+        parser.error(f"cannot write {args.json}: name a file in a folder that exists and can be written to")
     keep_compiled_programs()
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from hackmatrix.evaluation.play import play_episodes
@@ -43,8 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.json == STANDARD_OUTPUT:
         print(json.dumps(figures, indent=2))
     elif args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(figures, file, indent=2)
+        Path(args.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     if args.engine != BOTH:
         return 0
     different = [one.seed for one, other in zip(*played, strict=True) if one != other]
@@ -64,7 +67,7 @@ def _parser() -> Parser:
     parser.add_argument("player", metavar="PARAMS", help="a params_*.npz file, or `random`, or `walk`")
     parser.add_argument("--episodes", type=positive_int, default=1000, metavar="N", help="(default 1000)")
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--player-seed", type=int, default=0, metavar="N", help="seed of drawn actions (default 0)")
     parser.add_argument("--engine", choices=("swift", "jax", BOTH), default="jax", help="(default jax)")
     parser.add_argument("--num-envs", type=positive_int, default=256, metavar="N", help="games at once (default 256)")

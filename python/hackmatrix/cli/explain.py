@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from hackmatrix.cli.parser import Parser, fail
+from hackmatrix.cli.parser import Parser, could_write, fail, seed
 from hackmatrix.cli.xla import keep_compiled_programs
 from hackmatrix.errors import UsageError
 from hackmatrix.explain.play import Moment, moments, open_engines
@@ -55,7 +55,7 @@ def _parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="a trace file that `parity` wrote")
-    parser.add_argument("--seed", type=_seed, metavar="N", help="play from this seed, with --actions")
+    parser.add_argument("--seed", type=seed, metavar="N", help="play from this seed, with --actions")
     parser.add_argument(
         "--actions", type=_actions, metavar="A,B,...", help="numbers or names in any case, such as up,siphon,WARP,11"
     )
@@ -80,10 +80,8 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
         parser.error("a trace brings its own start and actions; give either TRACE or --seed and --actions")
     if not args.trace and (args.seed is None or args.actions is None):
         parser.error("nothing to play; give either TRACE or --seed and --actions")
-    if args.json not in (None, STANDARD_OUTPUT):
-        path = Path(args.json)
-        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-            parser.error(f"cannot write {args.json}; name a file in a folder that exists and can be written to")
+    if args.json not in (None, STANDARD_OUTPUT) and not could_write(Path(args.json)):
+        parser.error(f"cannot write {args.json}; name a file in a folder that exists and can be written to")
 
 
 def _traced(path: Path) -> Case:
@@ -142,12 +140,6 @@ def _write(text: str, target: str) -> None:
         Path(target).write_text(text, encoding="utf-8")
     except OSError as error:
         fail(f"cannot write {target}: {error.strerror}.")
-
-
-def _seed(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < 2**64):
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number in 0 ... 2^64 - 1")
-    return int(text)
 
 
 def _step(text: str) -> int:

@@ -1,7 +1,9 @@
 """Argument parsing whose errors are one sentence on standard error and exit code 2."""
 
 import argparse
+import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from hackmatrix.errors import HackMatrixError
@@ -26,6 +28,18 @@ def positive_int(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text}")
     return value
+
+
+def seed(text: str) -> int:
+    """A game's seed (R6)."""
+    if not (text.isascii() and text.isdigit() and int(text) < 2**64):
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number in 0 ... 2^64 - 1")
+    return int(text)
+
+
+def could_write(path: Path) -> bool:
+    """Whether a file can be written to, or made."""
+    return os.access(path if path.exists() else path.parent, os.W_OK) and not path.is_dir()
 
 
 def fail(error: HackMatrixError | str) -> NoReturn:

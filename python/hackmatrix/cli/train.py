@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hackmatrix.cli.parser import Parser, fail, positive_int
 from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
-from hackmatrix.cli.xla import prefer_wide_vectors
+from hackmatrix.cli.xla import keep_compiled_programs, prefer_wide_vectors
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 
@@ -62,6 +62,7 @@ def main(argv: list[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser().parse_args(given)
     prefer_wide_vectors()
+    keep_compiled_programs()
     try:
         is_first = _joined(arguments)
         start = _resumed(arguments)
@@ -250,7 +251,6 @@ def _train(
     max_steps = arguments.max_steps or (start.checkpoint.config.get("max_steps") if start else None)
     settings = {"run_name": folder and folder.name, "max_steps": max_steps, **dataclasses.asdict(config)}
 
-    training_loop.enable_compilation_cache()
     env = HackMatrixGymnax(max_steps=max_steps, mesh=parallel.mesh_of_all_devices(config.num_envs))
     with contextlib.ExitStack() as stack:
         total = done.timesteps + updates * config.batch_size

@@ -1,21 +1,18 @@
 """The host's side of training: compile once, run chunks of updates, hand metrics to sinks."""
 
 import math
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import platformdirs
 
 from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl import parallel
@@ -102,12 +99,6 @@ class StopRequest:
         for handled in self._previous:
             signal.signal(handled, signal.SIG_DFL)
         self._announce()
-
-
-def enable_compilation_cache() -> None:
-    """Keep compiled programs between runs, in JAX_COMPILATION_CACHE_DIR if set, else the user's cache directory."""
-    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        jax.config.update("jax_compilation_cache_dir", str(Path(platformdirs.user_cache_dir("hackmatrix")) / "jax"))
 
 
 def compile_training(config: TrainConfig, env: HackMatrixGymnax) -> CompiledTraining:
