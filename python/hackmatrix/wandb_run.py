@@ -1,5 +1,6 @@
 """Weights & Biases: on where it can be, and never in the way of a run."""
 
+import json
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -9,6 +10,15 @@ from typing import Any
 
 _OFFLINE = ("offline", "dryrun")
 _CONNECT_SECONDS = 20
+
+
+def kept_run_id(config_file: Path) -> str | None:
+    """The id on W&B that an earlier session of a run wrote into its ``config.json``; None without one."""
+    try:
+        kept = json.loads(config_file.read_text(encoding="utf-8")).get("wandb_id")
+    except (OSError, ValueError):
+        return None
+    return None if kept is None else str(kept)
 
 
 class WandbRun:

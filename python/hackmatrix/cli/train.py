@@ -336,10 +336,8 @@ def _tracked(
     start: _Start | None,
     say: Callable[[str], None],
 ) -> "WandbRun":
-    from hackmatrix.wandb_run import WandbRun
+    from hackmatrix.wandb_run import WandbRun, kept_run_id
 
-    config_file = folder / "config.json"
-    earlier = json.loads(config_file.read_text(encoding="utf-8")) if start and config_file.exists() else {}
     return WandbRun(
         say,
         is_wanted=not arguments.no_wandb,
@@ -348,7 +346,7 @@ def _tracked(
         entity=arguments.entity,
         name=folder.name,
         config=settings,
-        run_id=earlier.get("wandb_id"),
+        run_id=kept_run_id(folder / "config.json") if start else None,
         rewind_to=start.checkpoint.progress.updates if start and arguments.rewind else None,
     )
 

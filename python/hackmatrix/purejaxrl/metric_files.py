@@ -3,17 +3,33 @@
 import csv
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 from tensorboardX import SummaryWriter
 
 Metrics = Mapping[str, float]
 
 
-class CsvLog:
+class _Closing(ABC):
+    """A context that closes what it opened."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class CsvLog(_Closing):
     """One row per logging interval, flushed at once; a mean over no episodes is an empty cell.
 
     The columns are the keys of the first row. Of a file that is there already, the rows up to ``after_update``
@@ -27,12 +43,8 @@ class CsvLog:
         for row in kept:
             self.write(row)
 
-    def __enter__(self) -> "CsvLog":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def write(self, metrics: Metrics) -> None:
@@ -44,7 +56,7 @@ class CsvLog:
         self._file.flush()
 
 
-class JsonLinesLog:
+class JsonLinesLog(_Closing):
     """One JSON object per logging interval and line; a mean over no episodes is null. As ``CsvLog`` otherwise."""
 
     def __init__(self, path: Path, after_update: int = 0) -> None:
@@ -53,12 +65,8 @@ class JsonLinesLog:
         self._file: IO[str] = path.open("w", encoding="utf-8")
         self._file.writelines(f"{line}\n" for line in kept)
 
-    def __enter__(self) -> "JsonLinesLog":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def write(self, metrics: Metrics) -> None:
@@ -68,18 +76,14 @@ class JsonLinesLog:
         self._file.flush()
 
 
-class TensorBoardLog:
+class TensorBoardLog(_Closing):
     """The metrics as scalars over the updates in ``folder``; a resumed run adds a file. Use it as a context."""
 
     def __init__(self, folder: Path, after_update: int = 0) -> None:
         self._writer = SummaryWriter(str(folder), purge_step=after_update + 1 if after_update else None)
 
-    def __enter__(self) -> "TensorBoardLog":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self._writer.close()
 
     def write(self, metrics: Metrics) -> None:

@@ -21,7 +21,7 @@ from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve
 from hackmatrix.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Headlines, Ticks, save_model
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import POLICY, TrainingConfig
-from hackmatrix.wandb_run import WandbRun
+from hackmatrix.wandb_run import WandbRun, kept_run_id
 
 FINAL_MODEL = "final_model.zip"
 CONFIG = "config.json"
@@ -154,9 +154,6 @@ def _check_device(device: str) -> None:
 
 
 def _tracked(tracking: Tracking, folder: Path, settings: dict[str, Any], console: Console) -> WandbRun:
-    config_file = folder / CONFIG
-    earlier = json.loads(config_file.read_text(encoding="utf-8")) if config_file.exists() else {}
-
     def say(line: str) -> None:
         console.print(line, soft_wrap=True, highlight=False, markup=False)
 
@@ -168,7 +165,7 @@ def _tracked(tracking: Tracking, folder: Path, settings: dict[str, Any], console
         entity=tracking.entity,
         name=folder.name,
         config=settings,
-        run_id=earlier.get("wandb_id"),
+        run_id=kept_run_id(folder / CONFIG),
     )
 
 
