@@ -17,7 +17,7 @@ from hackmatrix.evaluation.players import player_of, walk
 from hackmatrix.evaluation.report import summary
 from hackmatrix.names import ACTIONS
 from hackmatrix.purejaxrl.checkpointing import save_params
-from hackmatrix.purejaxrl.masked_ppo import ActorCritic
+from hackmatrix.purejaxrl.networks import ActorCritic
 
 GAMES = 5  # the width that other tests have the JAX engine compiled for
 

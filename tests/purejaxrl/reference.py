@@ -42,16 +42,29 @@ def gae(
 
 def network(params: Mapping[str, Any], obs: NDArray[np.float32]) -> tuple[Floats, Floats]:
     """Logits (n, actions) and values (n,) of the tanh network."""
-
-    def dense(name: str, inputs: Floats) -> Floats:
-        layer = params["params"][name]
-        outputs: Floats = inputs @ np.asarray(layer["kernel"], np.float64) + np.asarray(layer["bias"], np.float64)
-        return outputs
-
+    layers = params["params"]
     hidden = obs.astype(np.float64)
-    for layer in range(len(params["params"]) - 2):
-        hidden = np.tanh(dense(f"hidden_{layer}", hidden))
-    return dense("policy", hidden), dense("value", hidden)[:, 0]
+    if "centred" in layers:
+        hidden = np.stack([centred(layers["centred"], one) for one in hidden])
+    for layer in range(sum(name.startswith("hidden_") for name in layers)):
+        hidden = np.tanh(_dense(layers[f"hidden_{layer}"], hidden))
+    return _dense(layers["policy"], hidden), _dense(layers["value"], hidden)[:, 0]
+
+
+def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:
+    """What the player-centred network's trunk reads of one observation (1545,)."""
+    player_row, player_column = round(5 * obs[0]), round(5 * obs[1])
+    cells = np.tanh(_dense(layers["cell"], obs[33:].reshape(6, 6, 42)))
+    seen = np.zeros((11, 11, cells.shape[-1]))
+    for row in range(6):
+        for column in range(6):
+            seen[5 + row - player_row, 5 + column - player_column] = cells[row, column]
+    return np.concatenate([seen.ravel(), obs[:33], np.eye(6)[player_row], np.eye(6)[player_column]])
+
+
+def _dense(layer: Mapping[str, Any], inputs: Floats) -> Floats:
+    outputs: Floats = inputs @ np.asarray(layer["kernel"], np.float64) + np.asarray(layer["bias"], np.float64)
+    return outputs
 
 
 def loss(

@@ -95,7 +95,7 @@ class TestExactness:
 
     def test_another_network_is_refused(self, saved: Path, free_env: HackMatrixGymnax) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
-        with pytest.raises(CheckpointError, match="is of another network: resume with its own --hidden-dim"):
+        with pytest.raises(CheckpointError, match="is of another network: resume without --network"):
             check_fits(read_checkpoint(saved), saved, fresh)
         check_fits(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
 
@@ -186,7 +186,7 @@ class TestLatest:
             path.write_bytes(content)
             os.utime(path, (1e9 - age, 1e9 - age))
         (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
-        found, faults = latest_checkpoint(tmp_path)
+        found, _, faults = latest_checkpoint(tmp_path)
         assert found == tmp_path / "a" / "checkpoint_30.pkl"
         assert len(faults) == 1
         assert "checkpoint_40.pkl is no good checkpoint" in str(faults[0])
@@ -262,10 +262,10 @@ class TestWriting:
             time.sleep(0.1 * rng.random())
             process.send_signal(signal.SIGKILL)
             counted = [int(line) for line in process.communicate()[0].split()]
-            path, faults = latest_checkpoint(tmp_path)
+            _, checkpoint, faults = latest_checkpoint(tmp_path)
             assert not faults, "a file with a final name is whole"
             last = max([last, *counted])
-            assert read_checkpoint(path).progress.updates >= last
+            assert checkpoint.progress.updates >= last
 
 
 class TestSaver:

@@ -37,7 +37,7 @@ def test_defaults_are_the_documented_ones() -> None:
         "seed": 0,
         "log_interval": 10,
         "dtype": "float32",
-        "logit_cap": 0.0,
+        "network": "centred",
     }
 
 

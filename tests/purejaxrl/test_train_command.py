@@ -17,8 +17,9 @@ import pytest
 from hackmatrix import jax_env
 from hackmatrix.cli.runs import fresh_run_name, new_run_folder, run_folder
 from hackmatrix.cli.train import main, next_command
-from hackmatrix.purejaxrl.checkpointing import load_params, network_of, read_checkpoint
+from hackmatrix.purejaxrl.checkpointing import load_params, read_checkpoint
 from hackmatrix.purejaxrl.metric_files import read_csv
+from hackmatrix.purejaxrl.networks import network_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
@@ -169,7 +170,7 @@ def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
 def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
     assert main([*flags, "--hidden-dim", "8"]) == 1
-    assert "resume with its own --hidden-dim and --num-layers (16 and 3)" in capsys.readouterr().err
+    assert "resume without --network, --hidden-dim and --num-layers" in capsys.readouterr().err
 
 
 def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:

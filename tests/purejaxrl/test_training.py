@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from hackmatrix.errors import HackMatrixError, UsageError
-from hackmatrix.purejaxrl.checkpointing import load_params, network_of, save_params
+from hackmatrix.purejaxrl.checkpointing import load_params
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.purejaxrl.masked_ppo import ActorCritic, LossStats
+from hackmatrix.purejaxrl.masked_ppo import LossStats
+from hackmatrix.purejaxrl.networks import network_of
 from hackmatrix.purejaxrl.train import StepFacts, UpdateStats, init_runner, make_train
 from hackmatrix.purejaxrl.training_loop import (
     CompiledTraining,
@@ -191,19 +192,6 @@ def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: H
             StopRequest(),
         )
     assert len(recorder.rows) == 1
-
-
-@pytest.mark.parametrize(("hidden_dim", "num_layers"), [(8, 1), (24, 12)])
-def test_saved_parameters_tell_their_network(hidden_dim: int, num_layers: int, tmp_path: Path) -> None:
-    network = ActorCritic(num_actions=28, hidden_dim=hidden_dim, num_layers=num_layers)
-    obs = jax.random.uniform(jax.random.key(1), (5, 1545))
-    params = network.init(jax.random.key(0), obs)
-    save_params(tmp_path / "params_1.npz", params)
-    loaded = load_params(tmp_path / "params_1.npz")
-    assert network_of(loaded) == network
-    for mine, theirs in zip(network_of(loaded).apply(loaded, obs), network.apply(params, obs), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-    assert [path.name for path in tmp_path.iterdir()] == ["params_1.npz"]
 
 
 def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hackmatrix.cli.parser import Parser, fail, positive_int
+from hackmatrix.cli.parser import fail
 from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
+from hackmatrix.cli.train_flags import FLAGS, train_parser
 from hackmatrix.cli.xla import keep_compiled_programs, prefer_wide_vectors
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
@@ -24,34 +25,6 @@ if TYPE_CHECKING:
 INTERRUPTED_EXIT_CODE = 130
 FAILED_EXIT_CODE = 1
 
-# Group, flag, field of TrainConfig, type, meaning.
-_FLAGS: tuple[tuple[str, str, str, Any, str], ...] = (
-    ("environment", "--num-envs", "num_envs", positive_int, "games played in parallel"),
-    ("environment", "--num-steps", "num_steps", positive_int, "steps of each game per update"),
-    ("environment", "--total-timesteps", "total_timesteps", positive_int, "steps of all games, in whole updates"),
-    ("PPO", "--lr", "learning_rate", float, "learning rate (use 6.25e-5 with 2048 games)"),
-    ("PPO", "--gamma", "gamma", float, "discount factor"),
-    ("PPO", "--gae-lambda", "gae_lambda", float, "GAE lambda"),
-    ("PPO", "--num-minibatches", "num_minibatches", positive_int, "minibatches per epoch (scales with the batch)"),
-    ("PPO", "--update-epochs", "update_epochs", positive_int, "epochs per update (scales with the batch)"),
-    ("PPO", "--clip-eps", "clip_eps", float, "clipping range of the probability ratio and the value"),
-    ("PPO", "--vf-coef", "vf_coef", float, "weight of the value loss"),
-    ("PPO", "--ent-coef", "ent_coef", float, "weight of the entropy bonus"),
-    ("PPO", "--max-grad-norm", "max_grad_norm", float, "gradient norm to clip at"),
-    ("network", "--hidden-dim", "hidden_dim", positive_int, "width of a hidden layer"),
-    ("network", "--num-layers", "num_layers", positive_int, "number of hidden layers"),
-    ("logging and checkpoints", "--log-interval", "log_interval", positive_int, "updates per line of metrics"),
-    ("network", "--dtype", "dtype", str, "what the hidden layers compute in: float32 or bfloat16"),
-    (
-        "network",
-        "--logit-cap",
-        "logit_cap",
-        float,
-        "keep logits within ±N, so that no valid action dies out; 0: no cap",
-    ),
-    ("run", "--seed", "seed", int, "seed of network, games and shuffling"),
-)
-
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 1 if training failed, 130 if stopped before there were results.
@@ -60,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
     """
     given = sys.argv[1:] if argv is None else argv
-    arguments = _parser().parse_args(given)
+    arguments = train_parser().parse_args(given)
     prefer_wide_vectors()
     keep_compiled_programs()
     try:
@@ -83,76 +56,6 @@ class _Start(NamedTuple):
     checkpoint: "Checkpoint"
 
 
-def _parser() -> Parser:
-    parser = Parser(
-        prog="hackmatrix train", description="Train an agent on the JAX engine with masked PPO.", allow_abbrev=False
-    )
-    defaults = TrainConfig()
-    groups: dict[str, Any] = {}
-    for group, flag, field, kind, meaning in _FLAGS:
-        if group not in groups:
-            groups[group] = parser.add_argument_group(group)
-        default = getattr(defaults, field)
-        shown = f"{default:,}" if isinstance(default, int) else default
-        groups[group].add_argument(
-            flag, dest=field, type=kind, default=None, metavar="N", help=f"{meaning} (default {shown})"
-        )
-    groups["environment"].add_argument(
-        "--max-steps", type=positive_int, metavar="N", help="truncate episodes after N steps (default never)"
-    )
-    _add_logging(groups["logging and checkpoints"])
-    run = groups["run"]
-    run.add_argument(
-        "--resume", metavar="FILE", help="go on from a checkpoint_*.pkl file, or from the `latest` in --checkpoint-dir"
-    )
-    run.add_argument("--rewind", action="store_true", help="with --resume: rewind the history on W&B to the checkpoint")
-    several = parser.add_argument_group("several hosts")
-    several.add_argument(
-        "--distributed", action="store_true", help="train together with other processes, each started like this one"
-    )
-    several.add_argument("--coordinator", metavar="HOST:PORT", help="address of the first process, where not found")
-    several.add_argument("--num-processes", type=positive_int, metavar="N", help="how many processes, where not found")
-    several.add_argument("--process-id", type=int, metavar="N", help="this process's number from 0, where not found")
-    run.add_argument("--auto-tune", action="store_true", help="fit games, steps and learning rate to the device")
-    return parser
-
-
-def _add_logging(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--no-wandb", action="store_true", help="leave W&B out")
-    group.add_argument("--project", default="hackmatrix", metavar="NAME", help="W&B project (default hackmatrix)")
-    group.add_argument("--entity", metavar="NAME", help="W&B entity (default: the account's own)")
-    group.add_argument("--run-name", metavar="NAME", help="the run's name and folder (default: from time and seed)")
-    group.add_argument("--run-suffix", metavar="TEXT", help="appended to a name made from time and seed")
-    group.add_argument(
-        "--save-interval-minutes",
-        type=_positive_float,
-        default=10.0,
-        metavar="N",
-        help="minutes between checkpoints (default 10)",
-    )
-    group.add_argument(
-        "--save-interval", type=positive_int, metavar="N", help="updates between checkpoints (default: by time)"
-    )
-    group.add_argument(
-        "--checkpoint-dir",
-        type=Path,
-        default=Path("checkpoints"),
-        metavar="DIR",
-        help="where the run's folder goes (default checkpoints)",
-    )
-    group.add_argument("--no-artifact", action="store_true", help="do not upload checkpoints to W&B")
-
-
-def _positive_float(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
-    return value
-
-
 def _joined(arguments: argparse.Namespace) -> bool:
     """Join the other processes, if there are any; whether this is the first."""
     if not arguments.distributed:
@@ -173,19 +76,19 @@ def _resumed(arguments: argparse.Namespace) -> _Start | None:
     from hackmatrix.purejaxrl.checkpointing import LATEST, CheckpointError, latest_checkpoint, read_checkpoint
 
     try:
-        path = Path(arguments.resume)
-        if arguments.resume == LATEST:
-            path, faults = latest_checkpoint(arguments.checkpoint_dir)
-            for fault in faults:
-                print(f"Passed over: {fault}", file=sys.stderr)
-        return _Start(path, read_checkpoint(path))
+        if arguments.resume != LATEST:
+            return _Start(Path(arguments.resume), read_checkpoint(Path(arguments.resume)))
+        path, checkpoint, faults = latest_checkpoint(arguments.checkpoint_dir)
+        for fault in faults:
+            print(f"Passed over: {fault}", file=sys.stderr)
+        return _Start(path, checkpoint)
     except CheckpointError as error:
         raise UsageError(str(error)) from error
 
 
 def _config_of(arguments: argparse.Namespace, kept: dict[str, Any]) -> TrainConfig:
     """The flags given, over the settings of the checkpoint, over the defaults."""
-    given = {field: getattr(arguments, field) for _, _, field, _, _ in _FLAGS if getattr(arguments, field) is not None}
+    given = {field: getattr(arguments, field) for _, _, field, _, _ in FLAGS if getattr(arguments, field) is not None}
     fields = {field.name for field in dataclasses.fields(TrainConfig)}
     config = TrainConfig(**{name: value for name, value in kept.items() if name in fields} | given)
     if arguments.auto_tune:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.lockstep.policies import ways_to_exit
-from hackmatrix.purejaxrl.checkpointing import load_params, network_of
+from hackmatrix.purejaxrl.checkpointing import load_params
 from hackmatrix.purejaxrl.masked_ppo import MASKED_LOGIT
+from hackmatrix.purejaxrl.networks import network_of
 
 RANDOM, WALK = "random", "walk"
 

@@ -66,7 +66,8 @@ def load_policy(path: Path) -> Policy:
     import jax
 
     from hackmatrix.errors import HackMatrixError
-    from hackmatrix.purejaxrl.checkpointing import load_params, network_of
+    from hackmatrix.purejaxrl.checkpointing import load_params
+    from hackmatrix.purejaxrl.networks import network_of
 
     try:
         params = load_params(path)

@@ -22,7 +22,7 @@ from hackmatrix import RULES_VERSION
 from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl import parallel, plain_pickle
 from hackmatrix.purejaxrl.atomic import replacing
-from hackmatrix.purejaxrl.masked_ppo import ActorCritic, Params
+from hackmatrix.purejaxrl.networks import Params
 from hackmatrix.purejaxrl.progress import Progress
 from hackmatrix.purejaxrl.train import RunnerState
 
@@ -107,19 +107,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
     return Checkpoint(kept["runner"], Progress(**kept["progress"]), kept["config"], kept["rules_version"])
 
 
-def latest_checkpoint(folder: Path) -> tuple[Path, list[CheckpointError]]:
+def latest_checkpoint(folder: Path) -> tuple[Path, Checkpoint, list[CheckpointError]]:
     """The newest good checkpoint in ``folder`` and its subfolders, and what was wrong with newer ones.
 
     Raises CheckpointError when there is none.
     """
-    faults = []
+    faults: list[CheckpointError] = []
     for path in sorted(_checkpoints(folder), key=lambda path: (path.stat().st_mtime_ns, _step(path)), reverse=True):
         try:
-            read_checkpoint(path)
+            return path, read_checkpoint(path), faults
         except CheckpointError as fault:
             faults.append(fault)
-        else:
-            return path, faults
     raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
 
 
@@ -136,8 +134,8 @@ def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState) -> None:
     kept = {name: leaf.shape for name, leaf in checkpoint.runner.items() if name.startswith(_NETWORK)}
     if kept != wanted:
         raise CheckpointError(
-            f"{path} is of another network: resume with its own --hidden-dim and --num-layers "
-            f"({checkpoint.config.get('hidden_dim')} and {checkpoint.config.get('num_layers')})."
+            f"{path} is of another network: resume without --network, --hidden-dim and --num-layers, which are "
+            "kept in it."
         )
 
 
@@ -220,19 +218,3 @@ def load_params(path: Path) -> Params:
     except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile):
         raise HackMatrixError(f"{path} cannot be read as parameters; give the path of a params_*.npz file.") from None
     return unflatten_dict(flat, sep="/")
-
-
-def network_of(params: Params) -> ActorCritic:
-    """The network that ``params`` belong to, its architecture read from their shapes.
-
-    Raises HackMatrixError if they are the parameters of something else.
-    """
-    try:
-        layers = params["params"]
-        hidden_dim = layers["hidden_0"]["kernel"].shape[1]
-        num_actions = layers["policy"]["kernel"].shape[1]
-    except (KeyError, TypeError, IndexError, AttributeError):
-        raise HackMatrixError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
-    num_layers = sum(name.startswith("hidden_") for name in layers)
-    logit_cap = float(layers.get("logit_cap", 0.0))
-    return ActorCritic(num_actions=num_actions, hidden_dim=hidden_dim, num_layers=num_layers, logit_cap=logit_cap)

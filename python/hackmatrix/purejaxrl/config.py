@@ -14,6 +14,7 @@ REFERENCE_UPDATE_EPOCHS = 4
 TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
 MIN_UPDATE_EPOCHS = 2
 DTYPES = ("float32", "bfloat16")
+NETWORKS = ("centred", "mlp")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class TrainConfig:
     seed: int = 0
     log_interval: int = 10
     dtype: str = "float32"
-    logit_cap: float = 0.0
+    network: str = "centred"
 
     @property
     def batch_size(self) -> int:
@@ -75,6 +76,8 @@ class TrainConfig:
                 raise UsageError(f"{name} must lie between 0 and 1, got {getattr(self, name)}.")
         if self.dtype not in DTYPES:
             raise UsageError(f"dtype must be {' or '.join(DTYPES)}, got {self.dtype}.")
+        if self.network not in NETWORKS:
+            raise UsageError(f"network must be {' or '.join(NETWORKS)}, got {self.network}.")
         if not 0 <= self.seed < 2**64:
             raise UsageError(f"seed must lie between 0 and 2^64 - 1, got {self.seed}.")
         if self.batch_size % self.num_minibatches:
@@ -101,7 +104,7 @@ _COUNTS = (
     "log_interval",
 )
 _POSITIVE = ("learning_rate", "clip_eps", "max_grad_norm")
-_NOT_NEGATIVE = ("vf_coef", "ent_coef", "logit_cap")
+_NOT_NEGATIVE = ("vf_coef", "ent_coef")
 _FRACTIONS = ("gamma", "gae_lambda")
 
 

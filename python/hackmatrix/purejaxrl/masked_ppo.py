@@ -7,12 +7,11 @@ observations; they become floats inside the policy and the loss, one minibatch a
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
-from flax import linen as nn
 from flax.training.train_state import TrainState
 from jax import Array
 
@@ -20,52 +19,16 @@ from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl._distrax import distrax
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import CompactObservation, EnvState, HackMatrixGymnax, StepOutcome
+from hackmatrix.purejaxrl.networks import Params
 
 MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
 ADVANTAGE_EPSILON = 1e-8
 
-Params = Any  # nested dicts of arrays, as flax makes them
-
 
 def masked_categorical(logits: Array, mask: Array) -> "distrax.Categorical":
     """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
     return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
-
-
-class ActorCritic(nn.Module):
-    """A tanh network with one trunk and two heads: (logits (..., num_actions), value (...)), float32.
-
-    The trunk is shared because nearly all the work lies in the first layer, which reads 1545 inputs.
-    """
-
-    num_actions: int = 28
-    hidden_dim: int = 256
-    num_layers: int = 2
-    dtype: str = "float32"
-    """What the trunk computes in; parameters, logits and values are float32 in any case."""
-    logit_cap: float = 0.0
-    """Logits stay within ± this, by tanh, so that no valid action dies out; 0: no cap. Kept among the parameters."""
-
-    @nn.compact
-    def __call__(self, obs: Array) -> tuple[Array, Array]:
-        """Evaluate observations, float32 (..., features)."""
-        hidden = obs
-        for layer in range(self.num_layers):
-            dense = nn.Dense(
-                self.hidden_dim,
-                dtype=jnp.dtype(self.dtype),
-                kernel_init=nn.initializers.orthogonal(2**0.5),
-                name=f"hidden_{layer}",
-            )
-            hidden = nn.tanh(dense(hidden))
-        hidden = hidden.astype(jnp.float32)
-        logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
-        if self.logit_cap:
-            cap = jax.lax.stop_gradient(self.param("logit_cap", lambda key: jnp.float32(self.logit_cap)))
-            logits = cap * nn.tanh(logits / cap)
-        value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0), name="value")(hidden)
-        return logits, jnp.squeeze(value, axis=-1)
 
 
 class Transition(NamedTuple):
@@ -108,14 +71,6 @@ class LossStats(NamedTuple):
 
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
-@functools.cache
-def make_network(
-    num_actions: int, hidden_dim: int, num_layers: int, dtype: str = "float32", logit_cap: float = 0.0
-) -> ActorCritic:
-    """The network of these sizes and settings."""
-    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, logit_cap)
-
-
 @functools.cache
 def make_optimizer(learning_rate: float, max_grad_norm: float) -> optax.GradientTransformation:
     """Adam at a constant learning rate, after clipping the gradient's global norm."""

@@ -21,9 +21,9 @@ from hackmatrix.purejaxrl.masked_ppo import (
     _update_epoch,
     compute_gae,
     evaluate,
-    make_network,
     make_optimizer,
 )
+from hackmatrix.purejaxrl.networks import make_network
 
 SIPHON_ACTION = 4
 
@@ -63,7 +63,7 @@ def init_runner(config: TrainConfig, env: HackMatrixGymnax) -> RunnerState:
     """A fresh network and a new game in every slot; a pure function of ``config.seed`` (R6 for the games)."""
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
     network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
-    network = make_network(env.num_actions, config.hidden_dim, config.num_layers, config.dtype, config.logit_cap)
+    network = make_network(config.network, env.num_actions, config.hidden_dim, config.num_layers, config.dtype)
     optimizer = make_optimizer(config.learning_rate, config.max_grad_norm)
     params = jax.jit(network.init)(network_key, jnp.zeros((1, env.observation_size)))
     env_state = jax.jit(jax.vmap(env.reset_from_seed))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
