@@ -7,6 +7,9 @@ _PROGRAMS = (
 ).split()
 
 ACTIONS = (*_MOVES, "siphon", *_PROGRAMS)
+SIPHON = ACTIONS.index("siphon")
+"""Lower actions are moves, higher ones programs."""
+ACTION_KINDS = ("move", "siphon", "program")
 COMPONENTS = tuple(
     "step_penalty stage_completion score_gain kills data_siphon distance_shaping victory death_penalty resource_gain "
     "resource_holding damage_penalty hp_recovery siphon_quality siphon_death_penalty program_waste".split()

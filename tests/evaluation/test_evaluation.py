@@ -14,7 +14,7 @@ from hackmatrix.cli.main import main
 from hackmatrix.errors import UsageError
 from hackmatrix.evaluation.play import Episode, play_episodes
 from hackmatrix.evaluation.players import player_of, walk
-from hackmatrix.evaluation.report import summary
+from hackmatrix.evaluation.report import as_json, summary
 from hackmatrix.names import ACTIONS
 from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.purejaxrl.networks import ActorCritic
@@ -118,6 +118,13 @@ def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
     assert sum(figures["killed_by"].values()) == figures["endings"]["died"]
     # Wilson's interval of 0 in 60 (Newcombe 1998's formula, worked by hand)
     assert figures["win_rate"] == pytest.approx({"mean": 0.0, "low": 0.0, "high": 0.0602}, abs=1e-4)
+
+
+def test_what_one_episode_cannot_tell_is_null_in_json(by_chance: list[Episode]) -> None:
+    figures = json.loads(as_json(summary(by_chance[:1])), parse_constant=pytest.fail)
+    length = by_chance[0].stats["steps"]
+    assert figures["length"] == {"mean": length, "low": None, "high": None}
+    assert figures["actions"]["HACK"]["at_once"] == {"mean": None, "low": 0.0, "high": 1.0}
 
 
 def test_the_command_prints_figures_and_compares_the_engines(

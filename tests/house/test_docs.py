@@ -1,5 +1,6 @@
 """The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
 
+import dataclasses
 import re
 from functools import cache
 from pathlib import Path
@@ -68,10 +69,9 @@ def test_training_page_states_the_defaults(root: Path) -> None:
         r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", (root / "docs" / "training-reference.md").read_text(), re.MULTILINE
     )
     stated = {FIELD_OF_FLAG.get(flag, flag.replace("-", "_")): float(text.replace(",", "")) for flag, text in rows}
-    defaults = TrainConfig()
     assert stated.pop("save_interval_minutes") == 10  # no setting of the training itself
-    assert len(stated) == 17
-    assert stated == {field: getattr(defaults, field) for field in stated}
+    defaults = dataclasses.asdict(TrainConfig())
+    assert stated == {name: value for name, value in defaults.items() if not isinstance(value, str)}
 
 
 def test_the_page_on_stable_baselines_lists_exactly_the_flags_of_the_command(root: Path, hackmatrix: Command) -> None:

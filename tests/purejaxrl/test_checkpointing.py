@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hackmatrix.atomic import replacing
 from hackmatrix.purejaxrl import plain_pickle
-from hackmatrix.purejaxrl.atomic import replacing
 from hackmatrix.purejaxrl.checkpointing import (
     CheckpointError,
     check_fits,
@@ -208,7 +208,7 @@ class TestWriting:
         def full(number: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("hackmatrix.purejaxrl.atomic.os.fsync", full)
+        monkeypatch.setattr("hackmatrix.atomic.os.fsync", full)
         with pytest.raises(OSError, match="No space left"), replacing(path) as file:
             file.write(b"new")
         assert path.read_bytes() == b"old"
@@ -224,7 +224,7 @@ class TestWriting:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("hackmatrix.purejaxrl.atomic.os.fsync", full)
+            patch.setattr("hackmatrix.atomic.os.fsync", full)
             saver.after(trainer.runner, Progress(10))
             assert said == [
                 f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."
@@ -239,7 +239,7 @@ class TestWriting:
             "import sys, numpy as np\n"
             "from pathlib import Path\n"
             "from hackmatrix.purejaxrl import plain_pickle\n"
-            "from hackmatrix.purejaxrl.atomic import replacing\n"
+            "from hackmatrix.atomic import replacing\n"
             "import hashlib\n"
             "folder, count = Path(sys.argv[1]), int(sys.argv[2])\n"
             "while True:\n"

@@ -1,6 +1,5 @@
 """``hackmatrix evaluate``: let somebody play many episodes and say how well they went."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from rich.console import Console
 
 from hackmatrix.cli.parser import Parser, could_write, positive_int, seed
 from hackmatrix.cli.xla import keep_compiled_programs
+from hackmatrix.games.engines import ENGINES
 
 STANDARD_OUTPUT = "-"
 DIFFERENT_EXIT_CODE = 1
@@ -31,11 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from hackmatrix.evaluation.play import play_episodes
     from hackmatrix.evaluation.players import player_of
-    from hackmatrix.evaluation.report import as_tables, summary
+    from hackmatrix.evaluation.report import as_json, as_tables, summary
 
     console = Console(stderr=args.json == STANDARD_OUTPUT)
     player = player_of(args.player, deterministic=args.deterministic, seed=args.player_seed)
-    engines = ("swift", "jax") if args.engine == BOTH else (args.engine,)
+    engines = ENGINES if args.engine == BOTH else (args.engine,)
     played = [
         play_episodes(player, args.seed, args.episodes, engine=engine, num_envs=args.num_envs, max_steps=args.max_steps)
         for engine in engines
@@ -45,9 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for table in as_tables(figures, f"{args.player}, {how}, games {args.seed} to {args.seed + args.episodes - 1}"):
         console.print(table)
     if args.json == STANDARD_OUTPUT:
-        print(json.dumps(figures, indent=2))
+        print(as_json(figures), end="")
     elif args.json:
-        Path(args.json).write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        Path(args.json).write_text(as_json(figures), encoding="utf-8")
     if args.engine != BOTH:
         return 0
     different = [one.seed for one, other in zip(*played, strict=True) if one != other]
@@ -69,7 +69,7 @@ def _parser() -> Parser:
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--player-seed", type=int, default=0, metavar="N", help="seed of drawn actions (default 0)")
-    parser.add_argument("--engine", choices=("swift", "jax", BOTH), default="jax", help="(default jax)")
+    parser.add_argument("--engine", choices=(*ENGINES, BOTH), default="jax", help="(default jax)")
     parser.add_argument("--num-envs", type=positive_int, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument(
         "--max-steps", type=positive_int, default=5000, metavar="N", help="truncate after (default 5000)"

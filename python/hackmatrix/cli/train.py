@@ -4,12 +4,12 @@ import argparse
 import contextlib
 import dataclasses
 import functools
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hackmatrix.atomic import write_json
 from hackmatrix.cli.parser import fail
 from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
 from hackmatrix.cli.train_flags import FLAGS, train_parser
@@ -175,7 +175,7 @@ def _train(
             wandb = _tracked(arguments, folder, settings, start, say)
             stack.callback(wandb.close)
             settings["wandb_id"] = wandb.run_id
-            (folder / "config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+            write_json(folder / "config.json", settings)
             sinks += [*_files(folder, done.updates, stack), wandb]
             upload = upload if arguments.no_artifact else wandb.upload
         saver = Saver(

@@ -11,6 +11,7 @@ from rich.console import Console
 from hackmatrix.cli.parser import Parser, positive_int
 from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
 from hackmatrix.errors import UsageError
+from hackmatrix.games.engines import ENGINES
 from hackmatrix.training_config import TrainingConfig
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
@@ -114,7 +115,7 @@ def _parser() -> Parser:
     parser.add_argument("--seed", type=int, metavar="N", help="seed of network and games (default 0)")
     parser.add_argument("--resume", type=Path, metavar="ZIP", help="a model to go on with, in its folder")
     parser.add_argument("--device", default="auto", help="torch's device: auto, cpu, cuda, mps (default auto)")
-    parser.add_argument("--engine", choices=("swift", "jax"), default="swift", help="(default swift)")
+    parser.add_argument("--engine", choices=ENGINES, default="swift", help="(default swift)")
     parser.add_argument(
         "--models-dir", type=Path, default=Path("models"), metavar="DIR", help="where runs go (default models)"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hackmatrix.cli.parser import Parser, positive_int
 from hackmatrix.cli.train_sb3 import require_sb3
+from hackmatrix.games.engines import ENGINES
 from hackmatrix.names import ACTIONS
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
@@ -71,7 +72,7 @@ def _parser() -> Parser:
     parser.add_argument("--episodes", type=positive_int, default=1, metavar="N", help="how many games (default 1)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--stochastic", action="store_true", help="draw actions instead of taking the likeliest")
-    parser.add_argument("--engine", choices=("swift", "jax"), default="swift", help="(default swift)")
+    parser.add_argument("--engine", choices=ENGINES, default="swift", help="(default swift)")
     parser.add_argument(
         "--render",
         choices=(WINDOW, TEXT),

@@ -13,6 +13,7 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
+from hackmatrix import jax_env
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.lockstep.policies import ways_to_exit
 from hackmatrix.purejaxrl.checkpointing import load_params
@@ -74,7 +75,6 @@ def _drawn(logits_of: Callable[[Array], Array], *, deterministic: bool, seed: in
         seeds: NDArray[np.uint64],
         steps: NDArray[np.int64],
     ) -> NDArray[np.int32]:
-        words = np.stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)], axis=1).astype(np.uint32)
-        return np.asarray(choose(observations, masks, words, steps.astype(np.uint32)), np.int32)
+        return np.asarray(choose(observations, masks, jax_env.seed_pairs(seeds), steps.astype(np.uint32)), np.int32)
 
     return player

@@ -1,5 +1,6 @@
 """What many episodes say together, with 95% confidence intervals."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -9,11 +10,10 @@ import numpy as np
 from rich.table import Table
 
 from hackmatrix.evaluation.play import Episode
-from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.names import ACTIONS, COMPONENTS, SIPHON
 
 Z = 1.96
 """Standard deviations that hold 95% of a normal distribution."""
-_SIPHON = 4
 
 
 def summary(episodes: Sequence[Episode]) -> dict[str, Any]:
@@ -40,8 +40,13 @@ def summary(episodes: Sequence[Episode]) -> dict[str, Any]:
         "reward": {
             name: _mean([episode.stats["reward_breakdown"][name] for episode in episodes]) for name in COMPONENTS
         },
-        "actions": {name: _use(episodes, index) for index, name in enumerate(ACTIONS) if index >= _SIPHON},
+        "actions": {name: _use(episodes, index) for index, name in enumerate(ACTIONS) if index >= SIPHON},
     }
+
+
+def as_json(figures: dict[str, Any]) -> str:
+    """The figures as JSON; null is what cannot be told (an interval from one episode, a share of nothing)."""
+    return json.dumps(_told(figures), indent=2, allow_nan=False) + "\n"
 
 
 def as_tables(figures: dict[str, Any], title: str) -> list[Table]:
@@ -71,7 +76,7 @@ def as_tables(figures: dict[str, Any], title: str) -> list[Table]:
 
 
 def _use(episodes: Sequence[Episode], action: int) -> dict[str, Any]:
-    if action == _SIPHON:
+    if action == SIPHON:
         uses = [episode.stats["actions"]["siphon"] for episode in episodes]
     else:
         uses = [episode.stats["programs_used"][ACTIONS[action]] for episode in episodes]
@@ -97,6 +102,12 @@ def _share(count: int, total: int) -> dict[str, float]:
     centre = (share + Z**2 / (2 * total)) / (1 + Z**2 / total)
     margin = Z * math.sqrt(share * (1 - share) / total + Z**2 / (4 * total**2)) / (1 + Z**2 / total)
     return {"mean": share, "low": max(0.0, centre - margin), "high": min(1.0, centre + margin)}
+
+
+def _told(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say
+    if isinstance(value, dict):
+        return {name: _told(entry) for name, entry in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _interval(value: dict[str, float], digits: int = 2) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hackmatrix.names import ACTIONS
+from hackmatrix.names import ACTIONS, SIPHON
 from parity import State
 
 Place = tuple[int, int]
@@ -14,7 +14,6 @@ Place = tuple[int, int]
 DIRECTIONS: tuple[Place, ...] = ((1, 0), (-1, 0), (0, -1), (0, 1))
 """Up, down, left, right (A2): the moves 0-3."""
 
-SIPHON = ACTIONS.index("siphon")
 WARP = ACTIONS.index("WARP")
 UNDO = ACTIONS.index("UNDO")
 RESET = ACTIONS.index("RESET")

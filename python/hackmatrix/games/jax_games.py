@@ -32,7 +32,7 @@ class JaxGames:
 
     def __init__(self, seeds: NDArray[np.uint64]) -> None:
         self._seeds = seeds.copy()
-        self._state, seen = _reset(_words(seeds))
+        self._state, seen = _reset(jax_env.seed_pairs(seeds))
         self.opened = _rows(seen)
         self._begun: tuple[State, _Seen] | None = None
 
@@ -51,7 +51,7 @@ class JaxGames:
         """Start new games from seeds (k,) in these slots."""
         all_seeds = np.zeros(len(self._seeds), np.uint64)
         all_seeds[slots] = seeds
-        self._state, seen = _reset_where(self._state, _words(all_seeds), self._chosen(slots))
+        self._state, seen = _reset_where(self._state, jax_env.seed_pairs(all_seeds), self._chosen(slots))
         return _rows(seen, slots)
 
     def restart(self, slots: Slots) -> Rows:
@@ -88,11 +88,6 @@ class JaxGames:
         chosen = np.zeros(len(self._seeds), np.bool_)
         chosen[slots] = True
         return chosen
-
-
-def _words(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Seeds (n,) as pairs of words (n, 2), low word first."""
-    return np.stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)], axis=1).astype(np.uint32)
 
 
 def _rows(seen: _Seen, slots: Slots | slice = slice(None)) -> Rows:

@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.names import ACTION_KINDS, ACTIONS, COMPONENTS, SIPHON
 
-_MOVES, _SIPHON = 4, 4
-KINDS = ("move", "siphon", "program")
-PROGRAMS = ACTIONS[_SIPHON + 1 :]
+PROGRAMS = ACTIONS[SIPHON + 1 :]
 
 
 class Statistics:
@@ -52,12 +50,12 @@ class Statistics:
         ``programs_used`` (23 names) as counts, ``highest_stage`` (9 is a game won), ``steps``.
         """
         components, actions = self._components[slots], self._actions[slots]
-        programs = actions[:, _SIPHON + 1 :]
-        kinds = (actions[:, :_MOVES].sum(axis=1), actions[:, _SIPHON], programs.sum(axis=1))
+        programs = actions[:, SIPHON + 1 :]
+        kinds = (actions[:, :SIPHON].sum(axis=1), actions[:, SIPHON], programs.sum(axis=1))
         return {
             "return": components.sum(axis=1) / 1000,
             "reward_breakdown": dict(zip(COMPONENTS, (components / 1000).T, strict=True)),
-            "actions": dict(zip(KINDS, kinds, strict=True)),
+            "actions": dict(zip(ACTION_KINDS, kinds, strict=True)),
             "programs_used": dict(zip(PROGRAMS, programs.T, strict=True)),
             "highest_stage": self._highest_stage[slots],
             "steps": self.steps[slots],

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 from hackmatrix.jax_env import (
     beings,
@@ -313,6 +314,11 @@ def seed_pair(seed: int) -> np.ndarray:
     if not 0 <= seed < 1 << 64:
         raise ValueError(f"seed {seed} is outside 0..2**64-1")
     return np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32)
+
+
+def seed_pairs(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """64-bit seeds ``(n,)`` as uint32 ``(n, 2)``: low word, high word."""
+    return np.stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)], axis=1).astype(np.uint32)
 
 
 def reset(seed: Array) -> State:

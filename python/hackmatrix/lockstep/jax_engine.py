@@ -50,14 +50,15 @@ class JaxEngine(BatchEngine):
     def __init__(self, games: int, *, marks: bool = False) -> None:
         self.games = games
         self._counts = np.zeros(len(NAMES), np.int64) if marks else None
-        self._state, self._shown, _ = _reset(_words(np.zeros(games, np.uint64)), marks)
+        self._state, self._shown, _ = _reset(jax_env.seed_pairs(np.zeros(games, np.uint64)), marks)
         self._begun: tuple[bytes, bool, tuple[State, Shown, Stepped, Array | None]] | None = None
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         """As BatchEngine: new games."""
         all_seeds = self.seeds().copy()
         all_seeds[slots] = seeds
-        return self._placed(_reset_where(self._state, _words(all_seeds), self._rows(slots), self._marking), slots)
+        pairs = jax_env.seed_pairs(all_seeds)
+        return self._placed(_reset_where(self._state, pairs, self._rows(slots), self._marking), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
         """As BatchEngine: the games that R6 names."""
@@ -140,11 +141,6 @@ class JaxEngine(BatchEngine):
         rows = np.zeros(self.games, np.bool_)
         rows[slots] = True
         return rows
-
-
-def _words(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Seeds (n,) as pairs of words (n, 2), low word first."""
-    return np.stack([seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)], axis=1).astype(np.uint32)
 
 
 _jit = partial(jax.jit, static_argnames="marking")

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.names import SIPHON
 from parity import Policy, UsageError, View
 
 Weights = NDArray[np.float64]
 
 _SEEN_BY_PLAYER, _PROGRAMS, _FEATURES = 10, 23, 42
 _ENEMIES, _BLOCKS, _TURNS, _EXIT = slice(0, 4), slice(7, 10), 36, 40
-_SIPHON, _FIRST_PROGRAM = 4, 5
 _STEPS = ((1, 0), (-1, 0), (0, -1), (0, 1))
 _FAR = 99
 
@@ -84,7 +84,7 @@ def load_policy(path: Path) -> Policy:
 
 def _by_kind(view: View, *, moves: float, siphon: float, programs: float) -> Weights:
     row = np.full(view.mask.shape[1], programs)
-    row[:_SIPHON], row[_SIPHON] = moves, siphon
+    row[:SIPHON], row[SIPHON] = moves, siphon
     return np.tile(row, (len(view.mask), 1))
 
 

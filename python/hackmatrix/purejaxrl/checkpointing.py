@@ -19,9 +19,9 @@ from flax.traverse_util import flatten_dict, unflatten_dict
 from numpy.typing import NDArray
 
 from hackmatrix import RULES_VERSION
+from hackmatrix.atomic import replacing
 from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl import parallel, plain_pickle
-from hackmatrix.purejaxrl.atomic import replacing
 from hackmatrix.purejaxrl.networks import Params
 from hackmatrix.purejaxrl.progress import Progress
 from hackmatrix.purejaxrl.train import RunnerState

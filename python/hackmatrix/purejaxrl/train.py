@@ -10,6 +10,7 @@ from flax.training.train_state import TrainState
 from jax import Array
 from jax.sharding import NamedSharding
 
+from hackmatrix.names import SIPHON
 from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import EnvState, HackMatrixGymnax, StepOutcome
@@ -24,8 +25,6 @@ from hackmatrix.purejaxrl.masked_ppo import (
     make_optimizer,
 )
 from hackmatrix.purejaxrl.networks import make_network
-
-SIPHON_ACTION = 4
 
 
 class RunnerState(NamedTuple):
@@ -171,7 +170,7 @@ def _update(runner: RunnerState, config: TrainConfig, env: HackMatrixGymnax) -> 
 
 def _facts_of(transition: Transition, outcome: StepOutcome, episode_return: Array) -> StepFacts:
     action, done = transition.action, transition.done
-    kinds = jnp.stack([action < SIPHON_ACTION, action == SIPHON_ACTION, action > SIPHON_ACTION])
+    kinds = jnp.stack([action < SIPHON, action == SIPHON, action > SIPHON])
     return StepFacts(
         component_sums=outcome.components.astype(jnp.float32).sum(axis=0),
         action_counts=kinds.sum(axis=1, dtype=jnp.int32),

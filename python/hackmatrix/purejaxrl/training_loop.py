@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hackmatrix.errors import HackMatrixError
+from hackmatrix.names import ACTION_KINDS
 from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
@@ -31,7 +32,6 @@ from hackmatrix.purejaxrl.train import (
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
 """How long one call of the compiled program should take at most, once it is known how long an update takes."""
-ACTION_KINDS = ("move", "siphon", "program")
 
 Metrics = Mapping[str, float]
 

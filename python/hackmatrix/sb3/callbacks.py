@@ -10,6 +10,7 @@ from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
+from hackmatrix.atomic import replacing
 from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.wandb_run import WandbRun
@@ -22,9 +23,8 @@ _NUMBERS = (int, float, np.number)
 
 def save_model(model: MaskablePPO, path: Path) -> Path:
     """Write a model so that ``path`` is never half a file; raises OSError where it cannot be written."""
-    unfinished = path.with_name(f".{path.name}")
-    model.save(unfinished)
-    unfinished.replace(path)
+    with replacing(path) as file:
+        model.save(file)
     return path
 
 

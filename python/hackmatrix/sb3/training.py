@@ -1,7 +1,6 @@
 """Train MaskablePPO on the Swift engine, into one folder per run."""
 
 import contextlib
-import json
 import signal
 import zipfile
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import CSVOutputFormat, JSONOutputFormat, Logger, TensorBoardOutputFormat
 
+from hackmatrix.atomic import write_json
 from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve
 from hackmatrix.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Headlines, Ticks, save_model
@@ -93,7 +93,7 @@ def train(
         settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": POLICY}
         wandb = _tracked(tracking, folder, settings, console)
         stack.callback(wandb.close)
-        _write_json(folder / CONFIG, {**settings, "wandb_id": wandb.run_id})
+        write_json(folder / CONFIG, {**settings, "wandb_id": wandb.run_id})
         rollout = model.n_steps * config.num_envs
         rollouts = -(-(config.timesteps - first_step) // rollout)  # learning ends with a whole one
         progress, curve = ConsoleProgress(first_step + rollouts * rollout, console), LearningCurve()
@@ -197,9 +197,3 @@ def _interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _write_json(path: Path, value: dict[str, Any]) -> None:
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_text(json.dumps(value, indent=2, default=repr) + "\n", encoding="utf-8")
-    unfinished.replace(path)

@@ -1,16 +1,24 @@
 """Files that are there whole or not at all, whatever happens while they are written."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedWriter
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 PART = ".part"
 
 
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - whatever JSON can say
+    """Write plain values, indented; what is not plain by its ``repr``. Raises OSError as writing does."""
+    with replacing(path) as file:
+        file.write((json.dumps(value, indent=2, default=repr) + "\n").encode())
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Iterator[BufferedWriter]:
     """A file to write to that becomes ``path`` once the context ends well, and is on the disk by then.
 
     Otherwise ``path`` stays what it was, and what was written is removed. Raises OSError as writing does.
