@@ -21,6 +21,8 @@ NETWORKS = ("centred", "mlp")
 class TrainConfig:
     """Everything a PPO run depends on besides the environment; the defaults are the documented ones.
 
+    Those leave the kind of ``network`` open.
+
     Counts are per update unless said otherwise: one update plays ``num_envs`` games for
     ``num_steps`` steps each and learns from that batch ``update_epochs`` times, in
     ``num_minibatches`` parts. ``total_timesteps`` counts the steps of all games together.
