@@ -15,7 +15,8 @@ from rich.table import Table
 
 Metrics = Mapping[str, float]
 
-SMOOTHED_POINTS = 20
+SMOOTHED_PARTS = 20
+"""The trailing mean runs over one of so many parts of a run, lest it lag behind a short one."""
 
 # Shown name, metric, format.
 _HEADLINES = (
@@ -149,8 +150,8 @@ def _draw_smoothed(axis: Axes, steps: np.ndarray, values: np.ndarray) -> None:
     known = ~np.isnan(values)
     steps, values = steps[known], values[known]
     axis.plot(steps, values, alpha=0.4, marker="." if len(values) < 50 else "", label="per logging interval")
-    if len(values) > 2:
-        window = min(SMOOTHED_POINTS, len(values))
+    window = -(-len(values) // SMOOTHED_PARTS)
+    if window > 1:
         sums = np.cumsum(np.concatenate([[0.0], values]))
         ends = np.arange(1, len(values) + 1)
         starts = np.maximum(0, ends - window)
