@@ -1,6 +1,6 @@
 """Holds two engines of one world to each other, bit for bit. Knows no world; worlds register with it."""
 
-from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, State, Step
+from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from parity.errors import EngineError, ParityError, StateRefused, UsageError
 from parity.registry import load_world, open_batch, open_engine
 from parity.world import Board, EngineFactory, Mutant, MutationBench, Policy, Shrinker, StartMaker, View, World
@@ -13,11 +13,13 @@ __all__ = [
     "Engine",
     "EngineError",
     "EngineFactory",
+    "EngineOptions",
     "Mutant",
     "MutationBench",
     "ParityError",
     "Policy",
     "Shrinker",
+    "Slots",
     "StartMaker",
     "State",
     "StateRefused",

@@ -109,6 +109,8 @@ def _label(world: World, name: str, place: tuple[int, ...]) -> str:
     names: Mapping[str, Sequence[str]] = {
         "components": world.components,
         "mask": world.actions,
+        "facts": world.facts,
+        "events": world.events,
         "marks": tuple(world.marks),
     }
     return f"{name}[{names[name][place[0]]}]" if name in names else f"{name}[{index}]"

@@ -10,7 +10,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -30,7 +30,8 @@ class BatchStep:
     components: (n, components) reward components in the world's order; integers compare exactly.
     reward: (n,) float, the total reward.
     terminated, truncated: (n,) bool; ``truncated`` is absent in worlds without time limits.
-    info: name -> (n,) array, facts that every engine of the world reports; compared like all else.
+    facts: (n, facts) numbers of one type, after the step, in the order of the world's ``facts``; None: it has none.
+    events: (n,) unsigned integers: bit *i* is set where the world's event *i* happened; None where it has none.
     """
 
     observation: Array
@@ -38,7 +39,8 @@ class BatchStep:
     reward: Array
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_] | None = None
-    info: Mapping[str, Array] = field(default_factory=dict)
+    facts: Array | None = None
+    events: Array | None = None
 
     @property
     def ended(self) -> NDArray[np.bool_]:
@@ -46,11 +48,32 @@ class BatchStep:
         return self.terminated if self.truncated is None else self.terminated | self.truncated
 
 
+@dataclass(frozen=True)
+class EngineOptions:
+    """What a caller would like of an engine; an engine heeds what it can and ignores the rest.
+
+    marks: count rule marks.
+    packed: observations may come in a smaller form, which ``BatchEngine.unpacked`` turns into the world's.
+    deadline: seconds that an answer may take, for engines that can hang; None: the engine's own choice.
+    """
+
+    marks: bool = False
+    packed: bool = False
+    deadline: float | None = None
+
+
 class BatchEngine(ABC):
     """``games`` games of one world, each in its slot 0 … games − 1. Worlds implement this.
 
+    It is the only way in which anything plays a world: the harness, the environments, the evaluation.
+
     Arrays that a method returns stay as they are until the engine's next step, reset, restart or set_state.
     ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
+
+    The first seven methods are required. The others are capabilities, each with a default for engines that lack it:
+    ``facts`` (numbers for infos and reports), ``unpacked`` (small observations on the way), ``begin_step`` (working
+    while the caller does), ``step_restarting`` (auto-reset in the same pass), ``state_arrays`` (fast comparison),
+    ``marks`` (rule coverage) and ``close``.
     """
 
     games: int
@@ -93,6 +116,17 @@ class BatchEngine(ABC):
         ``set_state(get_state(…))`` is the identity. Raises StateRefused, with nothing changed, when a
         state is against the world's rules. Fires no marks but those of making an observation.
         """
+
+    def facts(self) -> Array | None:
+        """The world's facts (games, facts) as the games stand now; None in worlds without facts."""
+        return None
+
+    def unpacked(self, observation: Array) -> Array:
+        """Observations that a method returned, in the world's form, in an array that belongs to the caller.
+
+        Only an engine that was opened with ``packed`` may return them in another form.
+        """
+        return np.array(observation)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:  # noqa: B027 - a hint
         """Told of the next ``step`` (or ``step_restarting``) before it is asked for.
@@ -143,7 +177,8 @@ class Step:
     reward: float
     terminated: bool
     truncated: bool
-    info: dict[str, Any]
+    facts: tuple[int | float, ...]
+    events: int
 
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
@@ -174,7 +209,8 @@ class Engine:
             reward=float(step.reward[0]),
             terminated=bool(step.terminated[0]),
             truncated=step.truncated is not None and bool(step.truncated[0]),
-            info={name: values[0].tolist() for name, values in step.info.items()},
+            facts=() if step.facts is None else tuple(step.facts[0].tolist()),
+            events=0 if step.events is None else int(step.events[0]),
         )
 
     def get_state(self) -> State:

@@ -1,10 +1,14 @@
-"""What can go wrong, each with one sentence for the person at the terminal and an exit code."""
+"""What can go wrong, each with one sentence for the person at the terminal and an exit code.
+
+One family for the harness, the kit and the worlds: whoever catches ``ParityError`` has caught everything that a
+person can cause and mend.
+"""
 
 from __future__ import annotations
 
 
 class ParityError(Exception):
-    """Base of the harness's own errors; the message is one sentence that says what to do."""
+    """Base of all; the message is one sentence that says what is wrong and what to do."""
 
     exit_code = 3
 
@@ -19,5 +23,5 @@ class EngineError(ParityError):
     """An engine died, hung, raised or answered in a form its world does not promise."""
 
 
-class StateRefused(ParityError):
+class StateRefused(ParityError, ValueError):
     """An engine will not take a state in ``set_state``; its games are as they were before."""

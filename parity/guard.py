@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.engine import Array, BatchEngine, BatchStep, Slots, State
+from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import EngineError, StateRefused
 from parity.world import World
 
@@ -60,7 +60,7 @@ class GuardedEngine(BatchEngine):
         self.name = name
         self._world = world
         self._timeout = timeout
-        self._engine = self._ask("start", world.engines[name], games, marks=marks)
+        self._engine = self._ask("start", world.engines[name], games, EngineOptions(marks=marks))
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         """As BatchEngine: new games."""
@@ -81,6 +81,13 @@ class GuardedEngine(BatchEngine):
         mask = self._ask("mask", self._engine.mask)
         self._demand("masks", mask, (self.games, len(self._world.actions)), "bool")
         return mask
+
+    def facts(self) -> Array | None:
+        """As BatchEngine: the facts, or None."""
+        facts = self._ask("facts", self._engine.facts)
+        if facts is not None:
+            self._demand("facts", facts, (self.games, len(self._world.facts)))
+        return facts
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """As BatchEngine: a hint."""
@@ -150,6 +157,10 @@ class GuardedEngine(BatchEngine):
         self._demand("terminated flags", step.terminated, (self.games,), "bool")
         if step.truncated is not None:
             self._demand("truncated flags", step.truncated, (self.games,), "bool")
+        if step.facts is not None:
+            self._demand("facts", step.facts, (self.games, len(self._world.facts)))
+        if step.events is not None:
+            self._demand("events", step.events, (self.games,))
         return step
 
     def _observed(self, observation: Array, rows: int) -> Array:

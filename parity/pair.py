@@ -132,7 +132,11 @@ class Pair:
         }
         if step.truncated is not None:
             fields["truncated"] = step.truncated
-        return fields | {f"info.{name}": values for name, values in step.info.items()}
+        if step.facts is not None:
+            fields["facts"] = step.facts
+        if step.events is not None:
+            fields["events"] = (step.events[:, None] >> np.arange(len(self.world.events), dtype=step.events.dtype)) & 1
+        return fields
 
     def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> dict[str, Array | list[State]]:
         fields: dict[str, Array | list[State]] = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}

@@ -10,18 +10,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.engine import Array, BatchEngine, Slots, State
+from parity.engine import Array, BatchEngine, EngineOptions, Slots, State
 
 
 class EngineFactory(Protocol):
     """Opens a batch engine of ``games`` games.
 
-    With ``marks`` the engine counts rule marks; without, it may leave them out to be faster. Raises
-    EngineError with one sentence when the engine cannot start. Heavy imports belong in here, not at the
+    Raises EngineError with one sentence when the engine cannot start. Heavy imports belong in here, not at the
     top of the module that registers the world.
     """
 
-    def __call__(self, games: int, *, marks: bool = False) -> BatchEngine:
+    def __call__(self, games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
         """Open the engine."""
         ...
 
@@ -109,13 +108,15 @@ class World:
     observation_shape: of one game.
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
     draw: a complete state as a board, for reports.
+    facts: names of the numbers that engines report beside the observation, such as the stage.
+    events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
     component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
     observation_label: a name for one index of the observation, for reports.
     marks: mark -> rule id. Marks are what engines count; a rule is hit when one of its marks is. Their
         order is that of the columns of ``BatchEngine.marks``.
     rules: rule ids that a coverage run must hit (default: every id that a mark names).
     tolerances: field -> absolute tolerance; a field not named here is compared bit for bit. Fields are
-        ``observation``, ``components``, ``reward``, ``info.NAME`` and ``state.NAME`` (state arrays).
+        ``observation``, ``components``, ``reward``, ``facts`` and ``state.NAME`` (state arrays).
     starts, policies: what directed runs start from and choose actions by.
     load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
     shrinkers: candidates for smaller states.
@@ -130,6 +131,8 @@ class World:
     observation_shape: tuple[int, ...]
     state_fields: tuple[str, ...]
     draw: Callable[[State], Board]
+    facts: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
     component_unit: float = 1.0
     observation_label: Callable[[tuple[int, ...]], str] | None = None
     marks: Mapping[str, str] = field(default_factory=dict)

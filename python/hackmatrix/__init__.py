@@ -2,8 +2,10 @@
 
 from importlib.util import find_spec
 
+from hackmatrix.rules import VERSION
+
 __version__ = "0.1.0"
-RULES_VERSION = "1"
+RULES_VERSION = VERSION
 
 if find_spec("gymnasium") is not None:  # an extra; whoever has it finds HackMatrix-v0 registered
     import gymnasium

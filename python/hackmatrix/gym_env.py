@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix import gym_infos, gym_spaces
-from hackmatrix.errors import UsageError
 from hackmatrix.games.engines import DEADLINE
 from hackmatrix.games.episodes import Episodes
 from hackmatrix.gym_spaces import Observation
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
+from parity.errors import UsageError
 
 if TYPE_CHECKING:
     from hackmatrix.render.window import Window

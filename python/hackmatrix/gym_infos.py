@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hackmatrix.games.episodes import Episodes, Step
 from hackmatrix.games.rows import FACTS, Flag
-from hackmatrix.names import COMPONENTS
+from hackmatrix.rules import COMPONENTS
 
 Bools = NDArray[np.bool_]
 

@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from hackmatrix.errors import UsageError
-from hackmatrix.names import ACTIONS
+from hackmatrix.rules import ACTIONS
+from parity.errors import UsageError
 
 PLAYER, PROGRAMS, GRID = 10, 23, (6, 6, 42)
 NUM_ACTIONS = len(ACTIONS)

@@ -9,10 +9,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from hackmatrix import gym_infos, gym_spaces
-from hackmatrix.errors import UsageError
 from hackmatrix.games.engines import DEADLINE
 from hackmatrix.games.episodes import Episodes, Step
 from hackmatrix.gym_spaces import Observation
+from parity.errors import UsageError
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

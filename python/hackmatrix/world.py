@@ -7,22 +7,33 @@ from hackmatrix.lockstep.board import draw_board
 from hackmatrix.lockstep.policies import POLICIES, load_policy
 from hackmatrix.lockstep.shrinkers import SHRINKERS
 from hackmatrix.lockstep.starts import STARTS
-from hackmatrix.names import ACTIONS, COMPONENTS, MARKS, RULES, STATE_FIELDS, observation_label
-from parity import BatchEngine, World
+from hackmatrix.rules import (
+    ACTIONS,
+    COMPONENT_UNIT,
+    COMPONENTS,
+    EVENTS,
+    FACTS,
+    MARKS,
+    OBSERVATION_SIZE,
+    RULES,
+    STATE_FIELDS,
+    observation_label,
+)
+from parity import BatchEngine, EngineOptions, World
 
 
-def open_swift(games: int, *, marks: bool = False) -> BatchEngine:
+def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The canonical engine, as a process of its own; raises EngineError where it is not built."""
     from hackmatrix.lockstep.swift_engine import SwiftEngine
 
-    return SwiftEngine(games, marks=marks)
+    return SwiftEngine(games, options)
 
 
-def open_jax(games: int, *, marks: bool = False) -> BatchEngine:
+def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process."""
     from hackmatrix.lockstep.jax_engine import JaxEngine
 
-    return JaxEngine(games, marks=marks)
+    return JaxEngine(games, options)
 
 
 _GOLDEN = Path(__file__).parent / "lockstep" / "golden"
@@ -32,10 +43,12 @@ WORLD = World(
     engines={"swift": open_swift, "jax": open_jax},
     actions=ACTIONS,
     components=COMPONENTS,
-    observation_shape=(1545,),
+    observation_shape=(OBSERVATION_SIZE,),
     state_fields=STATE_FIELDS,
     draw=draw_board,
-    component_unit=0.001,
+    facts=FACTS,
+    events=EVENTS,
+    component_unit=COMPONENT_UNIT,
     observation_label=observation_label,
     marks=MARKS,
     rules=RULES,

@@ -15,7 +15,7 @@ from hackmatrix.cli.xla import keep_compiled_programs
 from hackmatrix.evaluation.play import play_episodes
 from hackmatrix.evaluation.players import Player, player_of
 from hackmatrix.evaluation.report import summary
-from hackmatrix.names import ACTIONS, SIPHON
+from hackmatrix.rules import ACTIONS, SIPHON
 
 PROGRAMS = ACTIONS[SIPHON + 1 :]
 _OWNED, _BOARD = slice(10, 33), slice(33, None)  # O2, O3

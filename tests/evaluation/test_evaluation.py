@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from hackmatrix.cli.main import main
-from hackmatrix.errors import UsageError
 from hackmatrix.evaluation.play import Episode, play_episodes
 from hackmatrix.evaluation.players import player_of, walk
 from hackmatrix.evaluation.report import as_json, summary
-from hackmatrix.names import ACTIONS
 from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.purejaxrl.networks import ActorCritic
+from hackmatrix.rules import ACTIONS
+from parity.errors import UsageError
 
 GAMES = 5  # the width that other tests have the JAX engine compiled for
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix.names import ACTIONS, SIPHON
+from hackmatrix.rules import ACTIONS, SIPHON
 
 RESET, HACK = (ACTIONS.index(name) - SIPHON - 1 for name in ("RESET", "HACK"))
 

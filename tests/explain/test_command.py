@@ -12,7 +12,7 @@ import pytest
 from hackmatrix.cli.main import main
 from hackmatrix.explain import facts, play
 from hackmatrix.world import WORLD
-from parity import BatchEngine, BatchStep
+from parity import BatchEngine, BatchStep, EngineOptions
 from parity.trace import Action, Case, Trace, write_trace
 
 from .test_facts import enemy, state
@@ -35,8 +35,8 @@ def traced(path: Path, *actions: Action, **fields: Any) -> Path:  # noqa: ANN401
 def altered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Instead of the JAX engine a Swift engine that pays one thousandth less in each step."""
 
-    def open_altered(games: int, *, marks: bool = False) -> BatchEngine:
-        engine = WORLD.engines["swift"](games, marks=marks)
+    def open_altered(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+        engine = WORLD.engines["swift"](games, options)
         step = engine.step
 
         def paying_less(actions: Any) -> BatchStep:  # noqa: ANN401

@@ -6,7 +6,7 @@ import pytest
 
 from hackmatrix.explain.facts import FACTS
 from hackmatrix.explain.transition import UNDO
-from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.rules import ACTIONS, COMPONENTS
 from parity import State
 
 from .conftest import Play

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from hackmatrix.explain.facts import FACTS, facts_of
-from hackmatrix.names import COMPONENTS
+from hackmatrix.rules import COMPONENTS
 from hackmatrix.world import WORLD
 from parity import BatchEngine
 

@@ -14,11 +14,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common import env_checker as sb3_env_checker
 
-from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.gym_wrappers import FlatObservation
-from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env import SwiftGames
+from parity.errors import ParityError, UsageError
 from tests.gym_env.conftest import assert_same, choose
 
 Env = gym.Env[Any, Any]
@@ -122,7 +122,7 @@ class TestStart:
 
     def test_a_wrong_state_is_one_sentence_and_the_game_goes_on(self, env: Env) -> None:
         env.reset(seed=1)
-        with pytest.raises(HackMatrixError, match="stage"):
+        with pytest.raises(ParityError, match="stage"):
             env.reset(options={"state": {"player": {"row": 0, "col": 0}, "stage": 12}})
         assert env.unwrapped.get_state()["seed"] == 1  # type: ignore[attr-defined]
 

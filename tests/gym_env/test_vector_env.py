@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
-from hackmatrix.errors import UsageError
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.gym_vector_env import HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatVectorObservation
+from parity.errors import UsageError
 from tests.gym_env.conftest import assert_same, choose
 
 GAMES = 5

@@ -16,8 +16,8 @@ from jax.experimental.compilation_cache import compilation_cache
 from hackmatrix.bench import env, gym, sb3, startup, swift, timing
 from hackmatrix.bench.records import Record, as_json, median_and_spread, plain_record
 from hackmatrix.cli import bench
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.training_config import TrainingConfig
+from parity.errors import ParityError
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
@@ -172,7 +172,7 @@ def test_startup_is_cold_once_and_then_warm(monkeypatch: pytest.MonkeyPatch, tmp
 def test_startup_says_why_the_trainer_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     failing = [sys.executable, "-c", "raise SystemExit('out of luck')"]
     monkeypatch.setattr(startup, "_one_update", lambda num_envs, folder: failing)
-    with pytest.raises(HackMatrixError, match="did not reach its first update: out of luck"):
+    with pytest.raises(ParityError, match="did not reach its first update: out of luck"):
         startup.measure(8, 1)
 
 

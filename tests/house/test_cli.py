@@ -7,7 +7,7 @@ import pytest
 
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
-from hackmatrix.errors import HackMatrixError
+from parity.errors import ParityError
 
 from .conftest import Command
 
@@ -64,7 +64,7 @@ def test_an_error_of_a_command_is_its_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(name: str) -> None:
-        raise HackMatrixError(f"{name} cannot start; mend it.")
+        raise ParityError(f"{name} cannot start; mend it.")
 
     monkeypatch.setattr("importlib.import_module", refuse)
     with pytest.raises(SystemExit) as stopped:

@@ -2,7 +2,7 @@
 
 from hackmatrix import jax_env
 from hackmatrix.lockstep.board import draw_board
-from hackmatrix.names import observation_label
+from hackmatrix.rules import observation_label
 
 
 def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:
@@ -43,4 +43,4 @@ def test_every_number_of_the_observation_has_its_own_name() -> None:
     assert len(set(names)) == 1545
     assert names[2] == "player hp"
     assert names[10] == "owns PUSH"
-    assert names[33 + 42 * 8 + 4] == "cell (1,2) enemy hp"
+    assert names[33 + 42 * 8 + 4] == "cell (1,2) enemyHP"

@@ -80,7 +80,8 @@ def test_the_walker_wins_games_from_their_start(engines: dict[str, BatchEngine])
         actions = np.where(swift.mask(), weights, -1).argmax(axis=1).astype(np.int32)
         step = swift.step_restarting(actions)
         observation = step.observation
-        highest = max(highest, int(step.info["stage"].max()))
+        assert step.facts is not None
+        highest = max(highest, int(step.facts[:, 0].max()))
     swift.close()
     assert highest >= 4
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from hackmatrix.jax_env.marks import NAMES
-from hackmatrix.names import MARKS
+from hackmatrix.rules import MARKS
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.world import WORLD
-from parity import BatchEngine
+from parity import BatchEngine, EngineOptions
 from parity.coverage import coverage_of
 from parity.lockstep import Settings, run
 
@@ -45,9 +45,9 @@ def test_seeds_of_the_whole_range_give_the_same_games(swift_built: None) -> None
 
 
 def test_another_seed_on_one_side_is_noticed(swift_built: None) -> None:
-    def open_misled(games: int, *, marks: bool = False) -> BatchEngine:
+    def open_misled(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
         """A JAX engine that hears another seed than it is told."""
-        engine = WORLD.engines["jax"](games, marks=marks)
+        engine = WORLD.engines["jax"](games, options)
         reset = engine.reset
         engine.reset = lambda seeds, slots: reset(seeds + np.uint64(1), slots)  # type: ignore[method-assign]
         return engine

@@ -22,7 +22,7 @@ def test_a_single_game_is_what_the_batch_says() -> None:
         assert step.components.tolist()[0] == -10
         assert step.components.dtype == np.int32
         assert isinstance(step.reward, float)
-        assert (step.terminated, step.truncated, step.info) == (False, False, {})
+        assert (step.terminated, step.truncated, step.facts, step.events) == (False, False, (), 0)
         assert engine.get_state()["turn"] == 1
         # What was handed out does not change afterwards.
         assert engine.reset(seed=7).tolist() == first.tolist()

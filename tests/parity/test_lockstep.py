@@ -197,10 +197,11 @@ class _Talkative(PlanesEngine):
             "reward": step.reward,
             "terminated": step.terminated,
             "truncated": np.zeros(self.games, dtype=np.bool_),
+            "facts": step.components[:, 1:2].copy(),
+            "events": np.zeros(self.games, dtype=np.uint32),
         }
-        info = {"picked": step.components[:, 1].copy()}
-        self._spoil(told | info)
-        return BatchStep(**told, info=info)
+        self._spoil(told)
+        return BatchStep(**told)
 
     def mask(self) -> NDArray[np.bool_]:
         mask = super().mask()
@@ -231,7 +232,8 @@ class _Talkative(PlanesEngine):
         ("reward", "reward"),
         ("terminated", "terminated"),
         ("truncated", "truncated"),
-        ("picked", "info.picked"),
+        ("facts", "facts[picked]"),
+        ("events", "events[ripened]"),
         ("mask", "mask[up]"),
         ("seed", "seed"),
         ("wasp", "state.wasp"),
@@ -240,7 +242,7 @@ class _Talkative(PlanesEngine):
 )
 def test_whatever_an_engine_reports_is_compared(spoiled: str, field: str) -> None:
     liar: type[_Talkative] = type("Liar", (_Talkative,), {"spoiled": spoiled})
-    world = replace(WORLD, engines={"honest": _Talkative, "liar": liar})
+    world = replace(WORLD, engines={"honest": _Talkative, "liar": liar}, facts=("picked",), events=("ripened",))
     assert run(world, ("honest", "honest"), BASIC).divergences == []
     (found,) = run(world, ("honest", "liar"), BASIC).divergences
     assert found.game == 2

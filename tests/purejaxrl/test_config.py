@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hackmatrix.errors import UsageError
 from hackmatrix.purejaxrl import config as config_module
 from hackmatrix.purejaxrl.config import (
     DeviceConfig,
@@ -16,6 +15,7 @@ from hackmatrix.purejaxrl.config import (
     auto_tune_for_device,
     get_device_config,
 )
+from parity.errors import UsageError
 
 
 def test_defaults_are_the_documented_ones() -> None:

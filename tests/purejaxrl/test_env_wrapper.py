@@ -9,8 +9,8 @@ import pytest
 from jax import Array
 
 from hackmatrix import jax_env
-from hackmatrix.errors import UsageError
 from hackmatrix.purejaxrl.env_wrapper import Engine, EnvState, HackMatrixGymnax
+from parity.errors import UsageError
 
 from . import free_engine
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hackmatrix.errors import UsageError
 from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.checkpointing import Checkpoint, read_checkpoint
+from parity.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("several_devices.py")

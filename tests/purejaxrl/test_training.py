@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.checkpointing import load_params
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
 from hackmatrix.purejaxrl.masked_ppo import LossStats
@@ -26,6 +25,7 @@ from hackmatrix.purejaxrl.training_loop import (
     metrics_of,
     run_training,
 )
+from parity.errors import ParityError, UsageError
 
 from .conftest import SMALL
 from .free_engine import BEST_MEAN_REWARD, REWARD_NAMES
@@ -207,7 +207,7 @@ def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Pat
         (plain, "cannot be read"),
         (tmp_path, "cannot be read"),
     ):
-        with pytest.raises(HackMatrixError, match=message):
+        with pytest.raises(ParityError, match=message):
             load_params(path)
-    with pytest.raises(HackMatrixError, match="not those of an ActorCritic"):
+    with pytest.raises(ParityError, match="not those of an ActorCritic"):
         network_of(load_params(foreign))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.render import BoardModel
 from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture, draw_surface
+from parity.errors import ParityError
 
 from .conftest import Draw
 
@@ -182,5 +182,5 @@ def test_without_pygame_one_sentence_says_how_to_install_it(monkeypatch: pytest.
     for module in ("picture", "window", "_pygame"):
         monkeypatch.delitem(sys.modules, f"hackmatrix.render.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(HackMatrixError, match=r'^Pictures need pygame: run `pip install "hackmatrix\[sb3\]"`\.$'):
+    with pytest.raises(ParityError, match=r'^Pictures need pygame: run `pip install "hackmatrix\[sb3\]"`\.$'):
         importlib.import_module(f"hackmatrix.render.{name}")

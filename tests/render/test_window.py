@@ -3,10 +3,10 @@
 import pygame
 import pytest
 
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.render import BoardModel
 from hackmatrix.render.picture import HEIGHT, WIDTH, draw_surface
 from hackmatrix.render.window import Window
+from parity.errors import ParityError
 
 FAST = 1000
 
@@ -80,7 +80,7 @@ def test_boards_follow_one_another_at_the_rate_asked_for(crowded: BoardModel) ->
 
 def test_no_display_is_one_sentence(monkeypatch: pytest.MonkeyPatch, crowded: BoardModel) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "no such driver")
-    with pytest.raises(HackMatrixError, match=r"^There is no display to open a window on: [^.]*\.$"):
+    with pytest.raises(ParityError, match=r"^There is no display to open a window on: [^.]*\.$"):
         Window(fps=FAST).show(crowded)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hackmatrix import jax_env
-from hackmatrix.errors import StateError
+from parity.errors import StateRefused
 
 from .builders import (
     Json,
@@ -213,7 +213,7 @@ BROKEN: list[tuple[Json, str]] = [
 @pytest.mark.parametrize(("broken", "names"), BROKEN, ids=[f"{n}-{names}" for n, (_, names) in enumerate(BROKEN)])
 def test_a_broken_state_is_refused_with_one_sentence_naming_the_field(broken: Json, names: str) -> None:
     given = copy.deepcopy(broken)
-    with pytest.raises(StateError) as caught:
+    with pytest.raises(StateRefused) as caught:
         jax_env.set_state(broken)
     message = str(caught.value)
     assert re.search(names, message), message

@@ -12,11 +12,11 @@ from rich.console import Console
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
-from hackmatrix.errors import HackMatrixError, UsageError
-from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.training import Tracking, load_model, train
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import TrainingConfig
+from parity.errors import ParityError, UsageError
 from tests.sb3.conftest import SHORT, run
 
 
@@ -133,7 +133,7 @@ def test_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path, setti
 
 
 def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
-    with pytest.raises(HackMatrixError, match=r"Training diverged.*lower --learning-rate"):
+    with pytest.raises(ParityError, match=r"Training diverged.*lower --learning-rate"):
         run(tmp_path, learning_rate=1e30)
 
 

@@ -5,9 +5,9 @@ import pytest
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecMonitor
 
-from hackmatrix.errors import UsageError
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from parity.errors import UsageError
 from tests.gym_env.conftest import assert_same, choose
 
 GAMES = 4

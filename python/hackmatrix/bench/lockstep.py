@@ -3,9 +3,8 @@
 import time
 
 from hackmatrix.bench.records import Record, median_and_spread
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.world import WORLD
-from parity import ParityError
+from parity.errors import ParityError
 from parity.lockstep import Settings, run
 
 STEPS = 600
@@ -19,12 +18,12 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
     what a first run takes longer than the median one: opening the engines, tracing and compiling.
 
     Raises:
-        HackMatrixError: the engines differ, or one cannot be opened.
+        ParityError: the engines differ, or one cannot be opened.
     """
     try:
         return [_measured(num_envs, repetitions)]
     except ParityError as error:
-        raise HackMatrixError(f"hackmatrix bench: {error}") from error
+        raise ParityError(f"hackmatrix bench: {error}") from error
 
 
 def _measured(num_envs: int, repetitions: int) -> Record:
@@ -49,5 +48,5 @@ def _steps_per_second(num_envs: int, seed: int) -> float:
     settings = Settings("uniform", steps=STEPS, games=num_envs, seed=seed, auto_reset=True)
     outcome = run(WORLD, ENGINES, settings)
     if outcome.divergences:
-        raise HackMatrixError("hackmatrix bench: the engines differ: `parity run --auto-reset` shows where.")
+        raise ParityError("hackmatrix bench: the engines differ: `parity run --auto-reset` shows where.")
     return outcome.steps / outcome.seconds

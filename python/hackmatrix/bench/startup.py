@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from hackmatrix.bench.records import Record, plain_record
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl.config import TrainConfig
+from parity.errors import ParityError
 
 POLL_SECONDS = 0.02
 
@@ -36,7 +36,7 @@ def seconds_to_first_update(num_envs: int, cache: str) -> float:
     """Run ``hackmatrix train`` for one update with ``cache`` as JAX's compilation cache; wall seconds.
 
     Raises:
-        HackMatrixError: the command failed or left no metrics; the message ends with what it said last.
+        ParityError: the command failed or left no metrics; the message ends with what it said last.
     """
     with tempfile.TemporaryDirectory() as folder:
         metrics = Path(folder) / "run" / "metrics.csv"
@@ -58,7 +58,7 @@ def seconds_to_first_update(num_envs: int, cache: str) -> float:
                 process.kill()
         if process.returncode or not _has_a_row(metrics):
             last_words = (log.read_text().strip().splitlines() or ["it said nothing"])[-1]
-            raise HackMatrixError(f"hackmatrix bench: `hackmatrix train` did not reach its first update: {last_words}")
+            raise ParityError(f"hackmatrix bench: `hackmatrix train` did not reach its first update: {last_words}")
         return seconds
 
 

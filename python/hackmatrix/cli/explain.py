@@ -11,12 +11,11 @@ from rich.console import Console
 
 from hackmatrix.cli.parser import Parser, could_write, fail, seed
 from hackmatrix.cli.xla import keep_compiled_programs
-from hackmatrix.errors import UsageError
 from hackmatrix.explain.play import Moment, moments, open_engines
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_moment, verdict
-from hackmatrix.names import ACTIONS
+from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
-from parity.errors import ParityError
+from parity.errors import ParityError, UsageError
 from parity.trace import RESTART, Action, Case, read_trace
 
 STANDARD_OUTPUT = "-"

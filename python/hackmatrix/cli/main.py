@@ -8,7 +8,7 @@ from importlib import metadata
 
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli.parser import Parser, fail
-from hackmatrix.errors import HackMatrixError
+from parity.errors import ParityError
 
 COMMANDS = {
     "train": "train an agent with PPO on the JAX environment",
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"unknown command {command!r}; {CHOICES}")
     try:
         exit_code: int = importlib.import_module(f"hackmatrix.cli.{command.replace('-', '_')}").main(arguments)
-    except HackMatrixError as error:
+    except ParityError as error:
         fail(error)
     except KeyboardInterrupt:
         print("hackmatrix: interrupted.", file=sys.stderr)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from hackmatrix.errors import HackMatrixError
+from parity.errors import ParityError
 
 USAGE_EXIT_CODE = 2
 
@@ -42,7 +42,7 @@ def could_write(path: Path) -> bool:
     return os.access(path if path.exists() else path.parent, os.W_OK) and not path.is_dir()
 
 
-def fail(error: HackMatrixError | str) -> NoReturn:
+def fail(error: ParityError | str) -> NoReturn:
     """Print one sentence on standard error and exit with code 2."""
     print(error, file=sys.stderr)
     raise SystemExit(USAGE_EXIT_CODE)

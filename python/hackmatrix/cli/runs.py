@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from hackmatrix.errors import UsageError
+from parity.errors import UsageError
 
 _RESULTS = ("params_*.npz", "metrics.csv", "*.zip", "progress.csv")
 """What a run leaves once it has come to something."""

@@ -14,8 +14,8 @@ from hackmatrix.cli.parser import fail
 from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
 from hackmatrix.cli.train_flags import FLAGS, train_parser
 from hackmatrix.cli.xla import keep_compiled_programs, prefer_wide_vectors
-from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
+from parity.errors import ParityError, UsageError
 
 if TYPE_CHECKING:
     from hackmatrix.purejaxrl.checkpointing import Checkpoint
@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None) -> int:
         return _train(config, arguments, folder, start, next_command(given, 10 * config.total_timesteps))
     except UsageError as error:
         fail(error)
-    except HackMatrixError as error:
+    except ParityError as error:
         print(error, file=sys.stderr)
         return FAILED_EXIT_CODE
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from hackmatrix.cli.parser import Parser, positive_int
 from hackmatrix.cli.runs import new_run_folder, run_folder, typed_command
-from hackmatrix.errors import UsageError
 from hackmatrix.games.engines import ENGINES
 from hackmatrix.training_config import TrainingConfig
+from parity.errors import UsageError
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
 

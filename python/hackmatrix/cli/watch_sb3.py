@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from hackmatrix.cli.parser import Parser, positive_int
 from hackmatrix.cli.train_sb3 import require_sb3
 from hackmatrix.games.engines import ENGINES
-from hackmatrix.names import ACTIONS
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
 from hackmatrix.render.window import has_display
+from hackmatrix.rules import ACTIONS
 
 if TYPE_CHECKING:
     from hackmatrix.gym_env import HackMatrixEnv

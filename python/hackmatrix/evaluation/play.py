@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hackmatrix.evaluation.players import Player
 from hackmatrix.games.episodes import Episodes, Step
 from hackmatrix.games.rows import Flag
-from hackmatrix.names import ACTIONS
+from hackmatrix.rules import ACTIONS
 
 NUM_ACTIONS = len(ACTIONS)
 _ENDINGS = {Flag.VICTORY: "won", Flag.DEATH: "died", Flag.INVALID_ACTION: "invalid"}

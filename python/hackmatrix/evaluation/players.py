@@ -14,11 +14,11 @@ from jax import Array
 from numpy.typing import NDArray
 
 from hackmatrix import jax_env
-from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.lockstep.policies import ways_to_exit
 from hackmatrix.purejaxrl.checkpointing import load_params
 from hackmatrix.purejaxrl.masked_ppo import MASKED_LOGIT
 from hackmatrix.purejaxrl.networks import network_of
+from parity.errors import ParityError, UsageError
 
 RANDOM, WALK = "random", "walk"
 
@@ -38,7 +38,7 @@ def player_of(name: str, *, deterministic: bool, seed: int) -> Player:
     try:
         params = load_params(Path(name))
         network = network_of(params)
-    except HackMatrixError as error:
+    except ParityError as error:
         raise UsageError(f"{error} Or evaluate {RANDOM} or {WALK}.") from error
     return _drawn(lambda observations: network.apply(params, observations)[0], deterministic=deterministic, seed=seed)
 

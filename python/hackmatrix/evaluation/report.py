@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 
 from hackmatrix.evaluation.play import Episode
-from hackmatrix.names import ACTIONS, COMPONENTS, SIPHON
+from hackmatrix.rules import ACTIONS, COMPONENTS, SIPHON
 
 Z = 1.96
 """Standard deviations that hold 95% of a normal distribution."""

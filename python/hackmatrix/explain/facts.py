@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.siphon import missed
 from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, place_of
-from hackmatrix.names import COMPONENTS, SIPHON
+from hackmatrix.rules import COMPONENTS, SIPHON
 
 STEP = -10
 COMPLETION = (1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000)

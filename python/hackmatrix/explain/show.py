@@ -15,7 +15,7 @@ from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.play import Moment
 from hackmatrix.explain.transition import Transition
 from hackmatrix.lockstep.board import draw_board
-from hackmatrix.names import ACTIONS, COMPONENTS
+from hackmatrix.rules import ACTIONS, COMPONENTS
 from parity import State
 from parity.trace import RESTART
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hackmatrix.names import ACTIONS, SIPHON
+from hackmatrix.rules import ACTIONS, SIPHON
 from parity import State
 
 Place = tuple[int, int]

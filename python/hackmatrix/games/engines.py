@@ -6,8 +6,8 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.errors import UsageError
 from hackmatrix.games.rows import Rows
+from parity.errors import UsageError
 
 EngineName = Literal["swift", "jax"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)

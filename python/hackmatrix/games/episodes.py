@@ -7,13 +7,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.errors import UsageError
 from hackmatrix.games.engines import DEADLINE, Slots, open_games
 from hackmatrix.games.rows import Rows, rewards
 from hackmatrix.games.statistics import Statistics
-from hackmatrix.names import COMPONENTS
+from hackmatrix.rules import COMPONENTS
 from hackmatrix.swift_env.process import SwiftEngineError
 from hackmatrix.swift_env.protocol import Refused
+from parity.errors import UsageError
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger("hackmatrix")
@@ -100,7 +100,7 @@ class Episodes:
         self._place(self._insist(begin), slots, in_place=in_place)
 
     def start_from(self, states: Sequence[dict[str, Any]], slots: Slots) -> None:
-        """New episodes in slots (k,) from complete states (k,); raises HackMatrixError for a wrong one."""
+        """New episodes in slots (k,) from complete states (k,); raises ParityError for a wrong one."""
         self._place(self._insist(lambda: self._games.set_states(states, slots)), slots, in_place=False)
 
     def begin_step(self, actions: NDArray[np.integer[Any]]) -> None:

@@ -66,7 +66,7 @@ class JaxGames:
         return [jax_env.get_state(jax.tree.map(lambda leaf, slot=slot: leaf[slot], host)) for slot in chosen]
 
     def set_states(self, states: Sequence[dict[str, Any]], slots: Slots) -> Rows:
-        """Put states (k) into slots (k,), all or, when one raises StateError, none."""
+        """Put states (k) into slots (k,), all or, when one raises StateRefused, none."""
         given = [jax_env.set_state(state) for state in states]
 
         def placed(old: Array, *new: Array) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.names import ACTION_KINDS, ACTIONS, COMPONENTS, SIPHON
+from hackmatrix.rules import ACTION_KINDS, ACTIONS, COMPONENTS, SIPHON
 
 PROGRAMS = ACTIONS[SIPHON + 1 :]
 

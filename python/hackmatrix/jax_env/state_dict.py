@@ -1,7 +1,7 @@
 """A state as the dict of the protocol (``S``), read and written on the host (A3-A7).
 
 ``set_state(get_state(state))`` is the identity. A dict that breaks a rule or a range raises one
-``StateError`` that names the field and the fault; ``docs/rules.md`` lists the ranges.
+``StateRefused`` that names the field and the fault; ``docs/rules.md`` lists the ranges.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from hackmatrix.errors import StateError
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Seed, Snapshot, State
+from parity.errors import StateRefused
 
 MAX_U32 = 2**32 - 1
 MAX_U64 = 2**64 - 1
@@ -30,7 +30,7 @@ def get_state(state: State) -> dict[str, Any]:
     """The complete state of one game (scalar leaves) as a dict of plain numbers, flags and lists."""
     host: State = jax.device_get(state)
     if np.shape(host.event) != ():
-        raise StateError("get_state takes the state of one game; index the batch first, for example with tree.map.")
+        raise StateRefused("get_state takes the state of one game; index the batch first, for example with tree.map.")
     return {
         **_write_snapshot(host.now),
         "seed": int(host.seed.low) | int(host.seed.high) << 32,
@@ -151,7 +151,7 @@ def set_state(state: Mapping[str, Any]) -> State:
     """The state that a dict describes; absent fields take the values of an empty new board.
 
     Raises:
-        StateError: one sentence that names the field and the fault; nothing is built then.
+        StateRefused: one sentence that names the field and the fault; nothing is built then.
     """
     top = _Fields(state, "state")
     seed = top.integer("seed", 0, MAX_U64, 0)
@@ -163,7 +163,7 @@ def set_state(state: Mapping[str, Any]) -> State:
     if recorded is None:
         for name, value in (("killsSinceHistory", kills), ("pickupsSinceHistory", pickups)):
             if value:
-                raise StateError(f"{name} is {value}, but without a history it must be 0.")
+                raise StateRefused(f"{name} is {value}, but without a history it must be 0.")
         history = BLANK_SNAPSHOT
     else:
         history = _read_snapshot(_Fields(recorded, "history"))
@@ -184,7 +184,7 @@ class _Fields:
 
     def __init__(self, fields: Any, path: str) -> None:
         if not isinstance(fields, Mapping):
-            raise StateError(f"{path} must be an object with named fields, not {_show(fields)}.")
+            raise StateRefused(f"{path} must be an object with named fields, not {_show(fields)}.")
         self._left = dict(fields)
         self.path = path
 
@@ -199,19 +199,19 @@ class _Fields:
 
     def integer(self, key: str, low: int, high: int, default: int | None) -> int:
         if default is None and key not in self._left:
-            raise StateError(f"{self.name(key)} is missing.")
+            raise StateRefused(f"{self.name(key)} is missing.")
         return _integer(self.name(key), self.take(key, default), low, high)
 
     def flag(self, key: str) -> bool:
         value = self.take(key, False)
         if not isinstance(value, (bool, np.bool_)):
-            raise StateError(f"{self.name(key)} must be true or false, not {_show(value)}.")
+            raise StateRefused(f"{self.name(key)} must be true or false, not {_show(value)}.")
         return bool(value)
 
     def choice(self, key: str, choices: Sequence[str]) -> int:
         value = self.take(key, None)
         if not isinstance(value, str) or value not in choices:
-            raise StateError(f"{self.name(key)} must be one of {', '.join(choices)}, not {_show(value)}.")
+            raise StateRefused(f"{self.name(key)} must be one of {', '.join(choices)}, not {_show(value)}.")
         return choices.index(value)
 
     def cell(self) -> int:
@@ -223,21 +223,21 @@ class _Fields:
     def items(self, key: str) -> list[Any]:
         value = self.take(key, [])
         if not isinstance(value, (list, tuple)):
-            raise StateError(f"{self.name(key)} must be a list, not {_show(value)}.")
+            raise StateRefused(f"{self.name(key)} must be a list, not {_show(value)}.")
         return list(value)
 
     def done(self) -> None:
         if self._left:
-            raise StateError(f"{self.name(str(next(iter(self._left))))} is not a known field.")
+            raise StateRefused(f"{self.name(str(next(iter(self._left))))} is not a known field.")
 
 
 def _integer(name: str, value: Any, low: int, high: int) -> int:
     # a client whose numbers are floats sends 3.0 for 3
     whole = isinstance(value, (int, np.integer)) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
-        raise StateError(f"{name} must be a whole number, not {_show(value)}.")
+        raise StateRefused(f"{name} must be a whole number, not {_show(value)}.")
     if not low <= value <= high:
-        raise StateError(f"{name} is {value}, outside {low} to {high}.")
+        raise StateRefused(f"{name} is {value}, outside {low} to {high}.")
     return int(value)
 
 
@@ -268,7 +268,7 @@ class _Board:
 
     def occupy(self, cell: int, who: str) -> None:
         if cell in self.occupants:
-            raise StateError(f"{who} stands at {_at(cell)}, where {self.occupants[cell]} already is.")
+            raise StateRefused(f"{who} stands at {_at(cell)}, where {self.occupants[cell]} already is.")
         self.occupants[cell] = who
 
 
@@ -302,7 +302,7 @@ def _read_snapshot(top: _Fields) -> Snapshot:
         _read_block(item, board)
     exit_cell = _read_exit(top)
     if board.read("block", exit_cell):
-        raise StateError(f"{top.name('exit')} is at {_at(exit_cell)}, where a block stands.")
+        raise StateRefused(f"{top.name('exit')} is at {_at(exit_cell)}, where a block stands.")
     for item in top.listed("resources"):
         _read_resource(item, board, exit_cell)
     for key, plane in (("siphoned", "siphoned"), ("siphonCenters", "centre")):
@@ -367,7 +367,7 @@ def _read_exit(top: _Fields) -> int:
     cell = item.cell()
     item.done()
     if cell not in CORNERS:
-        raise StateError(f"{item.path} is at {_at(cell)}, but the exit is a corner.")
+        raise StateRefused(f"{item.path} is at {_at(cell)}, but the exit is a corner.")
     return cell
 
 
@@ -379,7 +379,7 @@ def _read_program(item: _Fields) -> int | None:
     last = tables.NUM_ACTIONS - 1
     row = item.integer("programActionIndex", tables.FIRST_PROGRAM_ACTION, last, None) - tables.FIRST_PROGRAM_ACTION
     if named is not None and named != row:
-        raise StateError(
+        raise StateRefused(
             f"{item.name('programType')} is {PROGRAM_NAMES[named]}, but {item.name('programActionIndex')} means "
             f"{PROGRAM_NAMES[row]}."
         )
@@ -389,15 +389,15 @@ def _read_program(item: _Fields) -> int | None:
 def _read_block(item: _Fields, board: _Board) -> None:
     cell = item.cell()
     if board.read("block", cell):
-        raise StateError(f"{item.path} is a second block at {_at(cell)}.")
+        raise StateRefused(f"{item.path} is a second block at {_at(cell)}.")
     block_type = BLOCK_TYPES[item.choice("type", BLOCK_TYPES)]
     program = _read_program(item)
     if block_type == "program" and program is None:
-        raise StateError(f"{item.name('programType')} is missing: a program block names its program.")
+        raise StateRefused(f"{item.name('programType')} is missing: a program block names its program.")
     if block_type == "data" and program is not None:
-        raise StateError(f"{item.name('programType')} does not belong on a data block.")
+        raise StateRefused(f"{item.name('programType')} does not belong on a data block.")
     if program is not None and item.has("points"):
-        raise StateError(f"{item.name('points')} does not belong on a block that holds a program.")
+        raise StateRefused(f"{item.name('points')} does not belong on a block that holds a program.")
     board.write("block", cell, True)
     board.write("question", cell, block_type == "question")
     if program is None:
@@ -416,15 +416,15 @@ def _read_block(item: _Fields, board: _Board) -> None:
 def _read_resource(item: _Fields, board: _Board, exit_cell: int) -> None:
     cell = item.cell()
     if board.read("has_resource", cell):
-        raise StateError(f"{item.path} repeats the cell at {_at(cell)}.")
+        raise StateRefused(f"{item.path} repeats the cell at {_at(cell)}.")
     board.write("has_resource", cell, True)
     board.write("credits", cell, item.integer("credits", 0, 3, 0))
     board.write("energy", cell, item.integer("energy", 0, 3, 0))
     if item.flag("dataSiphon"):
         if board.read("block", cell):
-            raise StateError(f"{item.name('dataSiphon')} is at {_at(cell)}, where a block stands.")
+            raise StateRefused(f"{item.name('dataSiphon')} is at {_at(cell)}, where a block stands.")
         if cell == exit_cell:
-            raise StateError(f"{item.name('dataSiphon')} is at {_at(cell)}, where the exit is.")
+            raise StateRefused(f"{item.name('dataSiphon')} is at {_at(cell)}, where the exit is.")
         board.write("pickup", cell, True)
     item.done()
 
@@ -456,7 +456,7 @@ def _read_transmission(item: _Fields, board: _Board) -> None:
     cell = item.cell()
     board.occupy(cell, item.path)
     if board.read("block", cell):
-        raise StateError(f"{item.path} is at {_at(cell)}, where a block stands.")
+        raise StateRefused(f"{item.path} is at {_at(cell)}, where a block stands.")
     board.write("transmission", cell, True)
     board.write("timer", cell, item.integer("turnsRemaining", 0, tables.MAX_TIMER, None))
     board.write("kind", cell, item.choice("enemyType", ENEMY_NAMES))
@@ -471,7 +471,7 @@ def _read_owned(top: _Fields) -> int:
         first, last = tables.FIRST_PROGRAM_ACTION, tables.NUM_ACTIONS - 1
         bit = 1 << _integer(name, action, first, last) - first
         if owned & bit:
-            raise StateError(f"{name} repeats program {action}.")
+            raise StateRefused(f"{name} repeats program {action}.")
         owned |= bit
     return owned
 

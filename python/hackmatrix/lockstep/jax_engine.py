@@ -11,13 +11,13 @@ from jax import Array
 from numpy.typing import NDArray
 
 from hackmatrix import jax_env
-from hackmatrix.errors import StateError
 from hackmatrix.jax_env import marked
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number
 from hackmatrix.jax_env.marks import NAMES
 from hackmatrix.jax_env.state import Snapshot, State, choose
 from hackmatrix.jax_env.tables import FIRST_PROGRAM_ACTION
-from parity import BatchEngine, BatchStep, StateRefused
+from hackmatrix.rules import EVENTS, FACTS
+from parity import BatchEngine, BatchStep, EngineOptions
 
 Slots = NDArray[np.intp]
 
@@ -41,16 +41,17 @@ class Stepped(NamedTuple):
     components: Array
     reward: Array
     terminated: Array
-    info: dict[str, Array]
+    facts: Array
+    events: Array
 
 
 class JaxEngine(BatchEngine):
     """``games`` games of the JAX engine, vmapped and jitted."""
 
-    def __init__(self, games: int, *, marks: bool = False) -> None:
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
-        self._counts = np.zeros(len(NAMES), np.int64) if marks else None
-        self._state, self._shown, _ = _reset(jax_env.seed_pairs(np.zeros(games, np.uint64)), marks)
+        self._counts = np.zeros(len(NAMES), np.int64) if options.marks else None
+        self._state, self._shown, _ = _reset(jax_env.seed_pairs(np.zeros(games, np.uint64)), options.marks)
         self._begun: tuple[bytes, bool, tuple[State, Shown, Stepped, Array | None]] | None = None
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
@@ -92,10 +93,7 @@ class JaxEngine(BatchEngine):
 
     def set_state(self, states: Sequence[dict[str, Any]], slots: Slots) -> NDArray[Any]:
         """As BatchEngine: observations of the states taken."""
-        try:
-            given = [jax_env.set_state(state) for state in states]
-        except StateError as error:
-            raise StateRefused(str(error)) from error
+        given = [jax_env.set_state(state) for state in states]
 
         def placed(old: Array, *new: Array) -> NDArray[Any]:
             leaf = np.array(old)
@@ -134,8 +132,8 @@ class JaxEngine(BatchEngine):
         self._state, self._shown, stepped, fired = self._begun[2]
         self._begun = None
         self._count(fired)
-        components, reward, terminated, info = jax.tree.map(np.asarray, stepped)
-        return BatchStep(np.asarray(self._shown.observation), components, reward, terminated, info=info)
+        components, reward, terminated, facts, events = map(np.asarray, stepped)
+        return BatchStep(np.asarray(self._shown.observation), components, reward, terminated, None, facts, events)
 
     def _rows(self, slots: Slots) -> NDArray[np.bool_]:
         rows = np.zeros(self.games, np.bool_)
@@ -235,17 +233,10 @@ def _sum(counts: Array | None, more: Array | None) -> Array | None:
 
 
 def _stepped(final: State, result: jax_env.StepResult) -> Stepped:
-    info = {
-        "stage": final.now.stage,
-        "score": final.now.score,
-        "hp": final.now.hp,
-        "turn": final.now.turn,
-        "stage_complete": result.stage_complete,
-        "death": result.death,
-        "victory": result.victory,
-        "invalid_action": result.invalid_action,
-    }
-    return Stepped(result.components, jax.vmap(jax_env.reward)(result.components), result.terminated, info)
+    facts = jnp.stack([getattr(final.now, name).astype(jnp.uint32) for name in FACTS], axis=-1)
+    happened = [getattr(result, name).astype(jnp.uint32) << bit for bit, name in enumerate(EVENTS)]
+    events = sum(happened, start=jnp.uint32(0))
+    return Stepped(result.components, jax.vmap(jax_env.reward)(result.components), result.terminated, facts, events)
 
 
 def _scalars(state: State) -> Array:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.names import SIPHON
+from hackmatrix.rules import SIPHON
 from parity import Policy, UsageError, View
 
 Weights = NDArray[np.float64]
@@ -65,14 +65,14 @@ def load_policy(path: Path) -> Policy:
     """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
     import jax
 
-    from hackmatrix.errors import HackMatrixError
     from hackmatrix.purejaxrl.checkpointing import load_params
     from hackmatrix.purejaxrl.networks import network_of
+    from parity.errors import ParityError
 
     try:
         params = load_params(path)
         network = network_of(params)
-    except HackMatrixError as error:
+    except ParityError as error:
         raise UsageError(str(error)) from error
     probabilities = jax.jit(lambda observation: jax.nn.softmax(network.apply(params, observation)[0]))
 

@@ -6,12 +6,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.games.rows import Flag, Rows, rewards
+from hackmatrix.games.rows import FACTS, Rows, rewards
+from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import Refused, SwiftEngineError, SwiftGames
-from parity import BatchEngine, BatchStep, EngineError, State, StateRefused
+from parity import BatchEngine, BatchStep, EngineError, EngineOptions, State, StateRefused
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
+
+_EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
+"""The protocol has one bit more: the game was started anew."""
 
 _POSITION = np.dtype(
     [
@@ -34,9 +38,9 @@ _PACKED = np.dtype(
 class SwiftEngine(BatchEngine):
     """``games`` games of the Swift engine. It always counts marks; ``marks`` says whether to show them."""
 
-    def __init__(self, games: int, *, marks: bool = False) -> None:
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
-        self._shows_marks = marks
+        self._shows_marks = options.marks
         self._games = _asked(lambda: SwiftGames(np.zeros(games, np.uint64)))
         self._rows = self._games.opened
         self._first_marks = _asked(self._games.marks)[0]
@@ -127,11 +131,9 @@ class SwiftEngine(BatchEngine):
             self._packed = _asked(self._games.receive_packed_states)
         self._rows = rows
         assert rows.observation is not None
-        stage, score, hp, turn, flags = rows.facts.T
-        info = {"stage": stage, "score": score, "hp": hp, "turn": turn}
-        for flag in (Flag.STAGE_COMPLETE, Flag.DEATH, Flag.VICTORY, Flag.INVALID_ACTION):
-            info[flag.name.lower()] = flags & flag != 0
-        return BatchStep(rows.observation, rows.components, rewards(rows.components), rows.terminated, info=info)
+        facts, events = rows.facts[:, : len(FACTS)], rows.facts[:, -1] & _EVENT_BITS
+        reward = rewards(rows.components)
+        return BatchStep(rows.observation, rows.components, reward, rows.terminated, None, facts, events)
 
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
         """Take the new seeds and masks of some slots into those of all."""

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from hackmatrix import RULES_VERSION
 from hackmatrix.atomic import replacing
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.purejaxrl import parallel, plain_pickle
 from hackmatrix.purejaxrl.networks import Params
 from hackmatrix.purejaxrl.progress import Progress
 from hackmatrix.purejaxrl.train import RunnerState
+from parity.errors import ParityError
 
 FORMAT, FORMAT_VERSION = "hackmatrix checkpoint", 1
 LATEST = "latest"
@@ -32,7 +32,7 @@ _NETWORK = ".train_state"
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")
 
 
-class CheckpointError(HackMatrixError):
+class CheckpointError(ParityError):
     """A checkpoint cannot be read, or does not fit the run; the message names it and says what to do."""
 
 
@@ -208,13 +208,13 @@ def save_params(path: Path, params: Params) -> None:
 
 
 def load_params(path: Path) -> Params:
-    """Read what ``save_params`` wrote; HackMatrixError with one sentence if the file is not such a file."""
+    """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file."""
     try:
         # A plain .npy loads as well, and then has no names.
         loaded = np.load(path, allow_pickle=False)
         flat = {name: loaded[name] for name in loaded.files}
     except FileNotFoundError:
-        raise HackMatrixError(f"{path} does not exist; give the path of a params_*.npz file.") from None
+        raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
     except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise HackMatrixError(f"{path} cannot be read as parameters; give the path of a params_*.npz file.") from None
+        raise ParityError(f"{path} cannot be read as parameters; give the path of a params_*.npz file.") from None
     return unflatten_dict(flat, sep="/")

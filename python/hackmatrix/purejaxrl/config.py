@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from hackmatrix.errors import UsageError
+from parity.errors import UsageError
 
 REFERENCE_BATCH_SIZE = 256 * 128
 REFERENCE_NUM_MINIBATCHES = 4

@@ -14,8 +14,8 @@ from jax import Array
 from jax.sharding import Mesh
 
 from hackmatrix import jax_env
-from hackmatrix.errors import UsageError
 from hackmatrix.purejaxrl import parallel
+from parity.errors import UsageError
 
 # Pytrees of arrays whose inside is the engine's own affair.
 GameState = Any

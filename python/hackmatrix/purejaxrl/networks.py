@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from hackmatrix.errors import HackMatrixError
+from parity.errors import ParityError
 
 Params = Any  # nested dicts of arrays, as flax makes them
 
@@ -99,14 +99,14 @@ def make_network(
 def network_of(params: Params) -> ActorCritic:
     """The network that ``params`` belong to, its architecture read from their shapes.
 
-    Raises HackMatrixError if they are the parameters of something else.
+    Raises ParityError if they are the parameters of something else.
     """
     try:
         layers = params["params"]
         hidden_dim = layers["hidden_0"]["kernel"].shape[1]
         num_actions = layers["policy"]["kernel"].shape[1]
     except (KeyError, TypeError, IndexError, AttributeError):
-        raise HackMatrixError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
+        raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
     return ActorCritic(
         num_actions=num_actions,
         hidden_dim=hidden_dim,

@@ -13,7 +13,7 @@ import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from hackmatrix.errors import UsageError
+from parity.errors import UsageError
 
 GAMES = "games"
 SPLIT, WHOLE = PartitionSpec(GAMES), PartitionSpec()

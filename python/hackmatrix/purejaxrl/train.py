@@ -10,7 +10,6 @@ from flax.training.train_state import TrainState
 from jax import Array
 from jax.sharding import NamedSharding
 
-from hackmatrix.names import SIPHON
 from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import EnvState, HackMatrixGymnax, StepOutcome
@@ -25,6 +24,7 @@ from hackmatrix.purejaxrl.masked_ppo import (
     make_optimizer,
 )
 from hackmatrix.purejaxrl.networks import make_network
+from hackmatrix.rules import SIPHON
 
 
 class RunnerState(NamedTuple):

@@ -14,8 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hackmatrix.errors import HackMatrixError
-from hackmatrix.names import ACTION_KINDS
 from hackmatrix.purejaxrl import parallel
 from hackmatrix.purejaxrl.config import TrainConfig
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
@@ -28,6 +26,8 @@ from hackmatrix.purejaxrl.train import (
     make_train,
     shardings_of,
 )
+from hackmatrix.rules import ACTION_KINDS
+from parity.errors import ParityError
 
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
@@ -68,7 +68,7 @@ class Saving(Protocol):
         """Save if it is time."""
 
 
-class TrainingDiverged(HackMatrixError):
+class TrainingDiverged(ParityError):
     """The loss is no longer a number."""
 
 

@@ -2,13 +2,13 @@
 
 import os
 
-from hackmatrix.errors import HackMatrixError
+from parity.errors import ParityError
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 try:
     import pygame
 except ImportError:
-    raise HackMatrixError('Pictures need pygame: run `pip install "hackmatrix[sb3]"`.') from None
+    raise ParityError('Pictures need pygame: run `pip install "hackmatrix[sb3]"`.') from None
 
 __all__ = ["pygame"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hackmatrix.names import ACTIONS
+from hackmatrix.rules import ACTIONS
 
 SIZE = 6
 """Rows and columns of a board (A1)."""

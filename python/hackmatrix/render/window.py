@@ -5,10 +5,10 @@ import os
 import sys
 from types import TracebackType
 
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.render._pygame import pygame
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import draw_surface
+from parity.errors import ParityError
 
 _LOGGER = logging.getLogger("hackmatrix")
 _NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
@@ -49,7 +49,7 @@ class Window:
         """Show a board, or a surface as ``draw_surface`` makes it.
 
         Raises:
-            HackMatrixError: pygame cannot open a window.
+            ParityError: pygame cannot open a window.
         """
         self._pump()
         if self._ended:
@@ -94,4 +94,4 @@ def _open(size: tuple[int, int], title: str) -> pygame.Surface:
         pygame.display.set_caption(title)
         return pygame.display.set_mode(size)
     except pygame.error:
-        raise HackMatrixError(_NO_DISPLAY) from None
+        raise ParityError(_NO_DISPLAY) from None

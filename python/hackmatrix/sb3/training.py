@@ -16,12 +16,12 @@ from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import CSVOutputFormat, JSONOutputFormat, Logger, TensorBoardOutputFormat
 
 from hackmatrix.atomic import write_json
-from hackmatrix.errors import HackMatrixError, UsageError
 from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve
 from hackmatrix.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Headlines, Ticks, save_model
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import POLICY, TrainingConfig
 from hackmatrix.wandb_run import WandbRun, kept_run_id
+from parity.errors import ParityError, UsageError
 
 FINAL_MODEL = "final_model.zip"
 CONFIG = "config.json"
@@ -71,7 +71,7 @@ def train(
     Raises:
         UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
         SwiftEngineError: the engine is not built, or fails.
-        HackMatrixError: the policy is no longer a number.
+        ParityError: the policy is no longer a number.
     """
     console = console or Console()
     _check_device(device)
@@ -116,7 +116,7 @@ def train(
         except ValueError as error:
             if "invalid values" not in str(error):  # torch's word for a distribution that is not one
                 raise
-            raise HackMatrixError(
+            raise ParityError(
                 "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
             ) from error
         if curve.has_points:

@@ -17,8 +17,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.errors import HackMatrixError
 from hackmatrix.games.engines import DEADLINE
+from parity.errors import ParityError
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 BUILD = "build it with ./swift-build"
@@ -32,7 +32,7 @@ _SET_PIPE_SIZE = 1031
 """Linux's F_SETPIPE_SZ: with the 64 KiB of a new pipe, a frame would take many turns of both processes."""
 
 
-class SwiftEngineError(HackMatrixError):
+class SwiftEngineError(ParityError):
     """The Swift engine cannot be started, died, hung, or answered against the protocol."""
 
 

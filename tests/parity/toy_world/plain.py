@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parity import BatchEngine, BatchStep, State, StateRefused
+from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 
 SIDE = 4
 WORD = 2**64
@@ -150,10 +150,10 @@ class PlainEngine(BatchEngine):
 
     game: type[Game] = Game
 
-    def __init__(self, games: int, *, marks: bool = False) -> None:
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
         self.list = [self.game() for _ in range(games)]
-        self.counting = marks
+        self.counting = options.marks
 
     def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
         for slot, seed in zip(slots, seeds.tolist(), strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parity import BatchEngine, BatchStep, State, StateRefused
+from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -40,13 +40,13 @@ def moved(cells: Ints, ways: Ints) -> tuple[Ints, Flags]:
 class PlanesEngine(BatchEngine):
     """Every field of the state is an array (games, …); ``fruit`` is (games, 16) ripeness."""
 
-    def __init__(self, games: int, *, marks: bool = False) -> None:
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
         self.seed = np.zeros(games, dtype=np.uint64)
         self.walker, self.wasp, self.hp, self.score, self.turn = (np.zeros(games, dtype=np.int64) for _ in range(5))
         self.fruit = np.zeros((games, 16), dtype=np.int64)
         self.counts = np.zeros(len(COLUMNS), dtype=np.int64)
-        self.counting = marks
+        self.counting = options.marks
 
     def count(self, mark: str, times: int) -> None:
         self.counts[COLUMNS.index(mark)] += times

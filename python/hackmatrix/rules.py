@@ -1,44 +1,92 @@
-"""What the parts of HackMatrix are called in reports: the rules' own words (table P, W, O1-O3)."""
+"""What HackMatrix consists of: its names, their order, and the sizes that follow from them (A, P, W, O, S).
 
-_MOVES = ("up", "down", "left", "right")
-_PROGRAMS = (
+Everything in Python that counts programs, actions, components or features counts them here. Costs, prices and divisors
+are not here: each engine holds its own, because the engines are independent witnesses.
+"""
+
+VERSION = "1"
+"""Of the rules; it changes whenever the same seed and actions could give another game."""
+
+SIZE = 6
+"""Rows and columns of the board (A1)."""
+NUM_CELLS = SIZE * SIZE
+CORNERS = (0, SIZE - 1, NUM_CELLS - SIZE, NUM_CELLS - 1)
+DIRECTIONS = ((1, 0), (-1, 0), (0, -1), (0, 1))
+"""Up, down, left, right as (rows, columns), which are also the moves 0-3 (A2)."""
+
+MAX_HP = 3
+MAX_ATTACK = 3
+NUM_STAGES = 8
+WON_STAGE = NUM_STAGES + 1
+"""What the stage reads in a won game (C3)."""
+
+ENEMIES = ("virus", "daemon", "glitch", "cryptog")
+BLOCKS = ("data", "program", "question")
+
+MOVES = ("up", "down", "left", "right")
+PROGRAMS = tuple(
     "PUSH PULL CRASH WARP POLY WAIT DEBUG ROW COL UNDO STEP SIPH+ EXCH SHOW RESET CALM D_BOM DELAY ANTI-V SCORE "
-    "REDUC ATK+ HACK"
-).split()
-
-ACTIONS = (*_MOVES, "siphon", *_PROGRAMS)
+    "REDUC ATK+ HACK".split()
+)
+"""In the order of table P."""
+NUM_PROGRAMS = len(PROGRAMS)
+ACTIONS = (*MOVES, "siphon", *PROGRAMS)
+NUM_ACTIONS = len(ACTIONS)
 SIPHON = ACTIONS.index("siphon")
 """Lower actions are moves, higher ones programs."""
+FIRST_PROGRAM = SIPHON + 1
 ACTION_KINDS = ("move", "siphon", "program")
+
 COMPONENTS = tuple(
     "step_penalty stage_completion score_gain kills data_siphon distance_shaping victory death_penalty resource_gain "
     "resource_holding damage_penalty hp_recovery siphon_quality siphon_death_penalty program_waste".split()
 )
+"""Of the reward, in the order of table W; integers in thousandths."""
+COMPONENT_UNIT = 0.001
+
+FACTS = ("stage", "score", "hp", "turn")
+"""What an engine says of a game beside its observation."""
+EVENTS = ("invalid_action", "stage_complete", "death", "victory")
+"""What can happen in a step; event *i* is bit *i* of the flags of the protocol."""
+
 STATE_FIELDS = tuple(
     "player enemies transmissions blocks resources siphoned siphonCenters exit ownedPrograms stage turn showActivated "
     "scheduledTasksDisabled stepActive atkPlusUses scheduledTaskInterval nextScheduledTaskTurn "
     "pendingSiphonTransmissions closestApproach seed eventNumber killsSinceHistory pickupsSinceHistory history".split()
 )
+"""The keys of a complete state (S of the protocol)."""
 
-_PLAYER = ("row", "col", "hp", "credits", "energy", "stage", "data siphons", "attack", "SHOW", "CALM")
-_CELL = (
-    *("virus", "daemon", "glitch", "cryptog", "enemy hp", "stunned", "from siphon"),
-    *("data block", "program block", "question block", "points", "siphoned"),
-    *(f"block holds {name}" for name in _PROGRAMS),
-    *("spawn", "transmission", "credits", "energy", "data siphon", "exit", "siphon centre"),
+PLAYER_FEATURES = tuple(
+    "row col hp credits energy stage dataSiphons attack showActivated scheduledTasksDisabled".split()
 )
+"""O1."""
+CELL_FEATURES = (
+    *ENEMIES,
+    *("enemyHP", "stunned", "fromSiphon"),
+    *BLOCKS,
+    *("points", "siphoned"),
+    *(f"block:{name.lower()}" for name in PROGRAMS),
+    *("spawn", "transmissionTurns", "credits", "energy", "pickup", "exit", "siphonCentre"),
+)
+"""O3."""
+GRID_SHAPE = (SIZE, SIZE, len(CELL_FEATURES))
+_BEFORE_GRID = len(PLAYER_FEATURES) + NUM_PROGRAMS
+OBSERVATION_SIZE = _BEFORE_GRID + NUM_CELLS * len(CELL_FEATURES)
+PLAYER_PART = slice(0, len(PLAYER_FEATURES))
+PROGRAM_PART = slice(len(PLAYER_FEATURES), _BEFORE_GRID)
+GRID_PART = slice(_BEFORE_GRID, OBSERVATION_SIZE)
+"""Where O1, O2 and O3 lie in an observation."""
 
 
 def observation_label(place: tuple[int, ...]) -> str:
-    """What one of the 1545 floats says (O1-O3), such as ``owns WARP`` or ``cell (2,3) enemy hp``."""
+    """What one number of the observation says (O1-O3), such as ``owns WARP`` or ``cell (2,3) enemyHP``."""
     (index,) = place
-    if index < len(_PLAYER):
-        return f"player {_PLAYER[index]}"
-    index -= len(_PLAYER)
-    if index < len(_PROGRAMS):
-        return f"owns {_PROGRAMS[index]}"
-    cell, feature = divmod(index - len(_PROGRAMS), len(_CELL))
-    return f"cell ({cell // 6},{cell % 6}) {_CELL[feature]}"
+    if index < PLAYER_PART.stop:
+        return f"player {PLAYER_FEATURES[index]}"
+    if index < GRID_PART.start:
+        return f"owns {PROGRAMS[index - PROGRAM_PART.start]}"
+    cell, feature = divmod(index - GRID_PART.start, len(CELL_FEATURES))
+    return f"cell ({cell // SIZE},{cell % SIZE}) {CELL_FEATURES[feature]}"
 
 
 _MARKS = (
