@@ -1,8 +1,8 @@
 """How a state is drawn in reports."""
 
 from hackmatrix import jax_env
-from hackmatrix.lockstep.board import draw_board
 from hackmatrix.rules import observation_label
+from hackmatrix.world.board import draw_board
 
 
 def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hackmatrix.lockstep.starts import STARTS
 from hackmatrix.world import WORLD
+from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Mutant, State, StateRefused, View
 from parity.rewards import replay_golden
 

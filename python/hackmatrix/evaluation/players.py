@@ -14,10 +14,10 @@ from jax import Array
 from numpy.typing import NDArray
 
 from hackmatrix import jax_env
-from hackmatrix.lockstep.policies import ways_to_exit
 from hackmatrix.purejaxrl.checkpointing import load_params
 from hackmatrix.purejaxrl.masked_ppo import MASKED_LOGIT
 from hackmatrix.purejaxrl.networks import network_of
+from hackmatrix.world.policies import ways_to_exit
 from parity.errors import ParityError, UsageError
 
 RANDOM, WALK = "random", "walk"

@@ -14,8 +14,8 @@ from hackmatrix.explain.facts import Fact
 from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.play import Moment
 from hackmatrix.explain.transition import Transition
-from hackmatrix.lockstep.board import draw_board
 from hackmatrix.rules import ACTIONS, COMPONENTS
+from hackmatrix.world.board import draw_board
 from parity import State
 from parity.trace import RESTART
 

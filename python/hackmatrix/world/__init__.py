@@ -2,11 +2,6 @@
 
 from pathlib import Path
 
-from hackmatrix.lockstep.benches import BENCHES
-from hackmatrix.lockstep.board import draw_board
-from hackmatrix.lockstep.policies import POLICIES, load_policy
-from hackmatrix.lockstep.shrinkers import SHRINKERS
-from hackmatrix.lockstep.starts import STARTS
 from hackmatrix.rules import (
     ACTIONS,
     COMPONENT_UNIT,
@@ -19,24 +14,29 @@ from hackmatrix.rules import (
     STATE_FIELDS,
     observation_label,
 )
+from hackmatrix.world.benches import BENCHES
+from hackmatrix.world.board import draw_board
+from hackmatrix.world.policies import POLICIES, load_policy
+from hackmatrix.world.shrinkers import SHRINKERS
+from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, EngineOptions, World
 
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The canonical engine, as a process of its own; raises EngineError where it is not built."""
-    from hackmatrix.lockstep.swift_engine import SwiftEngine
+    from hackmatrix.world.swift_engine import SwiftEngine
 
     return SwiftEngine(games, options)
 
 
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process."""
-    from hackmatrix.lockstep.jax_engine import JaxEngine
+    from hackmatrix.world.jax_engine import JaxEngine
 
     return JaxEngine(games, options)
 
 
-_GOLDEN = Path(__file__).parent / "lockstep" / "golden"
+_GOLDEN = Path(__file__).parent / "golden"
 
 WORLD = World(
     name="hackmatrix",

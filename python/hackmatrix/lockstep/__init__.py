@@ -1,1 +1,0 @@
-"""How HackMatrix's engines show themselves to the parity harness (``hackmatrix.world`` registers them)."""
