@@ -28,10 +28,11 @@ test: lint swift ## check style and types, build and test what there is of Swift
 test-long: lint swift ## the same with the tests that take minutes
 	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -rs -m ""
 
-lint: $(VENV)/.all ## ruff and mypy
+lint: $(VENV)/.all ## ruff, mypy and the import contracts
 	@$(RUN) ruff check
 	@$(RUN) ruff format --check
 	@$(RUN) mypy
+	@$(VENV)/bin/lint-imports --no-logo
 
 bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
 	@$(RUN) hackmatrix.cli.main bench
@@ -55,7 +56,7 @@ swift:
 	fi
 
 clean: ## remove the environment, builds and caches; keep what training wrote
-	rm -rf $(VENV) .build-linux .build-macos swift/.build .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .build-linux .build-macos swift/.build .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 	find python parity tests -name __pycache__ -prune -exec rm -rf {} +
 
 # Source edits need no new installation: it is an editable one.

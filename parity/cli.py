@@ -74,7 +74,9 @@ def build_parser() -> argparse.ArgumentParser:
         added = subparsers.add_parser(name, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
         added.set_defaults(does=does)
         added.add_argument(
-            "--world", metavar="NAME", help="registered world, or module:attribute (default: the only one)"
+            "--world",
+            metavar="NAME",
+            help="registered world, or module:attribute (default: the only one, or the only one with these engines)",
         )
         added.add_argument(
             "--timeout",

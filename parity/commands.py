@@ -31,12 +31,13 @@ from parity.trace import read_trace, trace_files
 from parity.world import World
 
 SHOWN_TRANSITIONS = 20
+UNLIMITED = 100_000
+"""Columns, which no line ever has."""
 
 
 def run(options: Namespace) -> int:
     """Compare two engines over many games."""
-    world, spec = _world(options)
-    engines = _engines(world, options)
+    world, spec, engines = _pair(options)
     outcome = _play(world, engines, _settings(options), options)
     findings = _findings(world, spec, engines, outcome, options)
     answer = _run_answer(world, engines, outcome, findings, options)
@@ -77,9 +78,8 @@ def replay(options: Namespace) -> int:
 
 def coverage(options: Namespace) -> int:
     """Compare two engines and count which rules fired."""
-    world, spec = _world(options)
+    world, spec, engines = _pair(options)
     require_marks(world)
-    engines = _engines(world, options)
     outcome = _play(world, engines, _settings(options, marks=True), options)
     findings = _findings(world, spec, engines, outcome, options)
     assert outcome.marks is not None
@@ -103,15 +103,16 @@ def coverage(options: Namespace) -> int:
 
 def rewards(options: Namespace) -> int:
     """Replay the golden episodes and show, or accept, what changed."""
-    world, _ = _world(options)
-    engines = _engines(world, options)
+    world, _, engines = _pair(options)
     episodes = replay_golden(world, engines, golden_folder(world, options.golden), options.timeout)
     changes = [change for episode in episodes for change in episode.changes(world)]
     disagreements = [change for episode in episodes for change in episode.disagreements(world)]
-    renewed = accept(episodes) if options.accept and not disagreements else 0
+    new = [name for name in world.components if any(name not in episode.names for episode in episodes)]
+    renewed = accept(world, episodes) if options.accept and not disagreements else 0
     answer = {
         "episodes": len(episodes),
         "transitions": sum(len(episode.golden.case.actions) for episode in episodes),
+        "new_components": new,
         "changes": [asdict(change) for change in changes],
         "engines_agree": not disagreements,
         "disagreements": [asdict(change) for change in disagreements],
@@ -119,7 +120,7 @@ def rewards(options: Namespace) -> int:
     }
 
     def show(console: Console) -> None:
-        _print_rewards(world, engines, episodes, changes, disagreements, console)
+        _print_rewards(world, engines, episodes, new, changes, disagreements, console)
         if options.accept:
             refusal = "Nothing is accepted while the engines disagree."
             console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
@@ -130,8 +131,7 @@ def rewards(options: Namespace) -> int:
 
 def record(options: Namespace) -> int:
     """Record golden episodes."""
-    world, spec = _world(options)
-    engines = _engines(world, options)
+    world, spec, engines = _pair(options)
     if options.source.startswith(TRACES):
         raise UsageError("episodes are recorded from new play: give --source uniform, directed or policy:FILE.")
     folder = golden_folder(world, options.out)
@@ -143,7 +143,8 @@ def record(options: Namespace) -> int:
 
 def mutants(options: Namespace) -> int:
     """Plant faults and see whether the harness notices."""
-    world, spec = _world(options)
+    spec = world_spec(options.world, [options.engine] if options.engine else ())
+    world = load_world(spec)
     if options.source.startswith(TRACES):
         options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
     plan = Plan(spec, _settings(options), options.run_timeout)
@@ -177,19 +178,17 @@ def mutants(options: Namespace) -> int:
     return 0 if len(noticed) == len(verdicts) else 1
 
 
-def _world(options: Namespace) -> tuple[World, str]:
-    spec = world_spec(options.world)
-    return load_world(spec), spec
-
-
-def _engines(world: World, options: Namespace) -> tuple[str, str]:
+def _pair(options: Namespace) -> tuple[World, str, tuple[str, str]]:
+    """The world, what ``--world`` calls it, and the two engines to hold to each other."""
+    spec = world_spec(options.world, options.engines or ())
+    world = load_world(spec)
     if options.engines is not None:
         one, other = options.engines
-        return engine_name(world, one), engine_name(world, other)
+        return world, spec, (engine_name(world, one), engine_name(world, other))
     names = list(world.engines)
     if len(names) < 2:
         raise UsageError(f"world '{world.name}' has only the engine '{names[0]}': register a second one.")
-    return names[0], names[1]
+    return world, spec, (names[0], names[1])
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:
@@ -267,7 +266,15 @@ def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console]
     if options.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(Console(highlight=False, markup=False))
+        show(_console())
+
+
+def _console() -> Console:
+    """Standard output; lines are as wide as a terminal, and in a file or a pipe as long as they are."""
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = UNLIMITED
+    return console
 
 
 @contextmanager
@@ -294,7 +301,7 @@ def _print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Fi
     verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
     console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
     for finding in findings:
-        console.rule(f"game {finding.divergence.game}, step {finding.divergence.step}")
+        console.print(f"\nGame {finding.divergence.game}, step {finding.divergence.step}:")
         print_report(finding.report, console)
         console.print(f"Page: {finding.page_path}", soft_wrap=True)
 
@@ -321,6 +328,7 @@ def _print_rewards(
     world: World,
     engines: tuple[str, str],
     episodes: Sequence[Episode],
+    new: Sequence[str],
     changes: Sequence[Change],
     disagreements: Sequence[Change],
     console: Console,
@@ -329,15 +337,24 @@ def _print_rewards(
     console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
     if changes:
         table = Table("component", "transitions changed", "sum of changes (reward)")
-        for name in world.components:
+        for name in dict.fromkeys((*world.components, *(change.component for change in changes))):
             touched = [change for change in changes if change.component == name]
             if touched:
-                total = sum(change.after - change.before for change in touched) * world.component_unit
+                total = sum(change.amount for change in touched) * world.component_unit
                 table.add_row(name, f"{len(touched):,}", f"{total:+.10g}")
         console.print(table)
-        _print_transitions(world, f"What changed ({engines[0]})", ("recorded", "now"), changes, console)
     else:
         console.print("No reward has changed.")
+    sides = "recorded", "now"
+    changed = [change for change in changes if change.component not in new]
+    if changed:
+        _print_transitions(world, f"What changed ({engines[0]})", sides, changed, console)
+    for name in new:
+        earning = [change for change in changes if change.component == name]
+        if earning:
+            _print_transitions(world, f"What earns {name}, which is new ({engines[0]})", sides, earning, console)
+        else:
+            console.print(f"No transition earns {name}, which is new.")
     if disagreements:
         _print_transitions(world, "Where the engines disagree", engines, disagreements, console)
     else:
@@ -349,7 +366,7 @@ def _print_transitions(
 ) -> None:
     table = Table("episode", "step", "action", "component", *sides, title=Text(title), title_justify="left")
     for change in changes[:SHOWN_TRANSITIONS]:
-        before, after = (value_text(value) for value in (change.before, change.after))
+        before, after = ("none" if value is None else value_text(value) for value in (change.before, change.after))
         action = world.actions[change.action]
         table.add_row(change.episode, str(change.step), action, change.component, before, after)
     console.print(table)

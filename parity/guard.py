@@ -63,46 +63,37 @@ class GuardedEngine(BatchEngine):
         self._engine = self._ask("start", world.engines[name], games, EngineOptions(marks=marks))
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        """As BatchEngine: new games."""
         return self._observed(self._ask("reset", self._engine.reset, seeds, slots), len(slots))
 
     def restart(self, slots: Slots) -> Array:
-        """As BatchEngine: the games that follow."""
         return self._observed(self._ask("restart", self._engine.restart, slots), len(slots))
 
     def seeds(self) -> NDArray[np.uint64]:
-        """As BatchEngine: the seeds."""
         seeds = self._ask("seeds", self._engine.seeds)
         self._demand("seeds", seeds, (self.games,), "uint64")
         return seeds
 
     def mask(self) -> NDArray[np.bool_]:
-        """As BatchEngine: the masks."""
         mask = self._ask("mask", self._engine.mask)
         self._demand("masks", mask, (self.games, len(self._world.actions)), "bool")
         return mask
 
     def facts(self) -> Array | None:
-        """As BatchEngine: the facts, or None."""
         facts = self._ask("facts", self._engine.facts)
         if facts is not None:
             self._demand("facts", facts, (self.games, len(self._world.facts)))
         return facts
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        """As BatchEngine: a hint."""
         self._ask("step", self._engine.begin_step, actions, restarting=restarting)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        """As BatchEngine: a step."""
         return self._checked(self._ask("step", self._engine.step, actions))
 
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
-        """As BatchEngine: a step, and the next game where one ended."""
         return self._checked(self._ask("step_restarting", self._engine.step_restarting, actions))
 
     def get_state(self, slots: Slots) -> list[State]:
-        """As BatchEngine: complete states."""
         states = self._ask("get_state", self._engine.get_state, slots)
         for state in states:
             missing = [name for name in self._world.state_fields if name not in state]
@@ -113,15 +104,12 @@ class GuardedEngine(BatchEngine):
         return states
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
-        """As BatchEngine: observations of the states taken."""
         return self._observed(self._ask("set_state", self._engine.set_state, states, slots), len(slots))
 
     def state_arrays(self) -> Mapping[str, Array] | None:
-        """As BatchEngine: states as arrays, or None."""
         return self._ask("state_arrays", self._engine.state_arrays)
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
-        """As BatchEngine: mark counts, or None."""
         marks = self._ask("marks", self._engine.marks)
         if marks is not None:
             self._demand("marks", marks, (len(self._world.marks),))

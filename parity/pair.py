@@ -118,7 +118,7 @@ class Pair:
     def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
         observations = [do(engine) for engine in self._both]
         fields: list[Fields] = [
-            {"observation": observation, **self._situation_fields(engine, slots)}
+            {"observation": observation, **_facts(engine, slots), **self._situation_fields(engine, slots)}
             for engine, observation in zip(self._both, observations, strict=True)
         ]
         return Observed(fields[0], fields[1], observations[0])
@@ -182,6 +182,12 @@ class Pair:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _facts(engine: GuardedEngine, slots: Slots) -> dict[str, Array | list[State]]:
+    """The facts of some games as they stand; nothing where the engine reports none."""
+    facts = engine.facts()
+    return {} if facts is None else {"facts": facts[slots]}
 
 
 def _counts(engine: GuardedEngine) -> Array:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from importlib.metadata import entry_points
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from parity.engine import AutoResetBatch, Engine
@@ -13,20 +14,31 @@ from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.world import World
 
 GROUP = "parity.worlds"
-PREFERRED = "hackmatrix"
 
 
-def world_spec(spec: str | None) -> str:
-    """The world meant by ``--world``: the given one, else the only registered one, else ``hackmatrix``."""
+def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
+    """The world meant by ``--world``: the given one, the only registered one, or the only one with these engines.
+
+    Where several worlds are registered, they are imported to learn their engines; one that cannot be is left out.
+    Raises UsageError when no world, or more than one, could be meant.
+    """
     if spec is not None:
         return spec
-    names = sorted({entry.name for entry in entry_points(group=GROUP)})
+    names = sorted(_registered())
     if len(names) == 1:
         return names[0]
-    if PREFERRED in names:
-        return PREFERRED
-    known = ", ".join(names) or "none"
-    raise UsageError(f"no world is named and none is the obvious one (registered: {known}): give --world NAME.")
+    if not names:
+        raise UsageError("no world is registered: give --world module:attribute, or install a package with a world.")
+    if not engines:
+        raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")
+    having, faults = _with_engines(names, engines)
+    if len(having) == 1:
+        return having[0]
+    wanted = ",".join(engines)
+    if having:
+        raise UsageError(f"several worlds have the engines {wanted} ({', '.join(having)}): give --world NAME.")
+    known = "; ".join([f"registered: {', '.join(names)}", *faults])
+    raise UsageError(f"no registered world has the engines {wanted} ({known}): give --world NAME or other engines.")
 
 
 def load_world(spec: str | None = None) -> World:
@@ -37,7 +49,7 @@ def load_world(spec: str | None = None) -> World:
     name = world_spec(spec)
     if ":" in name:
         return _imported(name)
-    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    found = _registered()
     if name not in found:
         known = ", ".join(sorted(found)) or "none"
         raise UsageError(f"there is no world '{name}' (registered: {known}): give one of these or module:attribute.")
@@ -46,6 +58,22 @@ def load_world(spec: str | None = None) -> World:
     except Exception as error:
         raise _not_imported(name, error) from error
     return _checked(world, name)
+
+
+def _registered() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def _with_engines(names: Sequence[str], engines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Which of the worlds have all these engines, and a reason for each that cannot be asked."""
+    having, faults = [], []
+    for name in names:
+        try:
+            if set(engines) <= set(load_world(name).engines):
+                having.append(name)
+        except UsageError as error:
+            faults.append(str(error).rstrip("."))
+    return having, faults
 
 
 def _imported(spec: str) -> World:

@@ -13,7 +13,7 @@ from parity.errors import StateRefused, UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.lockstep import Settings
 from parity.sources import Source, choose_actions, open_source
-from parity.trace import RESTART, Action, Case, Trace, read_trace, trace_files, write_trace
+from parity.trace import RESTART, Action, Case, Trace, read_trace, trace_files, trace_text, write_trace
 from parity.world import View, World
 
 Components = tuple[tuple[int | float, ...], ...]
@@ -22,19 +22,27 @@ _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 @dataclass(frozen=True)
 class Change:
-    """One component of one transition that is no longer what the golden episode says."""
+    """One component of one transition that is no longer what the golden episode says.
+
+    before: None where the episode does not know the component yet; after: None where the world no longer has it.
+    """
 
     episode: str
     step: int
     action: int
     component: str
-    before: int | float
-    after: int | float
+    before: int | float | None
+    after: int | float | None
+
+    @property
+    def amount(self) -> int | float:
+        """By how much; what one side does not have is worth 0 there."""
+        return (self.after or 0) - (self.before or 0)
 
 
 @dataclass(frozen=True)
 class Episode:
-    """A golden episode and what each engine makes of it now."""
+    """A golden episode and what each engine makes of it now. The golden trace names its components."""
 
     path: Path
     golden: Trace
@@ -46,23 +54,33 @@ class Episode:
         """The engines give the same components."""
         return self.expected == self.observed
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The components that the recording holds."""
+        assert self.golden.component_names is not None
+        return self.golden.component_names
+
     def changes(self, world: World) -> list[Change]:
-        """What the reference engine gives differently from the recording."""
+        """What the reference engine gives differently from the recording, each component held to that of its name."""
         assert self.golden.components is not None
-        return self._between(world, self.golden.components, self.expected)
+        return self._between(self.names, self.golden.components, world.components, self.expected)
 
     def disagreements(self, world: World) -> list[Change]:
         """Where the second engine (after) gives something else than the reference (before)."""
-        return self._between(world, self.expected, self.observed)
+        return self._between(world.components, self.expected, world.components, self.observed)
 
-    def _between(self, world: World, before: Components, after: Components) -> list[Change]:
-        steps = zip(self.golden.case.actions, before, after, strict=True)
-        return [
-            Change(self.path.stem, step, int(action), name, old, new)
-            for step, (action, olds, news) in enumerate(steps)
-            for name, old, new in zip(world.components, olds, news, strict=True)
-            if old != new
-        ]
+    def _between(
+        self, old_names: Sequence[str], before: Components, new_names: Sequence[str], after: Components
+    ) -> list[Change]:
+        changes = []
+        for step, (action, olds, news) in enumerate(zip(self.golden.case.actions, before, after, strict=True)):
+            old, new = dict(zip(old_names, olds, strict=True)), dict(zip(new_names, news, strict=True))
+            changes += [
+                Change(self.path.stem, step, int(action), name, old.get(name), new.get(name))
+                for name in dict.fromkeys((*new_names, *old_names))
+                if old.get(name, 0) != new.get(name, 0)
+            ]
+        return changes
 
 
 def golden_folder(world: World, folder: Path | None) -> Path:
@@ -85,15 +103,18 @@ def replay_golden(
 
 def _golden(world: World, path: Path) -> Trace:
     trace = read_trace(path)
-    rows = trace.components
     if RESTART in trace.case.actions:
         raise UsageError(f"{path} goes on after a restart: a golden episode is one game, record it anew.")
-    if rows is None or len(rows) != len(trace.case.actions) or any(len(row) != len(world.components) for row in rows):
+    rows, names = trace.components, trace.component_names
+    if names is None and rows:
+        # An older file does not name its columns; the world has only been given new components since, at the end.
+        names = world.components[: len(rows[0])]
+    if rows is None or len(rows) != len(trace.case.actions) or any(len(row) != len(names or ()) for row in rows):
         raise UsageError(
-            f"{path} does not hold the {len(world.components)} reward components of each of its steps: "
+            f"{path} does not hold the {len(names or world.components)} reward components of each of its steps: "
             "record it anew with parity record."
         )
-    return trace
+    return replace(trace, component_names=names or world.components)
 
 
 def _play_all(
@@ -124,12 +145,15 @@ def _earned(engine: GuardedEngine, action: Action) -> tuple[int | float, ...]:
     return tuple(engine.step(np.array([action], dtype=np.int32)).components[0].tolist())
 
 
-def accept(episodes: Sequence[Episode]) -> int:
-    """Renew the recordings that changed; how many. Call it only when the engines agree."""
-    changed = [episode for episode in episodes if episode.expected != episode.golden.components]
-    for episode in changed:
-        write_trace(replace(episode.golden, components=episode.expected), episode.path)
-    return len(changed)
+def accept(world: World, episodes: Sequence[Episode]) -> int:
+    """Renew the recordings that would be written otherwise today; how many. Call it only when the engines agree."""
+    renewed = 0
+    for episode in episodes:
+        trace = replace(episode.golden, components=episode.expected, component_names=world.components)
+        if trace_text(trace) != episode.path.read_text(encoding="utf-8"):
+            write_trace(trace, episode.path)
+            renewed += 1
+    return renewed
 
 
 def record(world: World, spec: str, engines: tuple[str, str], settings: Settings, folder: Path) -> list[Path]:
@@ -148,7 +172,10 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
             case = Case((), seed=seed) if state is None else Case((), state=state)
             actions, components = _record_one(engine, case, source, settings, rng)
             paths.append(folder / f"{kind}-{seed}.json")
-            write_trace(Trace(spec, engines, replace(case, actions=actions), components=components), paths[-1])
+            played = replace(case, actions=actions)
+            write_trace(
+                Trace(spec, engines, played, components=components, component_names=world.components), paths[-1]
+            )
     finally:
         engine.close()
     return paths

@@ -47,7 +47,8 @@ class Trace:
 
     differences: where they differed after the last action (empty in recordings).
     rules: rule ids that fired in the last step; found: the case before it was shrunk.
-    components: what every action earned, for golden episodes.
+    components: what every action earned, for golden episodes; component_names: what its columns are, None where the
+    file does not say (those of older ones).
     """
 
     world: str
@@ -57,6 +58,7 @@ class Trace:
     rules: tuple[str, ...] = ()
     found: Case | None = None
     components: tuple[tuple[int | float, ...], ...] | None = None
+    component_names: tuple[str, ...] | None = None
 
 
 def write_trace(trace: Trace, path: Path) -> None:
@@ -82,6 +84,8 @@ def trace_text(trace: Trace) -> str:
         value["rules"] = list(trace.rules)
     if trace.found is not None:
         value["found"] = _case_value(trace.found)
+    if trace.component_names is not None:
+        value["component_names"] = list(trace.component_names)
     lines = [f"{json.dumps(key)}: {json.dumps(part)}" for key, part in value.items()]
     if trace.components is not None:
         rows = ",\n".join(json.dumps(row) for row in trace.components)
@@ -114,7 +118,7 @@ def read_trace(path: Path) -> Trace:
 
 def _trace(value: dict[str, Any]) -> Trace:
     one, other = value["engines"]
-    components = value.get("components")
+    components, names = value.get("components"), value.get("component_names")
     return Trace(
         world=str(value["world"]),
         engines=(str(one), str(other)),
@@ -123,6 +127,7 @@ def _trace(value: dict[str, Any]) -> Trace:
         rules=tuple(value.get("rules", [])),
         found=_case(value["found"]) if "found" in value else None,
         components=None if components is None else tuple(tuple(row) for row in components),
+        component_names=None if names is None else tuple(map(str, names)),
     )
 
 

@@ -3,15 +3,17 @@ import PackageDescription
 
 let package = Package(
     name: "HackMatrix",
-    // The engine keeps its boards in InlineArray, which Apple's systems carry since macOS 26.
-    platforms: [.macOS(.v26)],
+    platforms: [.macOS(.v14)],
     products: [.executable(name: "HackMatrix", targets: ["HackMatrix"])],
     targets: [
         .target(name: "HackMatrixCore"),
-        .executableTarget(name: "HackMatrix", dependencies: ["HackMatrixCore"]),
+        .target(name: "HackMatrixProtocol", dependencies: ["HackMatrixCore"]),
+        .executableTarget(name: "HackMatrix", dependencies: ["HackMatrixCore", "HackMatrixProtocol"]),
+        .target(name: "TestBoards", dependencies: ["HackMatrixCore"], path: "Tests/TestBoards"),
+        .testTarget(name: "HackMatrixCoreTests", dependencies: ["HackMatrixCore", "TestBoards"]),
         .testTarget(
-            name: "HackMatrixCoreTests",
-            dependencies: ["HackMatrixCore"],
+            name: "HackMatrixProtocolTests",
+            dependencies: ["HackMatrixCore", "HackMatrixProtocol", "TestBoards"],
             resources: [.copy("Fixtures")]
         ),
     ],

@@ -13,5 +13,5 @@ if find_spec("gymnasium") is not None:  # an extra; whoever has it finds HackMat
     gymnasium.register(
         "HackMatrix-v0",
         entry_point="hackmatrix.gym_env:HackMatrixEnv",
-        vector_entry_point="hackmatrix.gym_vector_env:HackMatrixVectorEnv",
+        vector_entry_point="hackmatrix.gym_env:HackMatrixVectorEnv",
     )

@@ -1,4 +1,4 @@
-"""One vector instead of a Dict: `gymnasium.wrappers.FlattenObservation` would sort the keys."""
+"""The Dict observation of ``HackMatrix-v0`` as one vector, for one game and for many."""
 
 from typing import Any
 
@@ -8,20 +8,22 @@ from gymnasium.vector import VectorEnv, VectorObservationWrapper
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from hackmatrix import gym_spaces
-from hackmatrix.gym_spaces import Observation
+from hackmatrix.env_spec import Observation, flat_space, join
 
 
 class FlatObservation(gym.ObservationWrapper[NDArray[np.float32], np.int64, Observation]):
-    """The observation as one vector, float32 (1545,), in the order O: player, programs, grid."""
+    """The observation as one vector, float32 (1545,), in the order O: player, programs, grid.
+
+    `gymnasium.wrappers.FlattenObservation` would sort the keys.
+    """
 
     def __init__(self, env: gym.Env[Observation, np.int64]) -> None:
         super().__init__(env)
-        self.observation_space = gym_spaces.flat_space()
+        self.observation_space = flat_space()
 
     def observation(self, observation: Observation) -> NDArray[np.float32]:
         """One vector of the parts."""
-        return gym_spaces.join(observation)
+        return join(observation)
 
 
 class FlatVectorObservation(VectorObservationWrapper):
@@ -29,9 +31,9 @@ class FlatVectorObservation(VectorObservationWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.single_observation_space = gym_spaces.flat_space()
-        self.observation_space = batch_space(gym_spaces.flat_space(), env.num_envs)
+        self.single_observation_space = flat_space()
+        self.observation_space = batch_space(flat_space(), env.num_envs)
 
     def observations(self, observations: Any) -> Any:  # noqa: ANN401 - Gymnasium's signature
         """One vector of the parts of every game."""
-        return gym_spaces.join(observations)
+        return join(observations)

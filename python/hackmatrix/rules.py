@@ -90,30 +90,31 @@ def observation_label(place: tuple[int, ...]) -> str:
 
 
 _MARKS = (
-    "A7.saturated B1.credits B1.energy B1.siphon B2 B2.survivors B3 B3.occupied B4 B4.fewer B5.data "
-    "B5.program B5.questionData B5.questionProgram B6.valid B6.redrawn B6.exhausted B7.credits "
-    "B7.energy B8 C1.invalid C2.turnEnds C2.turnStays C3.move C3.warp C3.fullHP C3.victory C4.death "
-    "C4.victory C4.invalid C4.afterEnd C5 C6.covered C6.exposed C6.dropped M1.open M1.enemyOnBlock "
-    "M1.edge M1.block M2.held M2.none M3.applicable M3.notOwned M3.tooDear M3.notApplicable "
-    "V1.adjacent V1.distant V1.blockStops V1.cryptog V2.transmission V2.stunned V2.removed V3.moved "
-    "V3.pickup V4.kill V4.scheduled S1.skipped S1.edge S2.data S2.program S2.alreadyOwned "
-    "S2.question S2.ownCell S3.credits S3.energy S3.pickupStays S4.centre S4.centreAgain S5 S5.floor "
-    "P-PUSH.moved P-PUSH.stayed P-PUSH.edge P-PUSH.ontoBlock P-PULL.moved P-PULL.stayed "
-    "P-PULL.adjacent P-PULL.ontoBlock P-CRASH.block P-CRASH.enemy P-CRASH.transmission P-WARP.enemy "
-    "P-WARP.transmission P-WARP.block P-WARP.exit P-WARP.pickup P-POLY.changed P-POLY.removed "
-    "P-POLY.cryptog P-WAIT P-DEBUG P-ROW P-COL P-UNDO P-UNDO.record P-UNDO.unpaid P-STEP P-SIPH+ "
-    "P-EXCH P-SHOW P-RESET P-CALM P-D_BOM P-D_BOM.tie P-D_BOM.blast P-DELAY P-ANTI-V P-SCORE P-REDUC "
-    "P-ATK+ P-HACK P-HACK.hit E1 E2 E3.enemy E3.cryptog E3.waiting E4.oneRound E4.twoRounds "
-    "E4.disabled E4.stunned E4.attacked E4.tooSlow E5.attack E5.lethal E5.afterDeath E6.path "
-    "E6.several E6.cryptog E6.glitch E7.noPath E7.moved E7.several E8.moved E8.stayed E9 E10.spawned "
-    "E10.dropped E10.calm E11 E12.disabled E12.stunned W.step_penalty W.stage_completion "
-    "W.score_gain W.kills W.data_siphon W.distance_shaping W.victory W.death_penalty W.resource_gain "
-    "W.resource_holding W.damage_penalty W.hp_recovery W.siphon_quality W.siphon_death_penalty "
-    "W.program_waste W1.closer W1.noPath W1.completed W1.death W2.missed W2.best W2.onBlock W3.kills "
-    "W3.pickups W3.distance O1.capped O2 O3.enemy O3.transmission O3.block O3.resource O3.pickup "
-    "O3.siphonCentre O4.hiddenCryptog O4.shownCryptog O4.question O4.coveredResource "
-    "O4.uncoveredResource R3 R3.wrapped R5.below R5.cell R5.distinct R5.order R6 "
-).split()
+    *(
+        "A7.saturated B1.credits B1.energy B1.siphon B2 B2.survivors B3 B3.occupied B4 B4.fewer B5.data "
+        "B5.program B5.questionData B5.questionProgram B6.valid B6.redrawn B6.exhausted B7.credits "
+        "B7.energy B8 C1.invalid C2.turnEnds C2.turnStays C3.move C3.warp C3.fullHP C3.victory C4.death "
+        "C4.victory C4.invalid C4.afterEnd C5 C6.covered C6.exposed C6.dropped M1.open M1.enemyOnBlock "
+        "M1.edge M1.block M2.held M2.none M3.applicable M3.notOwned M3.tooDear M3.notApplicable "
+        "V1.adjacent V1.distant V1.blockStops V1.cryptog V2.transmission V2.stunned V2.removed V3.moved "
+        "V3.pickup V4.kill V4.scheduled S1.skipped S1.edge S2.data S2.program S2.alreadyOwned "
+        "S2.question S2.ownCell S3.credits S3.energy S3.pickupStays S4.centre S4.centreAgain S5 S5.floor "
+        "P-PUSH.moved P-PUSH.stayed P-PUSH.edge P-PUSH.ontoBlock P-PULL.moved P-PULL.stayed "
+        "P-PULL.adjacent P-PULL.ontoBlock P-CRASH.block P-CRASH.enemy P-CRASH.transmission P-WARP.enemy "
+        "P-WARP.transmission P-WARP.block P-WARP.exit P-WARP.pickup P-POLY.changed P-POLY.removed "
+        "P-POLY.cryptog P-WAIT P-DEBUG P-ROW P-COL P-UNDO P-UNDO.record P-UNDO.unpaid P-STEP P-SIPH+ "
+        "P-EXCH P-SHOW P-RESET P-CALM P-D_BOM P-D_BOM.tie P-D_BOM.blast P-DELAY P-ANTI-V P-SCORE P-REDUC "
+        "P-ATK+ P-HACK P-HACK.hit E1 E2 E3.enemy E3.cryptog E3.waiting E4.oneRound E4.twoRounds "
+        "E4.disabled E4.stunned E4.attacked E4.tooSlow E5.attack E5.lethal E5.afterDeath E6.path "
+        "E6.several E6.cryptog E6.glitch E7.noPath E7.moved E7.several E8.moved E8.stayed E9 E10.spawned "
+        "E10.dropped E10.calm E11 E12.disabled E12.stunned W1.closer W1.noPath W1.completed W1.death "
+        "W2.missed W2.best W2.onBlock W3.kills W3.pickups W3.distance O1.capped O2 O3.enemy "
+        "O3.transmission O3.block O3.resource O3.pickup O3.siphonCentre O4.hiddenCryptog O4.shownCryptog "
+        "O4.question O4.coveredResource O4.uncoveredResource R3 R3.wrapped R5.below R5.cell R5.distinct "
+        "R5.order R6"
+    ).split(),
+    *(f"W.{name}" for name in COMPONENTS),
+)
 
 MARKS = {name: name.split(".")[0] for name in _MARKS}
 """Mark -> rule id: both engines count these, in this order."""

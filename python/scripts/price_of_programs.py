@@ -11,11 +11,13 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.cli.xla import keep_compiled_programs
-from hackmatrix.evaluation.play import play_episodes
-from hackmatrix.evaluation.players import Player, player_of
-from hackmatrix.evaluation.report import summary
+from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, SIPHON
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import player_of
+from worldkit.evaluation.report import summary
+from worldkit.evaluation.spec import Player
+from worldkit.jaxkit.xla import keep_compiled_programs
 
 PROGRAMS = ACTIONS[SIPHON + 1 :]
 _OWNED, _BOARD = slice(10, 33), slice(33, None)  # O2, O3
@@ -30,12 +32,12 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=2000)
     parser.add_argument("--engine", choices=("jax", "swift"), default="jax")
     args = parser.parse_args()
-    keep_compiled_programs()
-    player = player_of(args.params, deterministic=False, seed=0)
+    keep_compiled_programs("hackmatrix")
+    player = player_of(EVALUATION, args.params, deterministic=False, seed=0)
     for name, wanted in {"none": (), **{name: (name,) for name in PROGRAMS}, "all": PROGRAMS}.items():
         chosen = insisting(player, np.array([program in wanted for program in PROGRAMS]))
-        episodes = play_episodes(chosen, 0, args.episodes, engine=args.engine, num_envs=256)
-        value = summary(episodes)["return"]
+        episodes = play_episodes(EVALUATION, chosen, 0, args.episodes, engine=args.engine, num_envs=256)
+        value = summary(EVALUATION, episodes)["return"]
         uses = np.mean([sum(episode.stats["programs_used"].values()) for episode in episodes])
         print(f"{name:7} return {value['mean']:6.2f} ± {value['high'] - value['mean']:.2f}, {uses:.2f} programs run")
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from hackmatrix.cli.train import main
+from hackmatrix.cli.main import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(["train", *sys.argv[1:]]))

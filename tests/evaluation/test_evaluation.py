@@ -10,14 +10,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hackmatrix import rules
 from hackmatrix.cli.main import main
-from hackmatrix.evaluation.play import Episode, play_episodes
-from hackmatrix.evaluation.players import player_of, walk
-from hackmatrix.evaluation.report import as_json, summary
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.evaluation.players import walk
 from hackmatrix.purejaxrl.checkpointing import save_params
-from hackmatrix.purejaxrl.networks import ActorCritic
 from hackmatrix.rules import ACTIONS
 from parity.errors import UsageError
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import player_of
+from worldkit.evaluation.report import as_json, summary
+from worldkit.evaluation.spec import Episode
+from worldkit.purejaxrl.networks import ActorCritic
 
 GAMES = 5  # the width that other tests have the JAX engine compiled for
 
@@ -25,8 +29,8 @@ GAMES = 5  # the width that other tests have the JAX engine compiled for
 @pytest.fixture(scope="module")
 def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A new network with firm opinions."""
-    network = ActorCritic(hidden_dim=16, num_layers=1)
-    made: Any = network.init(jax.random.key(0), jnp.zeros((1, 1545)))
+    network = ActorCritic(rules.NUM_ACTIONS, hidden_dim=16, num_layers=1)
+    made: Any = network.init(jax.random.key(0), jnp.zeros((1, rules.OBSERVATION_SIZE)))
     made["params"]["policy"]["kernel"] *= 300
     path = tmp_path_factory.mktemp("params") / "params_1.npz"
     save_params(path, made)
@@ -36,31 +40,41 @@ def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def by_chance(swift_built: None) -> list[Episode]:
     """Sixty episodes of the random player."""
-    return play_episodes(player_of("random", deterministic=False, seed=0), 7, 60, engine="swift", num_envs=16)
+    return play_episodes(
+        EVALUATION, player_of(EVALUATION, "random", deterministic=False, seed=0), 7, 60, engine="swift", num_envs=16
+    )
 
 
 @pytest.mark.parametrize("name", ["random", "walk", "params"])
 def test_both_engines_give_the_same_episodes(swift_built: None, params: Path, name: str) -> None:
-    player = player_of(str(params) if name == "params" else name, deterministic=False, seed=3)
-    swift, jax_played = (play_episodes(player, 7, 12, engine=engine, num_envs=GAMES) for engine in ("swift", "jax"))
+    player = player_of(EVALUATION, str(params) if name == "params" else name, deterministic=False, seed=3)
+    swift, jax_played = (
+        play_episodes(EVALUATION, player, 7, 12, engine=engine, num_envs=GAMES) for engine in ("swift", "jax")
+    )
     assert swift == jax_played
     assert [episode.seed for episode in swift] == list(range(7, 19))
 
 
 def test_how_many_are_played_side_by_side_changes_nothing(by_chance: list[Episode]) -> None:
-    player = player_of("random", deterministic=False, seed=0)
-    assert play_episodes(player, 7, 60, engine="swift", num_envs=7) == by_chance
+    player = player_of(EVALUATION, "random", deterministic=False, seed=0)
+    assert play_episodes(EVALUATION, player, 7, 60, engine="swift", num_envs=7) == by_chance
 
 
 def test_another_seed_of_the_player_gives_other_episodes(by_chance: list[Episode]) -> None:
-    player = player_of("random", deterministic=False, seed=1)
-    assert play_episodes(player, 7, 60, engine="swift", num_envs=16) != by_chance
+    player = player_of(EVALUATION, "random", deterministic=False, seed=1)
+    assert play_episodes(EVALUATION, player, 7, 60, engine="swift", num_envs=16) != by_chance
 
 
 def test_the_likeliest_actions_are_the_same_whatever_is_drawn(swift_built: None, params: Path) -> None:
     played = [
         play_episodes(
-            player_of(str(params), deterministic=True, seed=seed), 0, 8, engine="swift", num_envs=8, max_steps=200
+            EVALUATION,
+            player_of(EVALUATION, str(params), deterministic=True, seed=seed),
+            0,
+            8,
+            engine="swift",
+            num_envs=8,
+            max_steps=200,
         )
         for seed in (0, 1)
     ]
@@ -74,10 +88,10 @@ def test_only_valid_actions_are_chosen(by_chance: list[Episode]) -> None:
 def test_who_died_has_killers_beside(by_chance: list[Episode]) -> None:
     for episode in by_chance:
         if episode.ending == "died":
-            assert episode.killers
-            assert set(episode.killers) <= {"virus", "daemon", "glitch", "cryptog"}
+            assert episode.notes["killers"]
+            assert set(episode.notes["killers"]) <= {"virus", "daemon", "glitch", "cryptog"}
         is_penalised = episode.stats["reward_breakdown"]["siphon_death_penalty"] == -10
-        assert episode.died_beside_siphon_enemy == is_penalised
+        assert episode.notes["died_beside_siphon_enemy"] == is_penalised
 
 
 def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
@@ -90,7 +104,7 @@ def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
 
 
 def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episode]) -> None:
-    walked = play_episodes(walk, 7, 60, engine="swift", num_envs=16)
+    walked = play_episodes(EVALUATION, walk, 7, 60, engine="swift", num_envs=16)
     assert np.mean([episode.stats["highest_stage"] for episode in walked]) > 2
     assert np.mean([episode.stats["return"] for episode in walked]) > np.mean(
         [episode.stats["return"] for episode in by_chance]
@@ -100,13 +114,19 @@ def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episod
 
 def test_a_long_episode_is_truncated(swift_built: None) -> None:
     played = play_episodes(
-        player_of("random", deterministic=False, seed=0), 0, 5, engine="swift", num_envs=5, max_steps=3
+        EVALUATION,
+        player_of(EVALUATION, "random", deterministic=False, seed=0),
+        0,
+        5,
+        engine="swift",
+        num_envs=5,
+        max_steps=3,
     )
     assert [(episode.ending, episode.stats["steps"]) for episode in played] == [("truncated", 3)] * 5
 
 
 def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
-    figures = summary(by_chance)
+    figures = summary(EVALUATION, by_chance)
     returns = np.array([episode.stats["return"] for episode in by_chance])
     assert figures["episodes"] == 60
     assert figures["return"]["mean"] == pytest.approx(returns.mean())
@@ -121,7 +141,7 @@ def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
 
 
 def test_what_one_episode_cannot_tell_is_null_in_json(by_chance: list[Episode]) -> None:
-    figures = json.loads(as_json(summary(by_chance[:1])), parse_constant=pytest.fail)
+    figures = json.loads(as_json(summary(EVALUATION, by_chance[:1])), parse_constant=pytest.fail)
     length = by_chance[0].stats["steps"]
     assert figures["length"] == {"mean": length, "low": None, "high": None}
     assert figures["actions"]["HACK"]["at_once"] == {"mean": None, "low": 0.0, "high": 1.0}
@@ -140,7 +160,7 @@ def test_the_command_prints_figures_and_compares_the_engines(
 @pytest.mark.parametrize("name", ["nothing.npz", "pyproject.toml"])
 def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
     with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk\."):
-        player_of(name, deterministic=False, seed=0)
+        player_of(EVALUATION, name, deterministic=False, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hackmatrix import rules
 from hackmatrix.rules import ACTIONS, SIPHON
 
 RESET, HACK = (ACTIONS.index(name) - SIPHON - 1 for name in ("RESET", "HACK"))
@@ -22,7 +23,7 @@ def observed(
     player: tuple[int, int], blocks: dict[tuple[int, int], int], siphoned: bool = False
 ) -> NDArray[np.float32]:
     """One observation, (1, 1545), with program blocks by their cells (O1, O3)."""
-    board = np.zeros((6, 6, 42), np.float32)
+    board = np.zeros(rules.GRID_SHAPE, np.float32)
     for cell, program in blocks.items():
         board[*cell, 12 + program], board[*cell, 11] = 1, siphoned
     return np.concatenate([np.array(player, np.float32) / 5, np.zeros(31), board.ravel()]).astype(np.float32)[None]
@@ -40,11 +41,11 @@ def test_nothing_else_is(cell: tuple[int, int], script: dict[str, Any]) -> None:
 
 
 def test_it_siphons_what_is_wanted_new_and_possible_and_plays_on_otherwise(script: dict[str, Any]) -> None:
-    wanted = np.arange(23) == RESET
+    wanted = np.arange(rules.NUM_PROGRAMS) == RESET
     player = script["insisting"](lambda observations, *rest: np.full(len(observations), 2, np.int32), wanted)
 
     def chosen(observation: NDArray[np.float32], can_siphon: bool = True) -> int:
-        mask = np.ones((1, 28), np.bool_)
+        mask = np.ones((1, rules.NUM_ACTIONS), np.bool_)
         mask[0, SIPHON] = can_siphon
         action: int = player(observation, mask, np.zeros(1, np.uint64), np.zeros(1, np.int64)).item()
         return action

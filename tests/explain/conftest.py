@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from hackmatrix.explain.play import moments
+from hackmatrix.explain.play import explained_steps
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD
 from parity import BatchEngine, State
@@ -35,7 +35,7 @@ def play(swift: BatchEngine) -> Play:
     """Play one action of a made state on the Swift engine."""
 
     def one_step(state: State, action: int) -> Paid:
-        _, after = moments([swift], Case((action,), state=state))
+        _, after = explained_steps([swift], Case((action,), state=state))
         assert isinstance(after.transition, Transition)
         return Paid(after.transition, tuple(tuple(np.asarray(row).tolist()) for row in after.values))
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from hackmatrix import rules
 from hackmatrix.cli.main import main
-from hackmatrix.explain import facts, play
+from hackmatrix.explain import play, readings
 from hackmatrix.world import WORLD
 from parity import BatchEngine, BatchStep, EngineOptions
 from parity.trace import Action, Case, Trace, write_trace
 
-from .test_facts import enemy, state
+from .test_readings import enemy, state
 
 START = ("--seed", "7", "--engines", "swift", "--actions")
 
@@ -114,8 +115,8 @@ def test_both_engines_are_shown_side_by_side(swift: BatchEngine, jax: BatchEngin
     assert main(["explain", "--seed", "7", "--actions", "up,up,right", "--json", str(target)]) == 0
     told = json.loads(target.read_text())
     assert (told["engines"], told["agree"]) == (["swift", "jax"], True)
-    assert [moment["step"] for moment in told["moments"]] == [None, 0, 1, 2]
-    last = told["moments"][-1]
+    assert [step["step"] for step in told["steps"]] == [None, 0, 1, 2]
+    last = told["steps"][-1]
     assert last["components"]["distance_shaping"] == {
         "engines": [50, 50],
         "table_w": 50,
@@ -138,7 +139,7 @@ def test_engines_that_differ_are_marked_and_the_code_is_1(
 def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(facts, "APPROACH", 60)
+    monkeypatch.setattr(readings, "DISTANCE_SHAPING", 60)
     code, printed = explain(capsys, *START, "up")
     assert code == 1
     assert "+0.050  != +0.060 by table W, = 0.06 x 1: closest approach 9 -> 8" in printed
@@ -148,7 +149,7 @@ def test_a_reading_that_differs_is_marked_and_the_code_is_1(
 def test_json_on_standard_output_is_alone_there(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
     code, printed = explain(capsys, *START, "up", "--json", "-")
     assert code == 0
-    assert json.loads(printed)["moments"][1]["heading"] == "step 0: up (0)"
+    assert json.loads(printed)["steps"][1]["heading"] == "step 0: up (0)"
 
 
 def test_the_jax_engine_alone_needs_no_swift(
@@ -181,7 +182,7 @@ def fault(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
         (("--seed", "-1", "--actions", "up"), "--seed"),
         (("--seed", str(2**64), "--actions", "up"), "2^64 - 1"),
         ((*START, "up,fly"), "'fly' is no action"),
-        ((*START, "28"), "'28' is no action"),
+        ((*START, str(rules.NUM_ACTIONS)), f"'{rules.NUM_ACTIONS}' is no action"),
         ((*START, "up,"), "'' is no action"),
         ((*START, "up", "--from", "1"), "steps 0 ... 0"),
         ((*START, "up", "--to", "x"), "'x' is no step"),
@@ -203,7 +204,7 @@ def test_a_file_that_is_no_trace_of_this_game_gets_one_sentence(
     assert "is no trace" in fault(capsys, path)
     write_trace(Trace("orchard", ("plain", "planes"), Case((0,), seed=1)), path)
     assert "world 'orchard'" in fault(capsys, path)
-    assert "action 28" in fault(capsys, traced(path, 28))
+    assert f"action {rules.NUM_ACTIONS}" in fault(capsys, traced(path, rules.NUM_ACTIONS))
 
 
 def test_a_refused_start_gets_one_sentence(

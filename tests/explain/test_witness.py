@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from hackmatrix.explain.facts import FACTS, facts_of
+from hackmatrix.explain.readings import READINGS, readings_of
 from hackmatrix.rules import COMPONENTS
 from hackmatrix.world import WORLD
 from parity import BatchEngine
@@ -15,9 +15,9 @@ def check(paid: Iterable[Paid]) -> Counter[str]:
     """How often each component was paid, and by UNDO; fails where a reading is worth something else."""
     times: Counter[str] = Counter()
     for step in paid:
-        worth = [fact.value for fact in facts_of(step.step)]
+        worth = [reading.value for reading in readings_of(step.step)]
         for values in step.values:
-            assert worth == list(values), (step, dict(zip(FACTS, worth, strict=True)))
+            assert worth == list(values), (step, dict(zip(READINGS, worth, strict=True)))
         for name, value in zip(COMPONENTS, worth, strict=True):
             times[name] += value != 0
             times[f"UNDO {name}"] += value != 0 and step.step.undone

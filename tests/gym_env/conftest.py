@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hackmatrix  # noqa: F401 - registers HackMatrix-v0
+from hackmatrix import rules
 
 Info = dict[str, Any]
 
@@ -23,7 +24,7 @@ def env(swift_built: None) -> Iterator[gym.Env[Any, Any]]:
 def choose(masks: np.ndarray, rng: np.random.Generator, wrong: float = 0.0) -> np.ndarray:
     """A uniform valid action for each mask (n, 28); with probability ``wrong`` any action at all."""
     valid = (masks * rng.random(masks.shape)).argmax(axis=1)
-    return np.where(rng.random(len(masks)) < wrong, rng.integers(28, size=len(masks)), valid)
+    return np.where(rng.random(len(masks)) < wrong, rng.integers(rules.NUM_ACTIONS, size=len(masks)), valid)
 
 
 def assert_same(left: Any, right: Any, where: str = "") -> None:  # noqa: ANN401 - a tree

@@ -14,6 +14,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common import env_checker as sb3_env_checker
 
+from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
@@ -77,10 +78,10 @@ class TestContract:
         shapes = {name: (part.shape, part.dtype) for name, part in observation.items()}
         assert shapes == {
             "player": ((10,), np.float32),
-            "programs": ((23,), np.int8),
-            "grid": ((6, 6, 42), np.float32),
+            "programs": ((rules.NUM_PROGRAMS,), np.int8),
+            "grid": (rules.GRID_SHAPE, np.float32),
         }
-        assert env.action_space == gym.spaces.Discrete(28)
+        assert env.action_space == gym.spaces.Discrete(rules.NUM_ACTIONS)
 
 
 class TestStart:
@@ -152,10 +153,12 @@ class TestInfo:
         _, reward, terminated, truncated, info = env.step(int(np.argmin(info["action_mask"])))
         assert (reward, terminated, truncated, info["invalid_action"]) == (0.0, True, False, True)
 
-    @pytest.mark.parametrize("action", [-1, 28, 3.5])
+    @pytest.mark.parametrize("action", [-1, rules.NUM_ACTIONS, 3.5])
     def test_an_action_out_of_range_is_one_sentence(self, env: Env, action: float) -> None:
         env.reset(seed=0)
-        with pytest.raises(UsageError, match=f"an action is a whole number from 0 to 27, not {action}"):
+        with pytest.raises(
+            UsageError, match=f"an action is a whole number from 0 to {rules.NUM_ACTIONS - 1}, not {action}"
+        ):
             env.unwrapped.step(action)
 
     def test_the_statistics_are_those_of_the_episode(self, env: Env) -> None:
@@ -210,10 +213,10 @@ class TestWrappers:
         observation, _ = flat.reset(seed=0)
         assert flat.observation_space.contains(observation)
         parts, _ = env.reset(seed=0)
-        assert observation.shape == (1545,)
+        assert observation.shape == (rules.OBSERVATION_SIZE,)
         np.testing.assert_array_equal(observation[:10], parts["player"])
-        np.testing.assert_array_equal(observation[10:33], parts["programs"])
-        np.testing.assert_array_equal(observation[33:], parts["grid"].ravel())
+        np.testing.assert_array_equal(observation[rules.PROGRAM_PART], parts["programs"])
+        np.testing.assert_array_equal(observation[rules.GRID_PART], parts["grid"].ravel())
 
     def test_gymnasiums_wrappers(self, swift_built: None) -> None:
         limited = gym.make("HackMatrix-v0", max_episode_steps=3)
@@ -224,7 +227,7 @@ class TestWrappers:
             observation, _, terminated, truncated, info = wrapped.step(action)
             assert (terminated, truncated) == (False, step == 2)
         assert info["episode"]["l"] == 3
-        assert observation.shape == (1545,)
+        assert observation.shape == (rules.OBSERVATION_SIZE,)
         wrapped.close()
 
     def test_a_video_is_recorded(self, swift_built: None, tmp_path: Path) -> None:

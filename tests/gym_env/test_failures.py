@@ -6,8 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from hackmatrix.gym_env import HackMatrixEnv
-from hackmatrix.gym_vector_env import HackMatrixVectorEnv
+from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.swift_env import SwiftEngineError
 from tests.swift_env.conftest import unreliable as unreliable

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
-from hackmatrix.gym_env import HackMatrixEnv
-from hackmatrix.gym_vector_env import HackMatrixVectorEnv
+from hackmatrix import rules
+from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatVectorObservation
 from parity.errors import UsageError
 from tests.gym_env.conftest import assert_same, choose
@@ -131,7 +131,7 @@ def test_one_flat_vector_for_each_game(swift_built: None) -> None:
     flat = FlatVectorObservation(HackMatrixVectorEnv(3))
     observations: Any = flat.reset(seed=0)[0]
     assert flat.observation_space.contains(observations)
-    assert observations.shape == (3, 1545)
+    assert observations.shape == (3, rules.OBSERVATION_SIZE)
     flat.close()
 
 
@@ -142,7 +142,10 @@ def test_one_flat_vector_for_each_game(swift_built: None) -> None:
         (lambda: HackMatrixVectorEnv(2, autoreset_mode="Never"), "no autoreset mode 'Never'"),
         (lambda: HackMatrixVectorEnv(2).reset(seed=[1, 2, 3]), "one seed for each of 2 games, not 3"),
         (lambda: HackMatrixVectorEnv(2).step([1]), "one action for each of 2 games"),
-        (lambda: HackMatrixVectorEnv(2).step([1, 28]), "a whole number from 0 to 27, not 28"),
+        (
+            lambda: HackMatrixVectorEnv(2).step([1, rules.NUM_ACTIONS]),
+            f"from 0 to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}",
+        ),
         (lambda: HackMatrixVectorEnv(2).reset(options={"reset_mask": [True, False]}), "must be a bool array"),
     ],
 )

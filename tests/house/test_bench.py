@@ -1,10 +1,12 @@
 """The benchmarks: the form of their records, and that they measure what they say."""
 
+import dataclasses
 import json
 import sys
 import time
 from collections import Counter
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 
 import jax
@@ -13,15 +15,22 @@ import numpy as np
 import pytest
 from jax.experimental.compilation_cache import compilation_cache
 
-from hackmatrix.bench import env, gym, sb3, startup, swift, timing
-from hackmatrix.bench.records import Record, as_json, median_and_spread, plain_record
-from hackmatrix.cli import bench
-from hackmatrix.training_config import TrainingConfig
+from hackmatrix import rules
+from hackmatrix.bench import swift
+from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import main
+from hackmatrix.env_spec import ENV_SPEC
+from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import ParityError
+from worldkit.bench import env, gym, sb3, startup, timing
+from worldkit.bench.records import Record, as_json, median_and_spread, plain_record
+from worldkit.cli import bench
+from worldkit.game import Benchmark, Game
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
+BENCHMARKS = (*bench.kit_benchmarks(GAME), *GAME.benchmarks)
 
 
 @pytest.fixture
@@ -42,8 +51,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
             )
         ]
 
-    for name in bench.BENCHMARKS:
-        monkeypatch.setattr(f"hackmatrix.bench.{name}.measure", measure)
+    kit = bench.kit_benchmarks
+
+    def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
+        return {name: dataclasses.replace(each, measure=measure) for name, each in {**kit(game), **own}.items()}
+
+    own = GAME.benchmarks
+    monkeypatch.setattr(bench, "kit_benchmarks", kit_benchmarks)
+    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
 
 
 def test_a_record_has_the_documented_keys() -> None:
@@ -52,7 +67,7 @@ def test_a_record_has_the_documented_keys() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench.main(["env", "train", "--num-envs", "3,5", "--repetitions", "2", "--json", "-"]) == 0
+    assert main(["bench", "env", "train", "--num-envs", "3,5", "--repetitions", "2", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
     assert [record["num_envs"] for record in records] == [3, 5, 3, 5]
     assert [list(record) for record in records] == [KEYS] * 4
@@ -64,8 +79,8 @@ def test_without_names_every_benchmark_runs_and_the_file_holds_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "bench.json"
-    assert bench.main(["--num-envs", "4", "--json", str(target)]) == 0
-    assert len(json.loads(target.read_text())) == len(bench.BENCHMARKS)
+    assert main(["bench", "--num-envs", "4", "--json", str(target)]) == 0
+    assert len(json.loads(target.read_text())) == len(BENCHMARKS)
     assert "env_steps_per_second" in capsys.readouterr().out
 
 
@@ -82,7 +97,7 @@ def test_spread_is_the_range_over_the_median() -> None:
 
 
 def test_random_valid_actions_are_valid_and_uniform() -> None:
-    masks = np.zeros((3, 28), bool)
+    masks = np.zeros((3, rules.NUM_ACTIONS), bool)
     masks[0, [0, 4, 27]] = masks[1, 13] = masks[2, :] = True
     actions = jax.vmap(env.random_valid_actions, in_axes=(0, None))(
         jax.random.split(jax.random.key(1), 6000), jnp.asarray(masks)
@@ -90,7 +105,7 @@ def test_random_valid_actions_are_valid_and_uniform() -> None:
     drawn = [Counter(np.asarray(column).tolist()) for column in actions.T]
     assert set(drawn[0]) == {0, 4, 27}
     assert set(drawn[1]) == {13}
-    assert set(drawn[2]) == set(range(28))
+    assert set(drawn[2]) == set(range(rules.NUM_ACTIONS))
     # 6000 draws of 3: four standard deviations are 146.
     assert all(abs(count - 2000) < 146 for count in drawn[0].values())
 
@@ -161,8 +176,8 @@ time.sleep(0.0 if is_warm else 0.5)
 
 def test_startup_is_cold_once_and_then_warm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
-    monkeypatch.setattr(startup, "_one_update", lambda num_envs, folder: [sys.executable, "-c", CHILD, folder])
-    cold, warm = startup.measure(8, 2)
+    monkeypatch.setattr(startup, "_one_update", lambda module, num_envs, folder: [sys.executable, "-c", CHILD, folder])
+    cold, warm = startup.measure("a.module", 8, 2)
     assert (cold.name, warm.name) == ("seconds_to_first_update_cold", "seconds_to_first_update_warm")
     assert cold.value >= 0.5
     kinds = (tmp_path / "seen").read_text().split()
@@ -171,15 +186,15 @@ def test_startup_is_cold_once_and_then_warm(monkeypatch: pytest.MonkeyPatch, tmp
 
 def test_startup_says_why_the_trainer_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     failing = [sys.executable, "-c", "raise SystemExit('out of luck')"]
-    monkeypatch.setattr(startup, "_one_update", lambda num_envs, folder: failing)
+    monkeypatch.setattr(startup, "_one_update", lambda module, num_envs, folder: failing)
     with pytest.raises(ParityError, match="did not reach its first update: out of luck"):
-        startup.measure(8, 1)
+        startup.measure("a.module", 8, 1)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", bench.BENCHMARKS)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_measures_the_real_thing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench.main([name, "--num-envs", "8", "--repetitions", "1", "--json", "-"]) == 0
+    assert main(["bench", name, "--num-envs", "8", "--repetitions", "1", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
     assert all(record["value"] > 0 and record["num_envs"] == 8 for record in records)
 
@@ -188,25 +203,24 @@ def test_without_the_swift_engine_all_other_benchmarks_run(
     quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
-    assert bench.main(["--json", "-", "--num-envs", "3"]) == 0
+    assert main(["bench", "--json", "-", "--num-envs", "3"]) == 0
     out = capsys.readouterr()
-    assert len(json.loads(out.out)) == len(bench.BENCHMARKS) - 4
-    assert "leaving out swift, gym, sb3, lockstep:" in " ".join(out.err.split())
+    assert len(json.loads(out.out)) == len(BENCHMARKS) - 4
+    assert "leaving out gym, sb3, lockstep, swift:" in " ".join(out.err.split())
 
 
 def test_the_gym_benchmark_measures_one_game_and_many(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gym, "STEPS_ALONE", 20)
     monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
-    records = gym.measure(3, 2)
+    records = gym.measure(ENV_SPEC, 3, 2)
     assert [(record.name, record.num_envs, record.unit) for record in records] == [
         ("gym_steps_per_second", 1, "steps/s"),
         ("gym_vector_steps_per_second", 3, "steps/s"),
     ]
 
 
-def test_the_sb3_benchmark_measures_beside_a_ceiling(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sb3, "TrainingConfig", lambda: TrainingConfig(n_steps=32, n_epochs=1))
-    real, ceiling, share = sb3.measure(2, 3)
+def test_the_sb3_benchmark_measures_beside_a_ceiling(swift_built: None) -> None:
+    real, ceiling, share = sb3.measure(ENV_SPEC, MaskablePPOConfig(n_steps=32, n_epochs=1), 2, 3)
     assert (real.name, ceiling.name) == ("sb3_steps_per_second", "sb3_ceiling_steps_per_second")
     assert (share.name, share.unit) == ("sb3_share_of_ceiling", "")
     assert 0 < share.value < 2
@@ -215,12 +229,14 @@ def test_the_sb3_benchmark_measures_beside_a_ceiling(swift_built: None, monkeypa
 def test_without_stable_baselines_its_benchmarks_are_left_out(
     quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hackmatrix.cli.bench._NEEDED", {"gym": "no_such_library", "sb3": "no_such_library"})
-    assert bench.main(["--num-envs", "3"]) == 0
+    there = find_spec
+    missing = ("gymnasium", "sb3_contrib")
+    monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else there(name))
+    assert main(["bench", "--num-envs", "3"]) == 0
     assert "leaving out gym and sb3: `pip install" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        bench.main(["sb3"])
-    assert "sb3 needs no_such_library" in capsys.readouterr().err
+        main(["bench", "sb3"])
+    assert "sb3 needs sb3_contrib" in capsys.readouterr().err
 
 
 def test_the_swift_benchmark_measures_both_ways(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:

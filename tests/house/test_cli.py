@@ -7,7 +7,9 @@ import pytest
 
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
+from hackmatrix.cli.game import GAME
 from parity.errors import ParityError
+from worldkit.cli import app
 
 from .conftest import Command
 
@@ -15,7 +17,7 @@ from .conftest import Command
 def test_help_names_every_command(hackmatrix: Command) -> None:
     answer = hackmatrix("--help")
     assert answer.returncode == 0
-    assert all(f"  {command} " in answer.stdout for command in cli.COMMANDS)
+    assert all(f"  {command} " in answer.stdout for command in (*app.KIT_COMMANDS, *GAME.commands))
 
 
 def test_help_imports_none_of_the_heavy_libraries() -> None:
@@ -70,7 +72,7 @@ def test_an_error_of_a_command_is_its_sentence(
     with pytest.raises(SystemExit) as stopped:
         cli.main(["bench"])
     assert stopped.value.code == 2
-    assert capsys.readouterr().err == "hackmatrix.cli.bench cannot start; mend it.\n"
+    assert capsys.readouterr().err == "worldkit.cli.bench cannot start; mend it.\n"
 
 
 def test_ctrl_c_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
 
-import dataclasses
 import re
 from functools import cache
 from pathlib import Path
@@ -10,14 +9,11 @@ import pytest
 from jax.extend.random import threefry_2x32
 
 from hackmatrix import jax_env
-from hackmatrix.purejaxrl.config import TrainConfig
-from hackmatrix.training_config import TrainingConfig
-
-from .conftest import Command
+from hackmatrix.cli import settings_tables
+from worldkit.jaxkit.threefry import seed_pair
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-FIELD_OF_FLAG = {"lr": "learning_rate"}
 
 
 @cache
@@ -57,37 +53,10 @@ def test_every_folder_that_the_readme_lists_is_there(root: Path) -> None:
     assert [folder for folder in folders if folder not in written_by_runs and not (root / folder).is_dir()] == []
 
 
-def test_training_page_lists_exactly_the_flags_of_the_command(root: Path, hackmatrix: Command) -> None:
-    settings = (root / "docs" / "training-reference.md").read_text().partition("## What a run leaves")[0]
-    documented = re.findall(r"^\| `(--[a-z-]+)`", settings, re.MULTILINE)
-    offered = re.findall(r"^  (--[a-z-]+)", hackmatrix("train", "--help").stdout, re.MULTILINE)
-    assert sorted(documented) == sorted(offered)
-
-
-def test_training_page_states_the_defaults(root: Path) -> None:
-    rows = re.findall(
-        r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", (root / "docs" / "training-reference.md").read_text(), re.MULTILINE
-    )
-    stated = {FIELD_OF_FLAG.get(flag, flag.replace("-", "_")): float(text.replace(",", "")) for flag, text in rows}
-    assert stated.pop("save_interval_minutes") == 10  # no setting of the training itself
-    defaults = dataclasses.asdict(TrainConfig())
-    assert stated == {name: value for name, value in defaults.items() if not isinstance(value, str)}
-
-
-def test_the_page_on_stable_baselines_lists_exactly_the_flags_of_the_command(root: Path, hackmatrix: Command) -> None:
-    page = (root / "docs" / "sb3.md").read_text()
-    documented = re.findall(r"`(--[a-z-]+)`", "".join(re.findall(r"^\| (`--.*?) \|", page, re.MULTILINE)))
-    offered = re.findall(r"^  (--[a-z-]+)", hackmatrix("train-sb3", "--help").stdout, re.MULTILINE)
-    assert sorted(documented) == sorted(offered)
-
-
-def test_the_page_on_stable_baselines_states_the_defaults(root: Path) -> None:
-    page = (root / "docs" / "sb3.md").read_text()
-    rows = re.findall(r"^\| `--([a-z-]+)` \| ([\d.,e-]+) \|", page, re.MULTILINE)
-    stated = {flag.replace("-", "_"): float(text.replace(",", "")) for flag, text in rows}
-    defaults = TrainingConfig()
-    assert len(stated) == 14
-    assert stated == {field: getattr(defaults, field) for field in stated}
+@pytest.mark.parametrize("page", settings_tables.TABLES)
+def test_the_tables_of_settings_are_those_of_the_code(page: str, root: Path) -> None:
+    text = (root / page).read_text()
+    assert settings_tables.renewed(page, text) == text, "run python -m hackmatrix.cli.settings_tables"
 
 
 def first_two_words(seed: int, event: int, second: int) -> tuple[int, int]:
@@ -111,7 +80,7 @@ def test_the_worked_example_of_randomness_is_right(root: Path) -> None:
 
 
 def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
-    player = jax_env.observe(jax_env.reset(jnp.asarray(jax_env.seed_pair(7))))[:5]
+    player = jax_env.observe(jax_env.reset(jnp.asarray(seed_pair(7))))[:5]
     row, column, hp, credits, energy = (float(value) for value in player)
     assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)
     assert energy == pytest.approx(11 / 50)

@@ -1,22 +1,25 @@
 """Weights & Biases never stands in the way of a run."""
 
+import inspect
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import wandb
 
-from hackmatrix.wandb_run import WandbRun
+from worldkit.runs.run import Run, Tracking
+from worldkit.runs.wandb_run import WandbRun
 
 
-def opened(folder: Path, said: list[str], *, is_wanted: bool = True) -> WandbRun:
+def opened(folder: Path, said: list[str], **options: Any) -> WandbRun:  # noqa: ANN401 - as WandbRun has them
     """A run that tells ``said``."""
-    config = {"lr": 1.0}
-    return WandbRun(said.append, is_wanted=is_wanted, folder=folder, project="hackmatrix", name="mine", config=config)
+    return WandbRun(said.append, folder=folder, project="hackmatrix", name="mine", config={"lr": 1.0}, **options)
 
 
 def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
     said: list[str] = []
-    run = opened(tmp_path, said, is_wanted=False)
+    run = opened(tmp_path, said, enabled=False)
     run.write({"a": 1.0, "update": 1})
     run.close()
     assert (run.run_id, said) == (None, [])
@@ -24,9 +27,9 @@ def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
 
 def test_not_installed_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr("hackmatrix.wandb_run.find_spec", lambda name: None)
+    monkeypatch.setattr("worldkit.runs.wandb_run.find_spec", lambda name: None)
     opened(tmp_path, said).write({"a": 1.0, "update": 1})
-    assert said == ['W&B is left out: it is not installed (pip install "hackmatrix[wandb]"); --no-wandb silences this.']
+    assert said == ["W&B is left out: it is not installed (pip install wandb); --no-wandb silences this."]
 
 
 def test_not_logged_in_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,3 +70,92 @@ def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.
     run.write({"a": 2.0, "update": 2})
     run.close()
     assert said == ["W&B is left out: the disk is full; --no-wandb silences this."]
+
+
+class StandIn:
+    """What stands in for the client on line: it takes what the real one takes, and remembers it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: dict[str, Any] = {}
+        self.logged: list[tuple[int, dict[str, float]]] = []
+        self.id = "abc"
+        real = inspect.signature(wandb.init)
+
+        def init(**options: Any) -> StandIn:  # noqa: ANN401 - as the client has them
+            real.bind(**options)
+            self.asked = options
+            return self
+
+        monkeypatch.delenv("WANDB_MODE", raising=False)
+        monkeypatch.setattr("wandb.api", type("Api", (), {"api_key": "key"}))
+        monkeypatch.setattr("wandb.init", init)
+
+    def log(self, metrics: dict[str, float], *, step: int) -> None:
+        self.logged.append((step, metrics))
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
+
+
+def test_a_new_run_begins_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = StandIn(monkeypatch)
+    opened(tmp_path, [])
+    assert client.asked["id"] is None
+    assert not {"resume", "resume_from"} & {*client.asked}
+
+
+def test_a_resumed_run_continues_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = StandIn(monkeypatch)
+    opened(tmp_path, [], run_id="abc")
+    assert (client.asked["id"], client.asked["resume"]) == ("abc", "allow")
+    assert "resume_from" not in client.asked
+
+
+def test_rewinding_asks_the_server_to_forget_what_came_after_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    client = StandIn(monkeypatch)
+    run = opened(tmp_path, said, run_id="abc", rewind_to=40)
+    run.write({"a": 1.0, "update": 41})
+    run.close()
+    assert client.asked["resume_from"] == "abc?_step=40"
+    assert not {"id", "resume"} & {*client.asked}  # W&B refuses them beside it
+    assert (client.logged, said) == ([(41, {"a": 1.0, "update": 41})], [])
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "why"),
+    [
+        ("offline", {"run_id": "abc"}, "W&B is offline, and only its server rewinds a run"),
+        ("online", {"run_id": None}, "the run has no id on W&B"),
+        ("online", {"run_id": "abc", "enabled": False}, "W&B is left out"),
+        ("disabled", {"run_id": "abc"}, "W&B is left out"),
+    ],
+)
+def test_a_rewind_that_cannot_act_says_so(
+    mode: str, options: dict[str, Any], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    client = StandIn(monkeypatch)
+    monkeypatch.setenv("WANDB_MODE", mode)
+    opened(tmp_path, said, rewind_to=40, **options)
+    assert said == [f"--rewind has no effect: {why}."]
+    assert "resume_from" not in client.asked
+
+
+def test_a_run_that_is_resumed_without_wandb_keeps_its_id_for_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = StandIn(monkeypatch)
+
+    def session(tracking: Tracking, *, is_resumed: bool) -> str:
+        with Run(tmp_path, tracking=tracking) as run:
+            run.begin({"lr": 1.0}, 10, is_resumed=is_resumed)
+        return str(json.loads((tmp_path / "config.json").read_text())["wandb_id"])
+
+    assert session(Tracking(), is_resumed=False) == "abc"
+    assert session(Tracking(enabled=False), is_resumed=True) == "abc"
+    client.asked = {}
+    assert session(Tracking(), is_resumed=True) == "abc"
+    assert client.asked["id"] == "abc"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from hackmatrix.cli.xla import prefer_wide_vectors
+from worldkit.jaxkit.xla import prefer_wide_vectors
 
 
 def test_wide_vectors_are_asked_for_beside_the_users_flags(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,16 @@
 """How a state is drawn in reports."""
 
-from hackmatrix import jax_env
-from hackmatrix.rules import observation_label
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hackmatrix import jax_env, rules
+from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_FIELDS, observation_label
 from hackmatrix.world.board import draw_board
+from hackmatrix.world.starts import STARTS
 
 
 def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:
@@ -30,7 +38,7 @@ def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:
     board = draw_board(state)
     assert board.rows[0] == ("V1*~2", "", "", "", "", "EXIT")
     assert board.rows[1][:2] == ("C2(4,0)t", ">D3")
-    assert board.rows[2][:2] == ("[?4]+4", "[p8]+5")
+    assert board.rows[2][:2] == ("[?4]+4", "[WARP]+5")
     assert board.rows[3][:2] == ("$2", "e1 ds")
     assert board.rows[4][0] == "."
     assert board.rows[5][0] == "@"
@@ -38,9 +46,44 @@ def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:
     assert board.scalars["history"] == "none"
 
 
+def changed_leaves(value: Any, path: str = "state") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON values
+    """Copies of a JSON value with another number, flag or word in one place, and that place's name."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from ((name, {**value, key: other}) for name, other in changed_leaves(part, f"{path}.{key}"))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            for name, other in changed_leaves(part, f"{path}[{index}]"):
+                yield name, [*value[:index], other, *value[index + 1 :]]
+    elif isinstance(value, bool):
+        yield path, not value
+    elif isinstance(value, int):
+        place = path.lower().endswith(("row", "col"))
+        yield path, (value + 1) % 6 if place else value - 1 if value == ACTIONS.index("HACK") else value + 1
+    elif path.endswith(("type", "enemyType")):
+        block = "data" if value == "question" else "question"
+        yield path, block if value in BLOCKS else ENEMIES[ENEMIES.index(value) - 1]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_states_that_differ_in_anything_on_the_board_or_beside_it_are_drawn_differently(start: str) -> None:
+    state = jax_env.get_state(jax_env.set_state(STARTS[start](np.random.default_rng(7))))
+    assert set(state) == set(STATE_FIELDS)
+    board = draw_board(state)
+    unchanged = deepcopy(state)
+    same = [
+        name
+        for name, other in changed_leaves(state)
+        # What UNDO would bring back is another board, and a block's flag is its cell's (A3).
+        if not name.startswith("state.history") and not name.endswith("].siphoned") and draw_board(other) == board
+    ]
+    assert same == []
+    assert state == unchanged
+
+
 def test_every_number_of_the_observation_has_its_own_name() -> None:
-    names = [observation_label((index,)) for index in range(1545)]
-    assert len(set(names)) == 1545
+    names = [observation_label((index,)) for index in range(OBSERVATION_SIZE)]
+    assert len(set(names)) == OBSERVATION_SIZE
     assert names[2] == "player hp"
     assert names[10] == "owns PUSH"
-    assert names[33 + 42 * 8 + 4] == "cell (1,2) enemyHP"
+    assert names[rules.GRID_PART.start + 8 * len(rules.CELL_FEATURES) + 4] == "cell (1,2) enemyHP"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hackmatrix import rules
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Mutant, State, StateRefused, View
@@ -65,7 +66,7 @@ def test_a_policy_gives_every_valid_action_some_weight(engines: dict[str, BatchE
     for state in draws("armed")[:5]:
         observation = swift.set_state([state], ONLY)
         weights = WORLD.policies[name](View(observation, swift.mask(), ONLY, swift.get_state))
-        assert weights.shape == (1, 28)
+        assert weights.shape == (1, rules.NUM_ACTIONS)
         assert (weights[swift.mask()] > 0).all()
 
 

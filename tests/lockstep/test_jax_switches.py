@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.world.jax_engine import JaxEngine
+from hackmatrix.jax_env.adapter import JaxEngine
 from parity import State as StateDict
 
 WIDTHS = (1, 7, 256)
@@ -54,7 +54,7 @@ def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
 def test_games_do_not_depend_on_64_bit_mode() -> None:
     script = (
         "import numpy as np\n"
-        "from hackmatrix.world.jax_engine import JaxEngine\n"
+        "from hackmatrix.jax_env.adapter import JaxEngine\n"
         "from test_jax_switches import play\n"
         "print(*(digest.hex() for digest in play(JaxEngine(7), np.arange(7, dtype=np.uint64))))"
     )

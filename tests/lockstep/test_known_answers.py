@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import parity
+from hackmatrix import rules
 
 GAMES = json.loads((Path(__file__).parents[1] / "rules" / "known-answers.json").read_text())["games"]
 
@@ -27,10 +28,10 @@ def test_the_interface_gives_what_it_promises(name: str, swift_built: None) -> N
     with parity.open_engine("hackmatrix", name) as engine:
         observation = engine.reset(seed=7)
         assert observation.dtype == np.float32
-        assert observation.shape == (1545,)
+        assert observation.shape == (rules.OBSERVATION_SIZE,)
         mask = engine.mask()
         assert mask.dtype == np.bool_
-        assert mask.shape == (28,)
+        assert mask.shape == (rules.NUM_ACTIONS,)
         step = engine.step(int(mask.argmax()))
         assert step.components.dtype == np.int32
         assert step.components.shape == (15,)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
 from hackmatrix.swift_env import SwiftGames
 
 RULEBOOK = (Path(__file__).parents[2] / "docs" / "hackmatrix-rules.md").read_text()
@@ -36,7 +36,7 @@ def test_P_programs_are_those_of_the_rulebook() -> None:
         for action, name, c, e, spawn, *_ in table("action")
     ]
     assert stated == jax_env.rules()["programs"]
-    assert len(stated) == 23
+    assert len(stated) == rules.NUM_PROGRAMS
 
 
 def test_A5_enemies_are_those_of_the_rulebook() -> None:
@@ -49,29 +49,17 @@ def test_W_components_are_those_of_the_rulebook() -> None:
     stated = dict(table("key"))
     assert list(stated) == rewards["components"]
     numbers = {key: [int(n.replace("−", "-")) for n in re.findall(r"[−]?\d+", text)] for key, text in stated.items()}
-    assert numbers["stage_completion"][-8:] == rewards["stageCompletion"]
-    assert numbers["victory"] == [rewards["victory"], rewards["victoryPerScore"]]
-    for key, rate in (
-        ("step_penalty", "stepPenalty"),
-        ("score_gain", "scoreGain"),
-        ("kills", "kill"),
-        ("data_siphon", "dataSiphon"),
-        ("distance_shaping", "distanceShaping"),
-        ("resource_gain", "resourceGain"),
-        ("resource_holding", "resourceHolding"),
-        ("hp_recovery", "hp"),
-        ("siphon_quality", "siphonQuality"),
-        ("siphon_death_penalty", "siphonDeathPenalty"),
-        ("program_waste", "programWaste"),
-    ):
-        assert numbers[key][0] == rewards[rate], key
-    assert numbers["damage_penalty"][0] == -rewards["hp"]
+    prices = rewards["prices"]
+    assert numbers["stage_completion"][-8:] == prices["stage_completion"]
+    assert prices["death_penalty"] == [-sum(prices["stage_completion"][:before]) // 2 for before in range(8)]
+    for key in stated.keys() - {"stage_completion", "death_penalty"}:
+        assert numbers[key][: len(prices[key])] == prices[key], key
 
 
 def test_O_the_observation_is_laid_out_as_in_the_rulebook() -> None:
     observation = jax_env.rules()["observation"]
     parts = [observation["player"], observation["programs"], 36 * observation["cell"]]
-    assert sum(map(len, parts)) == observation["size"] == 1545
+    assert sum(map(len, parts)) == observation["size"] == rules.OBSERVATION_SIZE
     stated = re.findall(r"/(\d+)", section("O1").split(";")[0])
     assert stated == [str(f["divisor"]) for f in observation["player"] if f["divisor"] > 1]
     cell = {f["name"]: f["divisor"] for f in observation["cell"] if f["divisor"] > 1}
@@ -90,4 +78,8 @@ def test_R5_sites_are_those_of_the_rulebook() -> None:
 def test_B2_and_B8_stages_are_those_of_the_rulebook(stage: int) -> None:
     assert "spawn interval = 13 − s" in section("B2")
     assert "*s* new transmissions" in section("B8")
-    assert jax_env.rules()["stages"][stage - 1] == {"stage": stage, "spawnInterval": 13 - stage, "transmissions": stage}
+    assert jax_env.rules()["stages"][stage - 1] == {
+        "stage": stage,
+        "scheduledTaskInterval": 13 - stage,
+        "transmissions": stage,
+    }

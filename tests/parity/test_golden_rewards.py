@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import toy_world
+from numpy.typing import NDArray
 from toy_world import WORLD
+from toy_world.plain import PlainEngine
 
+from parity import BatchStep
 from parity.cli import main
 from parity.trace import read_trace
 
@@ -103,3 +110,131 @@ def test_a_trace_without_rewards_is_no_golden_episode(golden: Path, capsys: pyte
     path.write_text(json.dumps(value | {"actions": ["restart", *value["actions"][1:]]}))
     assert main(["rewards", "--world", ORCHARD, "--golden", str(golden)]) == 2
     assert "goes on after a restart" in capsys.readouterr().err
+
+
+class Generous(PlainEngine):
+    """Orchard's original with one more component: a bonus for every rest."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        bonus = np.where((actions == REST) & (step.components[:, 0] != 0), 7, 0)[:, None]
+        return replace(step, components=np.concatenate([step.components, bonus], axis=1).astype(np.int32))
+
+
+class Reordered(PlainEngine):
+    """Orchard's original with its components the other way round."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        return replace(step, components=step.components[:, ::-1].copy())
+
+
+class Frugal(PlainEngine):
+    """Orchard's original without the last component."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        return replace(step, components=step.components[:, :-1].copy())
+
+
+REST = WORLD.actions.index("rest")
+
+
+def changed_world(
+    monkeypatch: pytest.MonkeyPatch, engine: type[PlainEngine], components: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The words that name Orchard with another reward, which both of its engines give."""
+    world = replace(WORLD, engines={"one": engine, "other": engine}, components=components)
+    monkeypatch.setattr(toy_world, "CHANGED", world, raising=False)
+    return "--world", "toy_world:CHANGED"
+
+
+def without_names(folder: Path) -> None:
+    """Make the episodes such as they were before they named their components."""
+    for path in folder.glob("*.json"):
+        value = json.loads(path.read_text())
+        del value["component_names"]
+        path.write_text(json.dumps(value))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_new_component_shows_with_the_transitions_that_earn_it(
+    named: bool, golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not named:
+        without_names(golden)
+    rests = [
+        (path.stem, step)
+        for path in sorted(golden.glob("*.json"))
+        for step, action in enumerate(read_trace(path).case.actions)
+        if action == REST
+    ]
+    words = ["rewards", *changed_world(monkeypatch, Generous, (*WORLD.components, "calm")), "--golden", str(golden)]
+    assert main([*words, "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["new_components"] == ["calm"]
+    assert {change["component"] for change in answer["changes"]} == {"calm"}
+    assert [(change["episode"], change["step"]) for change in answer["changes"]] == rests
+    assert {(change["before"], change["after"]) for change in answer["changes"]} == {(None, 7)}
+
+    assert main(words) == 1
+    printed = capsys.readouterr().out
+    assert "What earns calm, which is new (one)" in printed
+    assert "What changed" not in printed
+
+    assert main([*words, "--accept"]) == 0
+    assert {read_trace(path).component_names for path in golden.glob("*.json")} == {(*WORLD.components, "calm")}
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["new_components"] == []
+
+
+def test_a_new_component_that_nothing_earns_is_said_to_be_one(
+    golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "REST", -1)
+    words = changed_world(monkeypatch, Generous, (*WORLD.components, "calm"))
+    assert main(["rewards", *words, "--golden", str(golden)]) == 0
+    assert "No transition earns calm, which is new." in capsys.readouterr().out
+
+
+def test_reordered_components_are_held_to_those_of_their_names(
+    golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = changed_world(monkeypatch, Reordered, WORLD.components[::-1])
+    assert main(["rewards", *words, "--golden", str(golden)]) == 0
+    assert "No reward has changed." in capsys.readouterr().out
+
+
+def test_a_removed_component_shows_as_what_it_was_worth(
+    golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = changed_world(monkeypatch, Frugal, WORLD.components[:-1])
+    assert main(["rewards", *words, "--golden", str(golden), "--json"]) == 1
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert {(change["component"], change["before"], change["after"]) for change in changes} == {("sting", -500, None)}
+
+
+def test_an_unnamed_episode_with_more_components_than_the_world_is_refused(
+    golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_names(golden)
+    words = changed_world(monkeypatch, Frugal, WORLD.components[:-1])
+    assert main(["rewards", *words, "--golden", str(golden)]) == 2
+    assert "does not hold the 2 reward components of each of its steps" in capsys.readouterr().err
+
+
+def test_recordings_name_their_components(tmp_path: Path) -> None:
+    assert main(["record", "--world", ORCHARD, "--out", str(tmp_path), "--games", "1", "--steps", "5"]) == 0
+    (path,) = tmp_path.iterdir()
+    assert read_trace(path).component_names == WORLD.components
+
+
+def test_tables_in_a_file_are_not_wrapped(golden: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    long = "a_component_whose_name_alone_would_fill_a_whole_line_of_a_terminal_of_eighty_columns"
+    words = ["rewards", *changed_world(monkeypatch, Generous, (*WORLD.components, long)), "--golden", str(golden)]
+    with (tmp_path / "out.txt").open("w") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        assert main(words) == 1
+    lines = (tmp_path / "out.txt").read_text().splitlines()
+    assert [line for line in lines if long in line and "uniform-" in line]

@@ -20,6 +20,7 @@ FULL = Trace(
     rules=("O-REST",),
     found=Case((0,), seed=2**64 - 1),
     components=((1, 2), (3, 4), (5, 6)),
+    component_names=("step", "fruit"),
 )
 
 

@@ -1,5 +1,6 @@
 """The compiled programs that several tests share."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -7,13 +8,15 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from hackmatrix.purejaxrl.config import TrainConfig
-from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.purejaxrl.masked_ppo import Transition
-from hackmatrix.purejaxrl.train import RunnerState, StepFacts, collect_rollout, init_runner
-from hackmatrix.purejaxrl.training_loop import CompiledTraining, compile_training
+from hackmatrix.training import HackMatrixTrainEnv
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import CompiledTraining, compile_training
+from worldkit.purejaxrl.masked_ppo import Transition
+from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout
+from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.purejaxrl.update import init_runner
 
-from . import free_engine
+from .free_engine import FreeEnv
 
 SMALL = TrainConfig(
     num_envs=16,
@@ -36,14 +39,14 @@ class Rollout(NamedTuple):
     """A rollout with the state that it started from and the one that it led to."""
 
     config: TrainConfig
-    env: HackMatrixGymnax
+    env: TrainEnv
     before: RunnerState
     after: RunnerState
     transitions: Transition
-    facts: StepFacts
+    metrics: RolloutMetrics
 
 
-def roll_out(config: TrainConfig, env: HackMatrixGymnax) -> Rollout:
+def roll_out(config: TrainConfig, env: TrainEnv) -> Rollout:
     """A rollout of a policy with firm opinions: a new network's is so near to uniform that no mistake would show."""
     before = init_runner(config, env)
     state = before.train_state
@@ -55,30 +58,30 @@ def roll_out(config: TrainConfig, env: HackMatrixGymnax) -> Rollout:
 
 
 @pytest.fixture(scope="session")
-def free_env() -> HackMatrixGymnax:
-    return HackMatrixGymnax(engine=free_engine)
+def free_env() -> FreeEnv:
+    return FreeEnv()
 
 
 @pytest.fixture(scope="session")
-def trainer(free_env: HackMatrixGymnax) -> CompiledTraining:
+def trainer(free_env: FreeEnv) -> CompiledTraining:
     return compile_training(SMALL, free_env)
 
 
 @pytest.fixture(scope="session")
-def rollout(free_env: HackMatrixGymnax) -> Rollout:
+def rollout(free_env: FreeEnv) -> Rollout:
     return roll_out(SMALL, free_env)
 
 
 @pytest.fixture(scope="session")
-def truncated_rollout() -> Rollout:
-    return roll_out(SMALL, HackMatrixGymnax(max_steps=LIMIT, engine=free_engine))
+def truncated_rollout(free_env: FreeEnv) -> Rollout:
+    return roll_out(dataclasses.replace(SMALL, max_steps=LIMIT), free_env)
 
 
 @pytest.fixture(scope="session")
 def game_rollout() -> Rollout:
     """A rollout of the game itself, in which episodes end by death and by the time limit."""
-    config = TrainConfig(num_envs=16, num_steps=64, hidden_dim=32, num_layers=2, num_minibatches=4)
-    return roll_out(config, HackMatrixGymnax(max_steps=40))
+    config = TrainConfig(num_envs=16, num_steps=64, hidden_dim=32, num_layers=2, num_minibatches=4, max_steps=40)
+    return roll_out(config, HackMatrixTrainEnv())
 
 
 @pytest.fixture(scope="session")

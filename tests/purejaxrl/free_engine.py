@@ -1,4 +1,4 @@
-"""An engine that costs next to nothing: the interface of ``hackmatrix.jax_env`` over a known problem.
+"""A world that costs next to nothing: a known problem.
 
 The observation names one of the moves 0-3, and playing it earns 1; every valid action costs 0.01.
 Actions 0-5 are valid, except that one of 4 and 5 is forbidden. A game ends by itself after 3 to 7
@@ -8,10 +8,11 @@ actions, so episodes end within any rollout, at different times. The best mean r
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
-from hackmatrix.jax_env import reward as reward
+from hackmatrix import rules
+from hackmatrix.jax_env import reward as exact_reward
+from worldkit.purejaxrl.train_env import StepMetrics, TrainEnv, TrainStep
 
 REWARD_NAMES = (
     "step_penalty",
@@ -30,8 +31,8 @@ REWARD_NAMES = (
     "siphon_death_penalty",
     "program_waste",
 )
-NUM_ACTIONS = 28
-OBSERVATION_SIZE = 1545
+NUM_ACTIONS = rules.NUM_ACTIONS
+OBSERVATION_SIZE = rules.OBSERVATION_SIZE
 BEST_MEAN_REWARD = 0.99
 
 
@@ -68,17 +69,8 @@ class CompactObservation(NamedTuple):
     valid: Array  # uint32, bits
 
 
-def seed_pair(seed: int) -> np.ndarray:
-    return np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32)
-
-
 def next_seed(seed: Array) -> Array:
     return jnp.stack([seed[0] * jnp.uint32(1664525) + jnp.uint32(1013904223), seed[1] + jnp.uint32(1)])
-
-
-def trainer_seeds(seed: Array, num_games: int) -> Array:
-    games = jnp.arange(num_games, dtype=jnp.uint32)
-    return jnp.stack([_mix(seed[0] + games), jnp.broadcast_to(seed[1], games.shape)], axis=1)
 
 
 def reset(seed: Array) -> State:
@@ -103,18 +95,6 @@ def step(state: State, action: Array) -> tuple[State, Result]:
     no = jnp.bool_(False)
     result = Result(components, over | ~valid, no, over, no, ~valid)
     return State(after, state.seed, state.event + valid.astype(jnp.uint32)), result
-
-
-def step_auto_reset(state: State, action: Array, truncate: Array | None = None, /) -> tuple[State, Result, State]:
-    final, result = step(state, action)
-    ended = result.terminated if truncate is None else result.terminated | truncate
-    fresh = reset(next_seed(jnp.stack(state.seed)))
-    following = State(
-        now=Facts(*(jnp.where(ended, new, old) for new, old in zip(fresh.now, final.now, strict=True))),
-        seed=Words(*(jnp.where(ended, new, old) for new, old in zip(fresh.seed, final.seed, strict=True))),
-        event=jnp.where(ended, fresh.event, final.event),
-    )
-    return following, result, final
 
 
 def mask(state: State) -> Array:
@@ -156,3 +136,45 @@ def _mix(word: Array) -> Array:
     word = (word ^ (word >> 16)) * jnp.uint32(0x7FEB352D)
     word = (word ^ (word >> 15)) * jnp.uint32(0x846CA68B)
     return word ^ (word >> 16)
+
+
+class FreeEnv(TrainEnv):
+    """The problem as the trainer sees it."""
+
+    name = "free"
+    num_actions = NUM_ACTIONS
+    observation_shape = (OBSERVATION_SIZE,)
+    components = REWARD_NAMES
+    component_unit = 0.001
+
+    def reset(self, seed: Array) -> State:
+        return reset(seed)
+
+    def play(self, state: State, action: Array) -> TrainStep:
+        following, result = step(state, action)
+        events = {"invalid_action": result.invalid_action, "death": result.death}
+        reward, never = self.reward(result.components), jnp.bool_(False)
+        return TrainStep(following, reward, result.components, result.terminated, never, following, events)
+
+    def restart(self, state: State) -> State:
+        return reset(next_seed(jnp.stack(state.seed)))
+
+    def reward(self, components: Array) -> Array:
+        return exact_reward(components)
+
+    def observe(self, state: State) -> Array:
+        return observe(state)
+
+    def mask(self, state: State) -> Array:
+        return mask(state)
+
+    def compact(self, state: State) -> CompactObservation:
+        return compact(state)
+
+    def expand(self, compact: CompactObservation) -> Array:
+        return expand(compact)
+
+    def metrics(self, step: TrainStep, action: Array) -> StepMetrics:
+        kinds = {"move": action < 4, "siphon": action == 4, "program": action > 4}
+        shares = {f"actions/{kind}_frac": taken for kind, taken in kinds.items()}
+        return StepMetrics(shares, {"stats/highest_stage": step.final.now.stage})

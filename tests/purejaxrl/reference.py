@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix import rules
+
 Floats = NDArray[np.float64]
 
 
@@ -54,12 +56,12 @@ def network(params: Mapping[str, Any], obs: NDArray[np.float32]) -> tuple[Floats
 def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:
     """What the player-centred network's trunk reads of one observation (1545,)."""
     player_row, player_column = round(5 * obs[0]), round(5 * obs[1])
-    cells = np.tanh(_dense(layers["cell"], obs[33:].reshape(6, 6, 42)))
+    cells = np.tanh(_dense(layers["cell"], obs[rules.GRID_PART].reshape(rules.GRID_SHAPE)))
     seen = np.zeros((11, 11, cells.shape[-1]))
     for row in range(6):
         for column in range(6):
             seen[5 + row - player_row, 5 + column - player_column] = cells[row, column]
-    return np.concatenate([seen.ravel(), obs[:33], np.eye(6)[player_row], np.eye(6)[player_column]])
+    return np.concatenate([seen.ravel(), obs[: rules.GRID_PART.start], np.eye(6)[player_row], np.eye(6)[player_column]])
 
 
 def _dense(layer: Mapping[str, Any], inputs: Floats) -> Floats:

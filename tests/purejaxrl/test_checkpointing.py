@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import hashlib
 import os
 import pickle
 import random
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hackmatrix.atomic import replacing
-from hackmatrix.purejaxrl import plain_pickle
-from hackmatrix.purejaxrl.checkpointing import (
+from worldkit.purejaxrl import plain_pickle
+from worldkit.purejaxrl.checkpointing import (
     CheckpointError,
     check_fits,
     checkpoint_path,
@@ -30,15 +31,17 @@ from hackmatrix.purejaxrl.checkpointing import (
     restored,
     save_checkpoint,
 )
-from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.purejaxrl.progress import Progress
-from hackmatrix.purejaxrl.saving import Saver
-from hackmatrix.purejaxrl.train import RunnerState, init_runner
-from hackmatrix.purejaxrl.training_loop import CompiledTraining, StopRequest, run_training
+from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, run_training
+from worldkit.purejaxrl.rollout import RunnerState
+from worldkit.purejaxrl.saving import Saver
+from worldkit.purejaxrl.update import init_runner
+from worldkit.runs.files import replacing
 
 from .conftest import SMALL
+from .free_engine import FreeEnv
 
 DONE = Progress(20, 20 * SMALL.batch_size, 1.5)
+ENV = FreeEnv()
 SETTINGS = dataclasses.asdict(SMALL)
 
 
@@ -47,8 +50,19 @@ def saved(tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining) -
     """A checkpoint of a run after 20 updates."""
     runner, _ = trainer.train(trainer.runner, jnp.int32(20))
     path = checkpoint_path(tmp_path_factory.mktemp("saved"), 20)
-    save_checkpoint(path, runner, DONE, SETTINGS)
+    save_checkpoint(path, LoopState(runner, DONE, Log(DONE)), SETTINGS, ENV)
     return path
+
+
+def run(
+    trainer: CompiledTraining,
+    start: LoopState,
+    rows: list[Mapping[str, float]] | None = None,
+    saving: Saver | None = None,
+) -> LoopState:
+    """Train to the end."""
+    write = (lambda row: None) if rows is None else rows.append
+    return run_training(trainer.train, start, SMALL, ENV, write=write, saving=saving)
 
 
 def same(left: RunnerState, right: RunnerState) -> bool:
@@ -63,48 +77,71 @@ class TestExactness:
     """N updates straight are N/2, stop, resume, N/2."""
 
     def test_reading_gives_back_what_was_written(
-        self, saved: Path, trainer: CompiledTraining, free_env: HackMatrixGymnax
+        self, saved: Path, trainer: CompiledTraining, free_env: FreeEnv
     ) -> None:
         runner, _ = trainer.train(trainer.runner, jnp.int32(20))
-        checkpoint = read_checkpoint(saved)
+        checkpoint = read_checkpoint(saved, ENV)
         back, remark = restored(checkpoint, saved, init_runner(SMALL, free_env))
         assert same(back, runner)
         assert remark is None
         assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
 
     def test_going_on_is_as_if_it_had_never_stopped(
-        self, saved: Path, trainer: CompiledTraining, free_env: HackMatrixGymnax
+        self, saved: Path, trainer: CompiledTraining, free_env: FreeEnv
     ) -> None:
-        straight = run_training(trainer, SMALL, free_env, [], StopRequest())
-        runner, _ = restored(read_checkpoint(saved), saved, trainer.runner)
-        resumed = run_training(trainer._replace(runner=runner), SMALL, free_env, [], StopRequest(), DONE)
+        straight = run(trainer, LoopState(trainer.runner, Progress(), Log()))
+        checkpoint = read_checkpoint(saved, ENV)
+        runner, _ = restored(checkpoint, saved, trainer.runner)
+        resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log))
         assert resumed.progress[:2] == straight.progress[:2]
         assert same(resumed.runner, straight.runner)
 
-    def test_another_number_of_games_keeps_the_network_and_says_so(
-        self, saved: Path, free_env: HackMatrixGymnax
-    ) -> None:
+    def test_another_number_of_games_keeps_the_network_and_says_so(self, saved: Path, free_env: FreeEnv) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs), free_env)
-        runner, remark = restored(read_checkpoint(saved), saved, fresh)
-        kept = read_checkpoint(saved).runner
+        runner, remark = restored(read_checkpoint(saved, ENV), saved, fresh)
+        kept = read_checkpoint(saved, ENV).runner
         assert remark is not None
-        assert "another number of games" in remark
+        assert "holds other games than this run plays" in remark
         leaves = named_leaves(runner)
         assert all((leaves[name] == kept[name]).all() for name in leaves if name.startswith(".train_state"))
         assert len(runner.episode_return) == 2 * SMALL.num_envs
 
-    def test_another_network_is_refused(self, saved: Path, free_env: HackMatrixGymnax) -> None:
+    def test_another_network_is_refused(self, saved: Path, free_env: FreeEnv) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
         with pytest.raises(CheckpointError, match="is of another network: resume without --network"):
-            check_fits(read_checkpoint(saved), saved, fresh)
-        check_fits(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
+            check_fits(read_checkpoint(saved, ENV), saved, fresh, free_env)
+        check_fits(read_checkpoint(saved, ENV), saved, init_runner(SMALL, free_env), free_env)
 
-    def test_other_rules_are_refused(
-        self, saved: Path, free_env: HackMatrixGymnax, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("hackmatrix.purejaxrl.checkpointing.RULES_VERSION", "99")
+    def test_other_rules_are_refused(self, saved: Path, free_env: FreeEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(FreeEnv, "rules_version", "99")
         with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
-            check_fits(read_checkpoint(saved), saved, init_runner(SMALL, free_env))
+            check_fits(read_checkpoint(saved, ENV), saved, init_runner(SMALL, free_env), free_env)
+
+    def test_the_row_after_a_resume_is_whole(self, trainer: CompiledTraining, tmp_path: Path) -> None:
+        straight: list[Mapping[str, float]] = []
+        saver = Saver(tmp_path, SETTINGS, ENV, every_updates=27, say=print)  # rows are of 20 updates each
+        run(trainer, LoopState(trainer.runner, Progress(), Log()), straight, saver)
+        path = checkpoint_path(tmp_path, 27)
+        checkpoint = read_checkpoint(path, ENV)
+        assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, straight[0])
+        resumed: list[Mapping[str, float]] = []
+        runner, _ = restored(checkpoint, path, trainer.runner)
+        run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), resumed)
+        assert len(resumed) == 2
+        timings = ("seconds", "steps_per_second")
+        for row, whole in zip(resumed, straight[1:], strict=True):
+            assert {**row, **dict.fromkeys(timings)} == {**whole, **dict.fromkeys(timings)}
+
+    def test_a_checkpoint_of_an_earlier_version_begins_its_rows_anew(self, saved: Path, tmp_path: Path) -> None:
+        content = plain_pickle.loads(saved.read_bytes())
+        payload = plain_pickle.loads(content["payload"])
+        for name in ("metrics", "last_logged_step", "logged", "unlogged"):
+            del payload[name]
+        whole = plain_pickle.dumps(payload)
+        path = tmp_path / "checkpoint_20.pkl"
+        content |= {"payload": whole, "sha256": hashlib.sha256(whole).hexdigest()}
+        path.write_bytes(plain_pickle.dumps(content))
+        assert read_checkpoint(path, ENV).log == Log(DONE)
 
 
 class TestReadingIsHarmless:
@@ -115,11 +152,11 @@ class TestReadingIsHarmless:
             def __reduce__(self) -> tuple[Any, ...]:
                 return os.mkdir, (str(tmp_path / "pwned"),)
 
-        for content in (Malicious(), {"format": "hackmatrix checkpoint", "payload": Malicious()}):
+        for content in (Malicious(), {"format": "free checkpoint", "payload": Malicious()}):
             path = tmp_path / "checkpoint_1.pkl"
             path.write_bytes(pickle.dumps(content))
             with pytest.raises(CheckpointError, match=r"is no good checkpoint: it names \w+\.mkdir"):
-                read_checkpoint(path)
+                read_checkpoint(path, ENV)
         assert not (tmp_path / "pwned").exists()
 
     @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
@@ -128,17 +165,17 @@ class TestReadingIsHarmless:
         path = tmp_path / "checkpoint_20.pkl"
         path.write_bytes(content[: int(share * len(content))])
         with pytest.raises(CheckpointError, match="is no good checkpoint"):
-            read_checkpoint(path)
+            read_checkpoint(path, ENV)
 
     def test_every_flipped_bit_is_found_out(self, saved: Path, tmp_path: Path) -> None:
         content, rng = saved.read_bytes(), random.Random(0)
         path = tmp_path / "checkpoint_20.pkl"
-        good = read_checkpoint(saved)
+        good = read_checkpoint(saved, ENV)
         for _ in range(200):
             place = rng.randrange(len(content))
             path.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :])
             try:
-                read = read_checkpoint(path)
+                read = read_checkpoint(path, ENV)
             except CheckpointError:
                 continue
             # a bit of the pickle's framing that means nothing
@@ -149,11 +186,11 @@ class TestReadingIsHarmless:
         path = tmp_path / "checkpoint_3.pkl"
         path.write_bytes(content)
         with pytest.raises(CheckpointError, match=r"checkpoint_3.pkl is no good checkpoint: .*give another one"):
-            read_checkpoint(path)
+            read_checkpoint(path, ENV)
 
     def test_a_missing_file_is_one_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match="does not exist; give the path"):
-            read_checkpoint(tmp_path / "checkpoint_1.pkl")
+            read_checkpoint(tmp_path / "checkpoint_1.pkl", ENV)
 
     def test_arrays_of_objects_are_refused(self) -> None:
         disguised = pickle.dumps({"__array__": "|O", "shape": [1], "data": b"12345678"})
@@ -186,14 +223,14 @@ class TestLatest:
             path.write_bytes(content)
             os.utime(path, (1e9 - age, 1e9 - age))
         (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
-        found, _, faults = latest_checkpoint(tmp_path)
+        found, _, faults = latest_checkpoint(tmp_path, ENV)
         assert found == tmp_path / "a" / "checkpoint_30.pkl"
         assert len(faults) == 1
         assert "checkpoint_40.pkl is no good checkpoint" in str(faults[0])
 
     def test_no_good_one_is_one_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match=r"there is no good checkpoint_\*.pkl file in"):
-            latest_checkpoint(tmp_path)
+            latest_checkpoint(tmp_path, ENV)
 
 
 class TestWriting:
@@ -208,7 +245,7 @@ class TestWriting:
         def full(number: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("hackmatrix.atomic.os.fsync", full)
+        monkeypatch.setattr("worldkit.runs.files.os.fsync", full)
         with pytest.raises(OSError, match="No space left"), replacing(path) as file:
             file.write(b"new")
         assert path.read_bytes() == b"old"
@@ -218,35 +255,35 @@ class TestWriting:
         self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         said: list[str] = []
-        saver = Saver(tmp_path, SETTINGS, every_updates=10, say=said.append)
+        saver = Saver(tmp_path, SETTINGS, ENV, every_updates=10, say=said.append)
 
         def full(number: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("hackmatrix.atomic.os.fsync", full)
-            saver.after(trainer.runner, Progress(10))
+            patch.setattr("worldkit.runs.files.os.fsync", full)
+            saver.after(at(trainer, 10))
             assert said == [
                 f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."
             ]
             with pytest.raises(CheckpointError, match="could not be written"):
-                saver.save(trainer.runner, Progress(10))
-        saver.after(trainer.runner, Progress(20))
+                saver.save(at(trainer, 10))
+        saver.after(at(trainer, 20))
         assert {path.name for path in tmp_path.iterdir()} == {"checkpoint_20.pkl", "params_20.npz"}
 
     def test_a_process_killed_at_any_moment_leaves_a_good_checkpoint(self, tmp_path: Path) -> None:
         program = (
             "import sys, numpy as np\n"
             "from pathlib import Path\n"
-            "from hackmatrix.purejaxrl import plain_pickle\n"
-            "from hackmatrix.atomic import replacing\n"
+            "from worldkit.purejaxrl import plain_pickle\n"
+            "from worldkit.runs.files import replacing\n"
             "import hashlib\n"
             "folder, count = Path(sys.argv[1]), int(sys.argv[2])\n"
             "while True:\n"
             "    count += 1\n"
             "    payload = plain_pickle.dumps({'runner': {'x': np.full(2_000_000, count)},\n"
             "        'progress': {'updates': count}, 'config': {}, 'rules_version': '1'})\n"
-            "    whole = plain_pickle.dumps({'format': 'hackmatrix checkpoint', 'version': 1,\n"
+            "    whole = plain_pickle.dumps({'format': 'free checkpoint', 'version': 1,\n"
             "        'sha256': hashlib.sha256(payload).hexdigest(), 'payload': payload})\n"
             "    with replacing(folder / f'checkpoint_{count % 2}.pkl') as file:\n"
             "        file.write(whole)\n"
@@ -262,34 +299,40 @@ class TestWriting:
             time.sleep(0.1 * rng.random())
             process.send_signal(signal.SIGKILL)
             counted = [int(line) for line in process.communicate()[0].split()]
-            _, checkpoint, faults = latest_checkpoint(tmp_path)
+            _, checkpoint, faults = latest_checkpoint(tmp_path, ENV)
             assert not faults, "a file with a final name is whole"
             last = max([last, *counted])
             assert checkpoint.progress.updates >= last
 
 
+def at(trainer: CompiledTraining, updates: int) -> LoopState:
+    """A run after that many updates."""
+    return LoopState(trainer.runner, Progress(updates), Log())
+
+
 class TestSaver:
     """When it saves."""
 
-    def test_every_so_many_updates(self, tmp_path: Path, trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
+    def test_every_so_many_updates(self, tmp_path: Path, trainer: CompiledTraining, free_env: FreeEnv) -> None:
         uploaded: list[str] = []
-        saver = Saver(tmp_path, SETTINGS, every_updates=25, say=print, upload=lambda path: uploaded.append(path.name))
-        result = run_training(trainer, SMALL, free_env, [], StopRequest(), saving=saver)
-        saver.save(result.runner, result.progress)
+        saver = Saver(
+            tmp_path, SETTINGS, ENV, every_updates=25, say=print, upload=lambda path: uploaded.append(path.name)
+        )
+        saver.save(run(trainer, LoopState(trainer.runner, Progress(), Log()), saving=saver))
         steps = [25, 50, 60]
         assert {path.name for path in tmp_path.iterdir()} == {
             path(tmp_path, step).name for step in steps for path in (checkpoint_path, params_path)
         }
         assert uploaded[:2] == ["checkpoint_25.pkl", "params_25.npz"]
-        assert read_checkpoint(checkpoint_path(tmp_path, 50)).progress.updates == 50
+        assert read_checkpoint(checkpoint_path(tmp_path, 50), ENV).progress.updates == 50
 
     def test_by_time(self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
         now = 1000.0
-        monkeypatch.setattr("hackmatrix.purejaxrl.saving.time.monotonic", lambda: now)
-        saver = Saver(tmp_path, SETTINGS, every_minutes=10, say=print)
+        monkeypatch.setattr("worldkit.purejaxrl.saving.time.monotonic", lambda: now)
+        saver = Saver(tmp_path, SETTINGS, ENV, every_minutes=10, say=print)
         for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
             now = 1000.0 + 60 * minutes
-            saver.after(trainer.runner, Progress(updates))
+            saver.after(at(trainer, updates))
             assert len(list(tmp_path.iterdir())) == files
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hackmatrix.purejaxrl import config as config_module
 from hackmatrix.purejaxrl.config import (
     DeviceConfig,
     TrainConfig,
@@ -16,6 +15,7 @@ from hackmatrix.purejaxrl.config import (
     get_device_config,
 )
 from parity.errors import UsageError
+from worldkit.purejaxrl import config as config_module
 
 
 def test_defaults_are_the_documented_ones() -> None:
@@ -23,6 +23,7 @@ def test_defaults_are_the_documented_ones() -> None:
         "num_envs": 256,
         "num_steps": 128,
         "total_timesteps": 10_000_000,
+        "max_steps": None,
         "learning_rate": 2.5e-4,
         "gamma": 0.99,
         "gae_lambda": 0.95,

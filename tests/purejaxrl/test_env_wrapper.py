@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from jax import Array
 
-from hackmatrix import jax_env
-from hackmatrix.purejaxrl.env_wrapper import Engine, EnvState, HackMatrixGymnax
+from hackmatrix import rules
+from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
+from hackmatrix.training import HackMatrixTrainEnv
 from parity.errors import UsageError
+from worldkit.jaxkit.threefry import Seed, next_seed
+from worldkit.purejaxrl.gymnax_style import EnvState, GymnaxStyle
+from worldkit.purejaxrl.train_env import TrainEnv
 
 from . import free_engine
+from .free_engine import FreeEnv
 
 NUM_GAMES = 64
 NUM_STEPS = 48
@@ -22,7 +27,7 @@ LIMIT = 5
 class Played(NamedTuple):
     """A batch of games played at random; leaves have leading axes (steps, games)."""
 
-    engine: Any
+    env: TrainEnv
     before: EnvState
     mask: Array
     obs: Array
@@ -32,31 +37,38 @@ class Played(NamedTuple):
     info: dict[str, Any]
 
 
-def play(engine: Engine, max_steps: int | None) -> Played:
-    env = HackMatrixGymnax(max_steps=max_steps, engine=engine)
+def play(world: TrainEnv, max_steps: int | None) -> Played:
+    env = HackMatrixGymnax(max_steps) if isinstance(world, HackMatrixTrainEnv) else GymnaxStyle(world, max_steps)
 
     def step(state: EnvState, key: Array) -> tuple[EnvState, Any]:
         mask = jax.vmap(env.get_action_mask)(state)
         actions = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf))
         # A few invalid actions, which end an episode too (C1).
-        actions = jnp.where(jax.random.bernoulli(key, 0.01, actions.shape), 28, actions)
+        actions = jnp.where(jax.random.bernoulli(key, 0.01, actions.shape), rules.NUM_ACTIONS, actions)
         obs, after, reward, done, info = jax.vmap(env.step, in_axes=(None, 0, 0))(key, state, actions)
         return after, (state, mask, obs, after, reward, done, info)
 
-    start = jax.jit(jax.vmap(env.reset_from_seed))(env.initial_seeds(11, NUM_GAMES))
+    start = jax.jit(jax.vmap(env.reset_from_seed))(world.initial_seeds(11, NUM_GAMES))
     keys = jax.random.split(jax.random.key(5), NUM_STEPS)
     _, records = jax.jit(lambda start, keys: jax.lax.scan(step, start, keys))(start, keys)
-    return Played(engine, *jax.tree.map(np.asarray, records))
+    return Played(world, *jax.tree.map(np.asarray, records))
 
 
-@pytest.fixture(scope="module", params=[free_engine, jax_env], ids=["free", "game"])
+@pytest.fixture(scope="module", params=[FreeEnv(), HackMatrixTrainEnv()], ids=["free", "game"])
 def played(request: pytest.FixtureRequest) -> Played:
     return play(request.param, None)
 
 
 @pytest.fixture(scope="module")
 def limited() -> Played:
-    return play(free_engine, LIMIT)
+    return play(FreeEnv(), LIMIT)
+
+
+def following(world: TrainEnv, seeds: Array) -> Array:
+    """The seeds of the games that follow those with these seeds."""
+    if isinstance(world, FreeEnv):
+        return jax.vmap(free_engine.next_seed)(seeds)
+    return jnp.stack(next_seed(Seed(seeds[:, 0], seeds[:, 1])), axis=-1)
 
 
 def seeds_of(state: EnvState) -> Array:
@@ -66,9 +78,9 @@ def seeds_of(state: EnvState) -> Array:
 def test_shapes_and_types(played: Played) -> None:
     shape = (NUM_STEPS, NUM_GAMES)
     for array, expected_shape, dtype in (
-        (played.obs, (*shape, 1545), np.float32),
-        (played.info["terminal_observation"], (*shape, 1545), np.float32),
-        (played.mask, (*shape, 28), np.bool_),
+        (played.obs, (*shape, rules.OBSERVATION_SIZE), np.float32),
+        (played.info["terminal_observation"], (*shape, rules.OBSERVATION_SIZE), np.float32),
+        (played.mask, (*shape, rules.NUM_ACTIONS), np.bool_),
         (played.reward, shape, np.float32),
         (played.done, shape, np.bool_),
     ):
@@ -78,7 +90,7 @@ def test_shapes_and_types(played: Played) -> None:
 
 def test_info_has_every_component_by_name_and_the_reward_is_their_sum(played: Played) -> None:
     breakdown = played.info["reward_breakdown"]
-    assert set(breakdown) == set(played.engine.REWARD_NAMES)
+    assert set(breakdown) == set(played.env.components)
     assert len(breakdown) == 15
     np.testing.assert_allclose(sum(breakdown.values()), played.reward, rtol=1e-6, atol=1e-6)
     assert set(np.unique(breakdown["step_penalty"])) == {np.float32(0), np.float32(-0.01)}
@@ -87,9 +99,9 @@ def test_info_has_every_component_by_name_and_the_reward_is_their_sum(played: Pl
 def test_a_finished_game_is_followed_by_the_one_with_the_next_seed(played: Played) -> None:
     done = played.done
     assert 0 < done.sum() < done.size
-    seeds = jax.vmap(played.engine.next_seed)(seeds_of(played.before)[done])
+    seeds = following(played.env, seeds_of(played.before)[done])
     np.testing.assert_array_equal(seeds_of(played.after)[done], seeds)
-    fresh = jax.jit(jax.vmap(lambda seed: played.engine.observe(played.engine.reset(seed))))(seeds)
+    fresh = jax.jit(jax.vmap(lambda seed: played.env.observe(played.env.reset(seed))))(seeds)
     np.testing.assert_array_equal(played.obs[done], fresh)
     assert (played.after.steps[done] == 0).all()
 
@@ -104,7 +116,7 @@ def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
     own = played.info["terminal_observation"]
     np.testing.assert_array_equal(own[~played.done], played.obs[~played.done])
     # Player hp is the third value (O1); the free engine shows none.
-    if played.engine is jax_env:
+    if isinstance(played.env, HackMatrixTrainEnv):
         assert played.info["stage_complete"][~played.done].any()
         died = played.info["death"]
         assert died.any()
@@ -136,12 +148,12 @@ def test_a_limit_truncates_the_episodes_that_have_not_ended(limited: Played) -> 
 
 def test_a_truncated_game_is_followed_by_the_one_with_the_next_seed(limited: Played) -> None:
     truncated = limited.info["truncated"]
-    seeds = jax.vmap(limited.engine.next_seed)(seeds_of(limited.before)[truncated])
+    seeds = following(limited.env, seeds_of(limited.before)[truncated])
     np.testing.assert_array_equal(seeds_of(limited.after)[truncated], seeds)
 
 
 def test_reset_draws_the_seed_from_the_key(key: Array) -> None:
-    env = HackMatrixGymnax(engine=free_engine)
+    env = GymnaxStyle(FreeEnv())
     obs, state = env.reset(key, env.default_params)
     np.testing.assert_array_equal(obs, env.observe(state))
     _, same = env.reset(key)
@@ -156,7 +168,7 @@ def test_a_limit_below_one_is_refused() -> None:
 
 def test_unused_observations_are_never_computed(key: Array) -> None:
     """XLA drops the float observations of a scan over ``step`` whose caller uses rewards alone."""
-    env = HackMatrixGymnax(engine=free_engine)
+    env = GymnaxStyle(FreeEnv())
 
     def step(state: EnvState, _: None) -> tuple[EnvState, Array]:
         return jax.vmap(env.step, in_axes=(None, 0, None))(key, state, jnp.int32(0))[1:3]
@@ -164,10 +176,10 @@ def test_unused_observations_are_never_computed(key: Array) -> None:
     def watching_step(state: EnvState, _: None) -> tuple[EnvState, Array]:
         return jax.vmap(env.step, in_axes=(None, 0, None))(key, state, jnp.int32(0))[1::-1]
 
-    start = jax.vmap(env.reset_from_seed)(env.initial_seeds(0, 4))
+    start = jax.vmap(env.reset_from_seed)(env.env.initial_seeds(0, 4))
     programs = [
         str(jax.jit(lambda state, body=body: jax.lax.scan(body, state, length=3)).lower(start).compile().as_text())
         for body in (step, watching_step)
     ]
-    assert "1545]" not in programs[0]
-    assert "1545]" in programs[1]
+    assert f"{rules.OBSERVATION_SIZE}]" not in programs[0]
+    assert f"{rules.OBSERVATION_SIZE}]" in programs[1]

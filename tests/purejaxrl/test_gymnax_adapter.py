@@ -10,10 +10,11 @@ from gymnax.environments import environment
 from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
 
-from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.purejaxrl.gymnax_adapter import HackMatrixGymnaxEnvironment
+from hackmatrix import rules
+from worldkit.purejaxrl.gymnax_adapter import GymnaxAdapter
+from worldkit.purejaxrl.gymnax_style import GymnaxStyle
 
-from . import free_engine
+from .free_engine import FreeEnv
 
 NUM_GAMES = 8
 NUM_STEPS = 30
@@ -21,12 +22,12 @@ LIMIT = 5
 
 
 @pytest.fixture(scope="module")
-def adapted() -> HackMatrixGymnaxEnvironment:
-    return HackMatrixGymnaxEnvironment(HackMatrixGymnax(max_steps=LIMIT, engine=free_engine))
+def adapted() -> GymnaxAdapter:
+    return GymnaxAdapter(GymnaxStyle(FreeEnv(), LIMIT))
 
 
 @pytest.fixture(scope="module")
-def rollout(adapted: HackMatrixGymnaxEnvironment) -> dict[str, Any]:
+def rollout(adapted: GymnaxAdapter) -> dict[str, Any]:
     env = LogWrapper(adapted)
     params = env.default_params
 
@@ -41,17 +42,17 @@ def rollout(adapted: HackMatrixGymnaxEnvironment) -> dict[str, Any]:
         return (info["action_mask"], state), record
 
     obs, state = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(jax.random.key(1), NUM_GAMES), params)
-    assert obs.shape == (NUM_GAMES, 1545)
+    assert obs.shape == (NUM_GAMES, rules.OBSERVATION_SIZE)
     mask = jax.vmap(adapted._env.get_action_mask)(state.env_state)
     _, records = jax.lax.scan(step, (mask, state), jax.random.split(jax.random.key(2), NUM_STEPS))
     return {name: np.asarray(value) for name, value in records.items() if name != "reward_breakdown"}
 
 
-def test_it_is_a_gymnax_environment(adapted: HackMatrixGymnaxEnvironment) -> None:
+def test_it_is_a_gymnax_environment(adapted: GymnaxAdapter) -> None:
     assert isinstance(adapted, environment.Environment)
-    assert (adapted.name, adapted.num_actions) == ("HackMatrix", 28)
-    assert adapted.action_space(adapted.default_params).n == 28
-    assert adapted.observation_space(adapted.default_params).shape == (1545,)
+    assert (adapted.name, adapted.num_actions) == ("free", rules.NUM_ACTIONS)
+    assert adapted.action_space(adapted.default_params).n == rules.NUM_ACTIONS
+    assert adapted.observation_space(adapted.default_params).shape == (rules.OBSERVATION_SIZE,)
 
 
 def test_the_log_wrapper_adds_up_returns_and_lengths(rollout: dict[str, Any]) -> None:
@@ -85,7 +86,7 @@ def test_the_final_observation_is_the_ended_episode_s(rollout: dict[str, Any]) -
     assert (valid[rollout["truncated"]].sum(axis=-1) == 5).all()
 
 
-def test_step_env_does_not_reset(adapted: HackMatrixGymnaxEnvironment) -> None:
+def test_step_env_does_not_reset(adapted: GymnaxAdapter) -> None:
     params = adapted.default_params
     key = jax.random.key(0)
     _, state = adapted.reset(key, params)
@@ -102,7 +103,7 @@ def test_step_env_does_not_reset(adapted: HackMatrixGymnaxEnvironment) -> None:
     assert terminated or count == LIMIT
 
 
-def test_the_state_space_names_every_array_of_a_state(adapted: HackMatrixGymnaxEnvironment) -> None:
+def test_the_state_space_names_every_array_of_a_state(adapted: GymnaxAdapter) -> None:
     _, state = adapted.reset(jax.random.key(0), adapted.default_params)
     space = adapted.state_space(adapted.default_params)
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), state) == jax.tree.map(
@@ -111,6 +112,6 @@ def test_the_state_space_names_every_array_of_a_state(adapted: HackMatrixGymnaxE
 
 
 def test_without_a_limit_nothing_is_truncated() -> None:
-    env = HackMatrixGymnaxEnvironment(HackMatrixGymnax(engine=free_engine))
+    env = GymnaxAdapter(GymnaxStyle(FreeEnv()))
     _, state = env.reset(jax.random.key(0), env.default_params)
     assert not env.is_truncated(state, env.default_params)

@@ -11,8 +11,10 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from hackmatrix.purejaxrl.logging import ConsoleProgress, LearningCurve, compiling
-from hackmatrix.purejaxrl.metric_files import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
+from hackmatrix.metrics import MILESTONE
+from worldkit.runs.console import ConsoleProgress, compiling
+from worldkit.runs.curve import draw_curve
+from worldkit.runs.sinks import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
 
 ROW = {
     "update": 10,
@@ -48,13 +50,26 @@ def test_files_of_a_resumed_run_keep_the_rows_up_to_its_checkpoint(tmp_path: Pat
                 log.write({**ROW, "update": update, "train/entropy": math.nan})
         with (tmp_path / name).open("a") as file:
             file.write('{"update": 4' if kind is JsonLinesLog else "40,5")
-        with kind(tmp_path / name, after_update=20) as log:
+        with kind(tmp_path / name, after=20) as log:
             log.write({**ROW, "update": 25})
     assert [row["update"] for row in read_csv(tmp_path / "metrics.csv")] == [10, 20, 25]
     assert math.isnan(read_csv(tmp_path / "metrics.csv")[0]["train/entropy"])
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [line["update"] for line in lines] == [10, 20, 25]
     assert lines[0]["train/entropy"] is None
+
+
+def test_a_metric_that_comes_up_later_gets_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    with CsvLog(path, step="timesteps") as log:
+        log.write({"timesteps": 1, "a": 1.0})
+        log.write({"timesteps": 2, "b": 2.0})
+        log.write({"timesteps": 3, "a": 3.0, "b": 3.0})
+    rows = read_csv(path)
+    assert [row["timesteps"] for row in rows] == [1, 2, 3]
+    assert math.isnan(rows[0]["b"])
+    assert math.isnan(rows[1]["a"])
+    assert (rows[2]["a"], rows[2]["b"]) == (3, 3)
 
 
 def test_tensorboard_has_every_metric_over_the_updates(tmp_path: Path) -> None:
@@ -69,7 +84,7 @@ def test_tensorboard_has_every_metric_over_the_updates(tmp_path: Path) -> None:
 
 def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     output = io.StringIO()
-    with ConsoleProgress(1_000_000, Console(file=output, width=40)) as progress:
+    with ConsoleProgress(1_000_000, Console(file=output, width=40), MILESTONE) as progress:
         progress.write(ROW)
         progress.write({**ROW, "train/mean_episode_return": math.nan})
     lines = output.getvalue().splitlines()
@@ -83,14 +98,12 @@ def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
 def test_on_a_terminal_progress_is_a_live_panel() -> None:
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=140, _environ={"TERM": "xterm"})
-    with ConsoleProgress(1_000_000, console) as progress:
+    with ConsoleProgress(1_000_000, console, MILESTONE) as progress:
         progress.write(ROW)
-        progress.stopping()
     text = output.getvalue()
     assert "\x1b[" in text
     for shown in ("steps/s", "return", "length", "entropy", "KL", "clipped", "highest stage", "250000/1000000", *SHOWN):
         assert shown in text
-    assert "Stopping after the current chunk" in text
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -103,12 +116,12 @@ def test_compiling_is_announced(terminal: bool) -> None:
 
 @pytest.mark.parametrize("num_rows", [1, 2, 80])
 def test_the_learning_curve_is_a_picture(num_rows: int, tmp_path: Path) -> None:
-    curve = LearningCurve()
+    rows = []
     for index in range(num_rows):
         gap = index % 7 == 3
         value = math.nan if gap else math.sin(index)
-        curve.write({**ROW, "timesteps": 1000 * (index + 1), "train/mean_episode_return": value})
-    curve.save(tmp_path / "learning_curve.png", "a run")
+        rows.append({**ROW, "timesteps": 1000 * (index + 1), "train/mean_episode_return": value})
+    draw_curve(rows, tmp_path / "learning_curve.png", "a run", MILESTONE)
     picture = matplotlib.image.imread(tmp_path / "learning_curve.png")
     assert picture.shape[0] > 800
     assert picture.std() > 0.05

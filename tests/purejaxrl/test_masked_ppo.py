@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from jax import Array
 
-from hackmatrix.purejaxrl.masked_ppo import (
+from worldkit.purejaxrl.masked_ppo import (
     LossStats,
     Samples,
     Transition,
     compute_gae,
-    evaluate,
     masked_categorical,
     ppo_loss,
 )
-from hackmatrix.purejaxrl.train import samples_of
+from worldkit.purejaxrl.rollout import evaluate, samples_of
 
 from . import free_engine, reference
 from .conftest import LIMIT, Rollout
@@ -30,7 +29,11 @@ def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: 
     assert (policy.probs[~mask] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["rollout", "truncated_rollout", "game_rollout"])
+IN_THE_GAME = pytest.param("game_rollout", marks=pytest.mark.long)
+"""The same code in a game that takes two minutes to compile."""
+
+
+@pytest.mark.parametrize("name", ["rollout", "truncated_rollout", IN_THE_GAME])
 def test_every_action_of_a_rollout_was_valid(name: str, request: pytest.FixtureRequest) -> None:
     transitions = request.getfixturevalue(name).transitions
     chosen = np.take_along_axis(np.asarray(transitions.action_mask), np.asarray(transitions.action)[..., None], axis=-1)
@@ -74,7 +77,7 @@ def stats_before_learning(rollout: Rollout) -> LossStats:
     return before
 
 
-@pytest.mark.parametrize("name", ["rollout", "truncated_rollout", "game_rollout"])
+@pytest.mark.parametrize("name", ["rollout", "truncated_rollout", IN_THE_GAME])
 def test_before_the_first_gradient_step_every_ratio_is_one(name: str, request: pytest.FixtureRequest) -> None:
     """Holds only if each stored observation and mask is the one the policy saw, also where an episode ended."""
     rollout: Rollout = request.getfixturevalue(name)
@@ -117,7 +120,7 @@ def replay(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
     def game(state: free_engine.State, actions: Array) -> object:
         return jax.lax.scan(step, (state, jnp.int32(0)), actions)[1]
 
-    start = rollout.before.env_state.game
+    start = rollout.before.env_state
     before, after, reward, terminated = jax.jit(jax.vmap(game, in_axes=(0, 1), out_axes=1))(
         start, rollout.transitions.action
     )
@@ -164,7 +167,7 @@ def test_without_a_limit_no_value_is_stored_for_it(rollout: Rollout) -> None:
     assert rollout.transitions.truncated_value is None
 
 
-@pytest.mark.parametrize("name", ["rollout", "game_rollout"])
+@pytest.mark.parametrize("name", ["rollout", IN_THE_GAME])
 def test_a_rollout_stores_no_float_observation(name: str, request: pytest.FixtureRequest) -> None:
     transitions = request.getfixturevalue(name).transitions
     leaves = jax.tree.leaves(transitions)

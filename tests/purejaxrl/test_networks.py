@@ -9,21 +9,33 @@ import numpy as np
 import pytest
 from jax import Array
 
-from hackmatrix.purejaxrl.checkpointing import load_params, save_params
-from hackmatrix.purejaxrl.config import NETWORKS
-from hackmatrix.purejaxrl.networks import ActorCritic, Params, PlayerCentred, make_network, network_of
+from hackmatrix import rules
+from hackmatrix.networks import PlayerCentred
+from hackmatrix.training import HackMatrixTrainEnv
+from worldkit.purejaxrl.checkpointing import load_params, save_params
+from worldkit.purejaxrl.networks import ActorCritic, Params, network_of
+from worldkit.purejaxrl.networks import make_network as make_kit_network
 
 from . import reference
 
+NETWORKS = HackMatrixTrainEnv.networks
+
+
+def make_network(name: str, *sizes: Any) -> ActorCritic:  # noqa: ANN401 - sizes and a type
+    """A network of the game."""
+    return make_kit_network(name, NETWORKS[name], *sizes)
+
 
 def test_the_plain_network_has_two_heads_on_a_trunk_of_the_configured_size() -> None:
-    params = ActorCritic(num_actions=28, hidden_dim=24, num_layers=3).init(jax.random.key(0), jnp.zeros((1, 1545)))
+    params = ActorCritic(num_actions=rules.NUM_ACTIONS, hidden_dim=24, num_layers=3).init(
+        jax.random.key(0), jnp.zeros((1, rules.OBSERVATION_SIZE))
+    )
     shapes = {name: layer["kernel"].shape for name, layer in params["params"].items()}
     assert shapes == {
-        "hidden_0": (1545, 24),
+        "hidden_0": (rules.OBSERVATION_SIZE, 24),
         "hidden_1": (24, 24),
         "hidden_2": (24, 24),
-        "policy": (24, 28),
+        "policy": (24, rules.NUM_ACTIONS),
         "value": (24, 1),
     }
     kernels = {name: np.asarray(layer["kernel"]) for name, layer in params["params"].items()}
@@ -41,7 +53,7 @@ class TestCentred:
 
     @pytest.mark.parametrize("place", [(0, 0), (5, 5), (0, 5), (2, 3)])
     def test_every_cell_is_seen_where_it_lies_from_the_player(self, place: tuple[int, int], key: Array) -> None:
-        obs = np.array(jax.random.uniform(key, (1545,)))
+        obs = np.array(jax.random.uniform(key, (rules.OBSERVATION_SIZE,)))
         obs[:2] = np.float32(place[0] / 5), np.float32(place[1] / 5)
         view = PlayerCentred(cell_features=4)
         params: Any = view.init(key, jnp.asarray(obs))
@@ -49,18 +61,18 @@ class TestCentred:
         np.testing.assert_allclose(features, reference.centred(params["params"], obs), rtol=1e-5, atol=1e-6)
 
     def test_many_observations_are_seen_as_each_alone(self, key: Array) -> None:
-        network = make_network("centred", 28, 8, 1)
-        obs = jax.random.uniform(key, (3, 2, 1545))
+        network = make_network("centred", rules.NUM_ACTIONS, 8, 1)
+        obs = jax.random.uniform(key, (3, 2, rules.OBSERVATION_SIZE))
         params = network.init(key, obs)
         logits, values = _outputs(network, params, obs)
-        assert (logits.shape, values.shape) == ((3, 2, 28), (3, 2))
+        assert (logits.shape, values.shape) == ((3, 2, rules.NUM_ACTIONS), (3, 2))
         np.testing.assert_allclose(logits[2, 1], _outputs(network, params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, key: Array) -> None:
-    exact, rough = (make_network(name, 28, 64, 2, dtype) for dtype in ("float32", "bfloat16"))
-    seen = jax.random.uniform(key, (20, 1545))
+    exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 2, dtype) for dtype in ("float32", "bfloat16"))
+    seen = jax.random.uniform(key, (20, rules.OBSERVATION_SIZE))
     params = exact.init(key, seen)
     assert {leaf.dtype for leaf in jax.tree.leaves(rough.init(key, seen))} == {np.dtype(np.float32)}
     for precise, quick in zip(exact.apply(params, seen), rough.apply(params, seen), strict=True):
@@ -72,12 +84,12 @@ def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, 
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize(("hidden_dim", "num_layers"), [(8, 1), (24, 12)])
 def test_saved_parameters_tell_their_network(name: str, hidden_dim: int, num_layers: int, tmp_path: Path) -> None:
-    network = make_network(name, 28, hidden_dim, num_layers)
-    obs = jax.random.uniform(jax.random.key(1), (5, 1545))
+    network = make_network(name, rules.NUM_ACTIONS, hidden_dim, num_layers)
+    obs = jax.random.uniform(jax.random.key(1), (5, rules.OBSERVATION_SIZE))
     params = network.init(jax.random.key(0), obs)
     save_params(tmp_path / "params_1.npz", params)
     loaded = load_params(tmp_path / "params_1.npz")
-    assert network_of(loaded) == network
-    for mine, theirs in zip(network_of(loaded).apply(loaded, obs), network.apply(params, obs), strict=True):
+    assert network_of(loaded, NETWORKS) == network
+    for mine, theirs in zip(network_of(loaded, NETWORKS).apply(loaded, obs), network.apply(params, obs), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert [path.name for path in tmp_path.iterdir()] == ["params_1.npz"]

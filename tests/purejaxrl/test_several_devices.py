@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hackmatrix.purejaxrl import parallel
-from hackmatrix.purejaxrl.checkpointing import Checkpoint, read_checkpoint
 from parity.errors import UsageError
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.checkpointing import Checkpoint, read_checkpoint
+
+from .free_engine import FreeEnv
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("several_devices.py")
@@ -36,7 +38,7 @@ def outcome(output: Path, *started: Any) -> tuple[dict[str, Any], Checkpoint]:  
     for process in started:
         said = process.communicate(timeout=300)[1]
         assert process.returncode == 0, said
-    return json.loads(output.with_suffix(".json").read_text()), read_checkpoint(output)
+    return json.loads(output.with_suffix(".json").read_text()), read_checkpoint(output, FreeEnv())
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,6 @@ def test_two_processes_learn_what_one_learns(alone: tuple[dict[str, Any], Checkp
 
 
 def test_games_that_cannot_be_split_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hackmatrix.purejaxrl.parallel.jax.devices", lambda: [None] * 8)
+    monkeypatch.setattr("worldkit.purejaxrl.parallel.jax.devices", lambda: [None] * 8)
     with pytest.raises(UsageError, match="num_envs must be a multiple of the 8 devices, got 20"):
         parallel.mesh_of_all_devices(20)

@@ -14,15 +14,23 @@ import jax.numpy as jnp
 import matplotlib.image
 import pytest
 
-from hackmatrix import jax_env
-from hackmatrix.cli.runs import fresh_run_name, new_run_folder, run_folder
-from hackmatrix.cli.train import main, next_command
-from hackmatrix.purejaxrl.checkpointing import load_params, read_checkpoint
-from hackmatrix.purejaxrl.metric_files import read_csv
-from hackmatrix.purejaxrl.networks import network_of
+from hackmatrix import jax_env, rules
+from hackmatrix.cli.main import main as command
+from hackmatrix.training import HackMatrixTrainEnv
+from worldkit.cli.train import next_command
+from worldkit.purejaxrl.checkpointing import load_params, read_checkpoint
+from worldkit.purejaxrl.networks import network_of
+from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
+from worldkit.runs.sinks import read_csv
 
+ENV = HackMatrixTrainEnv()
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
+
+
+def main(flags: list[str]) -> int:
+    """``hackmatrix train`` in this process."""
+    return command(["train", *flags])
 
 
 class Run(NamedTuple):
@@ -93,10 +101,10 @@ def test_config_json_has_every_setting(finished: Run) -> None:
 
 def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) -> None:
     params = load_params(finished.folder / "params_3.npz")
-    network = network_of(params)
-    assert (network.num_actions, network.hidden_dim, network.num_layers) == (28, 16, 3)
-    outputs: Any = network.apply(params, jnp.zeros((2, 1545)))
-    assert [output.shape for output in outputs] == [(2, 28), (2,)]
+    network = network_of(params, ENV.networks)
+    assert (network.num_actions, network.hidden_dim, network.num_layers) == (rules.NUM_ACTIONS, 16, 3)
+    outputs: Any = network.apply(params, jnp.zeros((2, rules.OBSERVATION_SIZE)))
+    assert [output.shape for output in outputs] == [(2, rules.NUM_ACTIONS), (2,)]
 
 
 def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,7 +133,7 @@ def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(
     straight = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 800 --run-name straight")
     for name in ("params_6.npz", "metrics.csv"):
         assert (resumed.folder / name).exists()
-    left, right = (read_checkpoint(run.folder / "checkpoint_6.pkl") for run in (resumed, straight))
+    left, right = (read_checkpoint(run.folder / "checkpoint_6.pkl", ENV) for run in (resumed, straight))
     assert left.runner.keys() == right.runner.keys()
     assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
     updates = [row["update"] for row in read_csv(tmp_path / "first" / "metrics.csv")]
@@ -155,7 +163,7 @@ def test_resuming_from_an_earlier_checkpoint_drops_the_rows_that_follow_it(finis
     resumed = call(tmp_path, "--no-wandb --resume latest")
     assert "after the 2 of" in resumed.output
     assert [row["update"] for row in read_csv(run.folder / "metrics.csv")] == [2, 4]
-    read_checkpoint(run.folder / "checkpoint_4.pkl")
+    read_checkpoint(run.folder / "checkpoint_4.pkl", ENV)
 
 
 def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
@@ -177,7 +185,7 @@ def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path
     first = run_folder(tmp_path, fresh_run_name("hackmatrix", 0), "--checkpoint-dir")
     (first / "metrics.csv").write_text("x")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hackmatrix.cli.runs.fresh_run_name", lambda kind, seed: first.name)
+        patch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: first.name)
         assert new_run_folder(tmp_path, "hackmatrix", 0, "-mine").name.endswith("-mine")
         assert new_run_folder(tmp_path, "hackmatrix", 0, "").name == f"{first.name}-2"
 
@@ -226,7 +234,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
     assert [process.returncode for process in processes] == [0, 0]
     assert "on 2 x cpu" in said[0]
     assert [line for line in said[1].splitlines() if not line.startswith("[Gloo]")] == [], "the second is silent"
-    assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl").progress.updates == 3
+    assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl", ENV).progress.updates == 3
 
 
 @pytest.mark.parametrize(
@@ -251,7 +259,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
         ("--rewind", "--rewind goes with --resume"),
         ("--dtype float8", "dtype must be float32 or bfloat16"),
         ("--save-interval 0", "--save-interval"),
-        ("--save-interval-minutes -1", "--save-interval-minutes"),
+        ("--save-interval-minutes -1", "save_interval_minutes"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(
@@ -280,8 +288,8 @@ def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, caps
 def test_a_mistake_is_found_before_jax_is_imported() -> None:
     code = (
         "import sys\n"
-        "from hackmatrix.cli.train import main\n"
-        "try:\n    main(['--gamma', '2'])\n"
+        "from hackmatrix.cli.main import main\n"
+        "try:\n    main(['train', '--gamma', '2'])\n"
         "except SystemExit as end:\n    sys.exit(end.code if 'jax' not in sys.modules else 'JAX was imported')\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
@@ -305,10 +313,10 @@ def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pyt
     given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.chdir(program.parents[2])
-    typed, *rest = next_command(given, 10_000).split()
+    typed, *rest = next_command("hackmatrix", given, 10_000).split()
     assert Path(typed).resolve().samefile(program)
     assert not Path(typed).is_absolute()
     assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
 
     monkeypatch.setenv("PATH", str(program.parent))
-    assert next_command(given, 10_000).startswith("hackmatrix train ")
+    assert next_command("hackmatrix", given, 10_000).startswith("hackmatrix train ")

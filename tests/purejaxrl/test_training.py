@@ -12,23 +12,25 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hackmatrix.purejaxrl.checkpointing import load_params
-from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.purejaxrl.masked_ppo import LossStats
-from hackmatrix.purejaxrl.networks import network_of
-from hackmatrix.purejaxrl.train import StepFacts, UpdateStats, init_runner, make_train
-from hackmatrix.purejaxrl.training_loop import (
+from parity.errors import ParityError, UsageError
+from worldkit.purejaxrl.checkpointing import load_params
+from worldkit.purejaxrl.loop import (
     CompiledTraining,
-    StopRequest,
+    Log,
+    LoopState,
+    Progress,
     TrainingDiverged,
-    TrainingResult,
     metrics_of,
     run_training,
 )
-from parity.errors import ParityError, UsageError
+from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.purejaxrl.networks import network_of
+from worldkit.purejaxrl.rollout import RolloutMetrics
+from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
+from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
-from .free_engine import BEST_MEAN_REWARD, REWARD_NAMES
+from .free_engine import BEST_MEAN_REWARD, REWARD_NAMES, FreeEnv
 
 
 class Recorder:
@@ -45,19 +47,24 @@ class Recorder:
 
 
 def run(
-    trainer: CompiledTraining, env: HackMatrixGymnax, total_timesteps: int = SMALL.total_timesteps
-) -> tuple[TrainingResult, Recorder]:
+    trainer: CompiledTraining, env: FreeEnv, total_timesteps: int = SMALL.total_timesteps
+) -> tuple[LoopState, Recorder]:
     recorder = Recorder()
     config = dataclasses.replace(SMALL, total_timesteps=total_timesteps)
-    return run_training(trainer, config, env, [recorder], StopRequest()), recorder
+    return run_training(trainer.train, fresh(trainer), config, env, write=recorder.write), recorder
+
+
+def fresh(trainer: CompiledTraining) -> LoopState:
+    """The state in which a run begins."""
+    return LoopState(trainer.runner, Progress(), Log())
 
 
 @pytest.fixture(scope="module")
-def finished(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> tuple[TrainingResult, Recorder]:
+def finished(trainer: CompiledTraining, free_env: FreeEnv) -> tuple[LoopState, Recorder]:
     return run(trainer, free_env)
 
 
-def test_a_known_problem_is_learnt(finished: tuple[TrainingResult, Recorder]) -> None:
+def test_a_known_problem_is_learnt(finished: tuple[LoopState, Recorder]) -> None:
     result, recorder = finished
     first, last = recorder.rows[0], recorder.rows[-1]
     assert result.progress.updates == SMALL.num_updates
@@ -66,7 +73,7 @@ def test_a_known_problem_is_learnt(finished: tuple[TrainingResult, Recorder]) ->
     assert last["train/entropy"] < 0.5 * first["train/entropy"]
 
 
-def test_metrics_have_the_documented_names(finished: tuple[TrainingResult, Recorder]) -> None:
+def test_metrics_have_the_documented_names(finished: tuple[LoopState, Recorder]) -> None:
     documented = {
         *(f"reward/{name}" for name in REWARD_NAMES),
         *(f"actions/{kind}_frac" for kind in ("move", "siphon", "program")),
@@ -98,7 +105,7 @@ def test_metrics_have_the_documented_names(finished: tuple[TrainingResult, Recor
         assert set(row) == documented | beyond
 
 
-def test_metrics_agree_with_each_other(finished: tuple[TrainingResult, Recorder]) -> None:
+def test_metrics_agree_with_each_other(finished: tuple[LoopState, Recorder]) -> None:
     for row in finished[1].rows:
         assert row["reward/step_penalty"] == pytest.approx(-0.01)
         assert sum(row[f"reward/{name}"] for name in REWARD_NAMES) == pytest.approx(row["train/mean_reward"])
@@ -114,25 +121,25 @@ def test_metrics_agree_with_each_other(finished: tuple[TrainingResult, Recorder]
 
 
 def test_metrics_of_a_chunk_without_finished_episodes_are_not_numbers() -> None:
-    facts = StepFacts(
+    rollout = RolloutMetrics(
+        reward_sum=jnp.zeros(2),
         component_sums=jnp.zeros((2, 15)),
-        action_counts=jnp.full((2, 3), 4),
         episodes=jnp.zeros(2, int),
         return_sum=jnp.zeros(2),
         length_sum=jnp.zeros(2, int),
-        highest_stage=jnp.array([1, 2]),
+        sums={"actions/move_frac": jnp.array([6, 3])},
+        maxima={"stats/highest_stage": jnp.array([1, 2])},
     )
-    stats = UpdateStats(LossStats(*(jnp.zeros(2) for _ in LossStats._fields)), facts)
-    metrics = metrics_of(jax.tree.map(np.asarray, stats), REWARD_NAMES)
+    stats = UpdateStats(LossStats(*(jnp.zeros(2) for _ in LossStats._fields)), rollout)
+    metrics = metrics_of(jax.tree.map(np.asarray, stats), 12, FreeEnv())
+    assert metrics["actions/move_frac"] == 0.75
     assert math.isnan(metrics["train/mean_episode_return"])
     assert math.isnan(metrics["train/mean_episode_length"])
     assert metrics["train/num_episodes"] == 0
     assert metrics["stats/highest_stage"] == 2
 
 
-def test_the_same_seed_gives_the_same_parameters_bit_for_bit(
-    trainer: CompiledTraining, free_env: HackMatrixGymnax
-) -> None:
+def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, free_env: FreeEnv) -> None:
     train = trainer.train
     first, _ = train(init_runner(SMALL, free_env), jnp.int32(5))
     again, _ = train(init_runner(SMALL, free_env), jnp.int32(5))
@@ -143,9 +150,7 @@ def test_the_same_seed_gives_the_same_parameters_bit_for_bit(
     assert any(jax.tree.leaves(differs))
 
 
-def test_how_updates_are_grouped_into_calls_changes_nothing(
-    trainer: CompiledTraining, free_env: HackMatrixGymnax
-) -> None:
+def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining, free_env: FreeEnv) -> None:
     runner = init_runner(SMALL, free_env)
     together, stats = trainer.train(runner, jnp.int32(5))
     for index in range(5):
@@ -155,42 +160,39 @@ def test_how_updates_are_grouped_into_calls_changes_nothing(
     assert all(jax.tree.leaves(same))
 
 
-def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
+def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, free_env: FreeEnv) -> None:
     result, recorder = run(trainer, free_env, total_timesteps=25 * SMALL.batch_size + 7)
     assert [row["update"] for row in recorder.rows] == [20, 25]
     assert (result.progress.updates, result.progress.timesteps) == (25, 25 * SMALL.batch_size)
 
 
-def test_an_impossible_configuration_is_refused_before_anything_is_compiled(free_env: HackMatrixGymnax) -> None:
+def test_an_impossible_configuration_is_refused_before_anything_is_compiled(free_env: FreeEnv) -> None:
     with pytest.raises(UsageError, match="num_minibatches must divide"):
         make_train(dataclasses.replace(SMALL, num_minibatches=7), free_env)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_after_the_current_chunk(
-    number: int, trainer: CompiledTraining, free_env: HackMatrixGymnax
+    number: int, trainer: CompiledTraining, free_env: FreeEnv
 ) -> None:
     recorder, announced = Recorder(signal_number=number), []
     handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     with StopRequest(announce=lambda: announced.append(True)) as stop:
-        result = run_training(trainer, SMALL, free_env, [recorder], stop)
+        result = run_training(
+            trainer.train, fresh(trainer), SMALL, free_env, write=recorder.write, should_stop=lambda: stop.requested
+        )
         assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL, "a second Ctrl-C would not end the process"
     assert (result.progress.updates, len(recorder.rows), announced) == (20, 1, [True])
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
-def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: HackMatrixGymnax) -> None:
+def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: FreeEnv) -> None:
     state = trainer.runner.train_state
     broken = state.replace(params=jax.tree.map(lambda leaf: leaf * jnp.nan, state.params))
     recorder = Recorder()
+    start = LoopState(trainer.runner._replace(train_state=broken), Progress(), Log())
     with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
-        run_training(
-            trainer._replace(runner=trainer.runner._replace(train_state=broken)),
-            SMALL,
-            free_env,
-            [recorder],
-            StopRequest(),
-        )
+        run_training(trainer.train, start, SMALL, free_env, write=recorder.write)
     assert len(recorder.rows) == 1
 
 
@@ -210,4 +212,4 @@ def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Pat
         with pytest.raises(ParityError, match=message):
             load_params(path)
     with pytest.raises(ParityError, match="not those of an ActorCritic"):
-        network_of(load_params(foreign))
+        network_of(load_params(foreign), FreeEnv.networks)

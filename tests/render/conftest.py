@@ -38,14 +38,22 @@ def crowded(model: Draw) -> BoardModel:
         },
         enemies=[
             {"type": "virus", "row": 5, "col": 0, "hp": 1, "stunned": True, "disabledTurns": 2},
-            {"type": "cryptog", "row": 4, "col": 0, "hp": 2, "lastKnownRow": 4, "lastKnownCol": 4},
+            {
+                "type": "cryptog",
+                "row": 4,
+                "col": 0,
+                "hp": 2,
+                "lastKnownRow": 4,
+                "lastKnownCol": 4,
+                "isFromScheduledTask": True,
+            },
             {"type": "cryptog", "row": 0, "col": 2, "hp": 2},
             {"type": "glitch", "row": 3, "col": 1, "hp": 2, "stunned": True},
             {"type": "daemon", "row": 5, "col": 5, "hp": 3},
         ],
         transmissions=[
             {"row": 4, "col": 1, "turnsRemaining": 3, "enemyType": "daemon"},
-            {"row": 0, "col": 0, "turnsRemaining": 1, "enemyType": "virus"},
+            {"row": 0, "col": 0, "turnsRemaining": 1, "enemyType": "virus", "spawnedFromSiphon": True},
         ],
         blocks=[
             {"row": 3, "col": 0, "type": "question", "points": 4},

@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from hackmatrix.render.model import PROGRAMS, Block, BoardModel, Cell, Enemy, Transmission
+from hackmatrix.render.model import Block, BoardModel, Cell, Enemy, Transmission
 
 from .conftest import Draw
 
@@ -15,26 +15,32 @@ def test_cells_lie_in_row_major_order(crowded: BoardModel) -> None:
 
 
 def test_a_cell_holds_everything_that_is_in_it(crowded: BoardModel) -> None:
-    assert crowded.cell(5, 0).enemy == Enemy("virus", hp=1, stunned=True, disabled=2, hidden=False)
-    assert crowded.cell(4, 1).transmission == Transmission("daemon", turns=3, kind_hidden=True)
-    assert crowded.cell(3, 0).block == Block(points=4, program=None, spawn=4, question=True, siphoned=False)
-    assert crowded.cell(2, 4).block == Block(points=None, program="WARP", spawn=5, question=False, siphoned=False)
-    siphoned = Block(points=3, program=None, spawn=0, question=False, siphoned=True)
-    assert crowded.cell(3, 4) == Cell(3, 4, block=siphoned, credits=3, energy=3, siphoned=True, centre=True)
+    assert crowded.cell(5, 0).enemy == Enemy("virus", hp=1, stunned=True, disabled_turns=2)
+    assert crowded.cell(4, 0).enemy == Enemy("cryptog", hp=2, from_schedule=True, last_known=(4, 4), hidden=True)
+    assert crowded.cell(4, 1).transmission == Transmission("daemon", turns_remaining=3, type_hidden=True)
+    assert crowded.cell(0, 0).transmission == Transmission("virus", 1, from_siphon=True, type_hidden=True)
+    assert crowded.cell(3, 0).block == Block("question", content=4, spawn_count=4)
+    assert crowded.cell(2, 4).block == Block("program", content="WARP", spawn_count=5)
+    siphoned = Block("data", content=3, spawn_count=0)
+    assert crowded.cell(3, 4) == Cell(3, 4, block=siphoned, credits=3, energy=3, siphoned=True, siphon_center=True)
     assert crowded.cell(0, 5) == Cell(0, 5, pickup=True)
     assert crowded.cell(5, 5).exit
 
 
-def test_the_status_has_the_numbers_beside_the_board(crowded: BoardModel) -> None:
+def test_the_top_row_is_drawn_first(crowded: BoardModel) -> None:
+    assert [[cell.row for cell in row] for row in crowded.rows] == [[row] * 6 for row in (5, 4, 3, 2, 1, 0)]
+
+
+def test_the_numbers_beside_the_board_are_the_states(crowded: BoardModel) -> None:
     assert (crowded.hp, crowded.credits, crowded.energy, crowded.data_siphons) == (2, 17, 9, 2)
-    assert (crowded.attack, crowded.score, crowded.stage, crowded.turn) == (2, 41, 7, 23)
-    assert (crowded.show, crowded.calm, crowded.step) == (False, False, True)
-    assert crowded.next_scheduled_turn == 28
+    assert (crowded.attack_damage, crowded.score, crowded.stage, crowded.turn) == (2, 41, 7, 23)
+    assert (crowded.show_activated, crowded.scheduled_tasks_disabled, crowded.step_active) == (False, False, True)
+    assert crowded.next_scheduled_task_turn == 28
+    assert crowded.record_turn is None
 
 
 def test_programs_have_their_names_in_table_order(crowded: BoardModel) -> None:
-    assert crowded.programs == ("WARP", "HACK")
-    assert (len(PROGRAMS), PROGRAMS[0]) == (23, "PUSH")
+    assert crowded.owned_programs == ("WARP", "HACK")
 
 
 def test_o4_a_cryptog_hides_outside_the_players_row_and_column(model: Draw) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+from hackmatrix import rules
 from hackmatrix.render import BoardModel, draw_text
 
 from .conftest import Draw
@@ -66,7 +67,7 @@ def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> N
             blocks=[{"row": 3, "col": 3, "type": "program", "programType": "anti-v", "siphoned": True}],
             resources=[{"row": 3, "col": 3, "credits": 3, "energy": 3}],
             siphonCenters=[{"row": 3, "col": 3}],
-            ownedPrograms=list(range(5, 28)),
+            ownedPrograms=list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS)),
             turn=2**32 - 1,
             nextScheduledTaskTurn=2**32 - 1,
             scheduledTasksDisabled=flag,

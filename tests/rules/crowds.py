@@ -2,8 +2,11 @@
 
 import random
 
+from hackmatrix import rules
+
 from .builders import Entry, Place
 from .engines import StateDict
+from .reference import board
 from .reference.board import ENEMIES, MAX_HP
 
 CORNERS = ((0, 0), (0, 5), (5, 0), (5, 5))
@@ -37,7 +40,11 @@ def _transmission(rng: random.Random, place: Place) -> Entry:
 
 def _block(rng: random.Random, place: Place) -> Entry:
     siphoned = _chance(rng, 0.25)
-    content = {"points": rng.randint(1, 9)} if _chance(rng, 0.5) else {"programActionIndex": rng.randint(5, 27)}
+    content = (
+        {"points": rng.randint(1, 9)}
+        if _chance(rng, 0.5)
+        else {"programActionIndex": rng.choice(board.PROGRAM_ACTIONS)}
+    )
     kind = "question" if _chance(rng, 0.3) else "data" if "points" in content else "program"
     spawn = 0 if siphoned else rng.randint(0, 9)
     return _at(place) | content | {"type": kind, "spawnCount": spawn, "siphoned": siphoned}
@@ -85,7 +92,7 @@ def _record(rng: random.Random, stage: int, player: Place | None = None) -> Stat
         "siphoned": [_at(place) for place in CELLS if _chance(rng, 0.1)],
         "siphonCenters": [_at(place) for place in CELLS if _chance(rng, 0.05)],
         "exit": _at(exit_place),
-        "ownedPrograms": [action for action in range(5, 28) if _chance(rng, 0.7)],
+        "ownedPrograms": [action for action in range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS) if _chance(rng, 0.7)],
         "stage": stage,
         "turn": turn,
         "showActivated": _chance(rng, 0.3),

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from hackmatrix import jax_env
 from hackmatrix.jax_env import State, StepResult
+from hackmatrix.rules import COMPONENTS
+from worldkit.jaxkit.threefry import seed_pair
 
 from .reference import actions, board, game, observation, stage
 
@@ -92,7 +94,7 @@ def outcome_of(state: State, result: StepResult) -> Outcome:
     components = [int(value) for value in np.asarray(result.components)]
     return Outcome(
         jax_env.get_state(state),
-        dict(zip(jax_env.REWARD_NAMES, components, strict=True)),
+        dict(zip(COMPONENTS, components, strict=True)),
         bool(result.terminated),
         bool(result.stage_complete),
         bool(result.death),
@@ -121,7 +123,7 @@ class Jax:
         return jax.jit(jax_env.observe)
 
     def reset(self, seed: int) -> StateDict:
-        return jax_env.get_state(self._reset(jax_env.seed_pair(seed)))
+        return jax_env.get_state(self._reset(seed_pair(seed)))
 
     def complete(self, state: StateDict) -> StateDict:
         return jax_env.get_state(jax_env.set_state(state))
@@ -159,7 +161,7 @@ class Batch:
 
     def reset(self, seeds: Sequence[int]) -> list[State]:
         """New games as states on the host."""
-        return self._pieces(self._reset, [(jax_env.seed_pair(seed),) for seed in seeds])
+        return self._pieces(self._reset, [(seed_pair(seed),) for seed in seeds])
 
     def step(self, states: Sequence[State], actions: Iterable[int]) -> list[tuple[State, StepResult]]:
         """(state, result) of every game."""

@@ -2,6 +2,8 @@
 
 import pytest
 
+from hackmatrix import rules
+
 from .builders import (
     DOWN,
     LEFT,
@@ -49,7 +51,7 @@ def test_A1_lists_are_in_row_major_order(engine: Engine) -> None:
 def test_A1_the_observation_has_cell_6_row_plus_col(engine: Engine, row: int, col: int) -> None:
     player = (5, 0) if (row, col) != (5, 0) else (0, 5)
     seen = engine.observe(state(player=player, enemies=[daemon(row, col)], exit=(5, 5)))
-    daemons = seen[33:].reshape(36, 42)[:, 1]
+    daemons = seen[rules.GRID_PART].reshape(rules.NUM_CELLS, -1)[:, 1]
     assert daemons.argmax() == 6 * row + col
     assert daemons.sum() == 1
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
 
 from .builders import LEFT, UP, Entry, Json, Place, at, coming, daemon, data, only, place_of, places, state
 from .crowds import crowded_doorsteps
@@ -181,7 +181,7 @@ def drawn_contents(seed: int, event: int, game: StateDict) -> list[tuple[Any, ..
     """B5 from the words, for the cells in which a stage has its blocks."""
     free = set(range(36)) - set(CORNERS)
     _, attempts = draw_blocks(site.Draws(seed, event), free, 6 * game["exit"]["row"] + game["exit"]["col"])
-    unused = list(range(5, 28))
+    unused = list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
     contents: list[tuple[Any, ...]] = []
     for block in game["blocks"]:
         index = 36 * (attempts - 1) + 6 * block["row"] + block["col"]

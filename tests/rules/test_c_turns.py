@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
 
 from .builders import (
     APPLICABLE,
@@ -39,7 +39,7 @@ from .reference.stage import SIPHON_WAVE, in_line_of_fire, spawn
 ENDLESS = 1000  # a scheduled turn that never comes
 
 
-@pytest.mark.parametrize("action", [SIPHON, RIGHT, *range(5, 28)])
+@pytest.mark.parametrize("action", [SIPHON, RIGHT, *range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS)])
 def test_C1_an_invalid_action_changes_nothing_and_terminates(engine: Engine, action: int) -> None:
     start = engine.complete(state(player=(2, 5), enemies=[daemon(4, 4)], pendingSiphonTransmissions=3, seed=8))
     after = engine.play(start, action)
@@ -52,7 +52,7 @@ def test_C1_an_invalid_action_changes_nothing_and_terminates(engine: Engine, act
     assert not (after.stage_complete)
 
 
-@pytest.mark.parametrize("action", [-1, 28, 29, 255, -(2**31), 2**31 - 1])
+@pytest.mark.parametrize("action", [-1, rules.NUM_ACTIONS, rules.NUM_ACTIONS + 1, 255, -(2**31), 2**31 - 1])
 def test_C1_an_action_outside_0_to_27_is_invalid_in_the_jitted_step(engine: Engine, action: int) -> None:
     start = engine.complete(state(player=(2, 2)))
     after = engine.play(start, action)
@@ -214,7 +214,7 @@ def test_C4_at_hp_0_the_episode_ends_and_nothing_is_valid(engine: Engine) -> Non
     assert dying.terminated
     assert not dying.invalid_action
     assert not dying.victory
-    assert engine.mask(dying.state) == [False] * 28
+    assert engine.mask(dying.state) == [False] * rules.NUM_ACTIONS
     again = engine.play(dying.state, UP)
     assert again.invalid_action
     assert again.terminated
@@ -224,7 +224,7 @@ def test_C4_at_hp_0_the_episode_ends_and_nothing_is_valid(engine: Engine) -> Non
 
 def test_C4_at_stage_9_nothing_is_valid(engine: Engine) -> None:
     won = state(player=(2, 2), stage=9, scheduledTaskInterval=4, dataSiphons=3)
-    assert engine.mask(won) == [False] * 28
+    assert engine.mask(won) == [False] * rules.NUM_ACTIONS
     again = engine.play(won, UP)
     assert again.invalid_action
     assert not again.victory
@@ -311,7 +311,7 @@ def test_C6_each_is_placed_before_the_next_is_drawn(engine: Engine) -> None:
         taken[cell] = ENEMIES[word(77, 1, site.SIPHON_TYPE, j) * 4 >> 32]
     assert {6 * entry["row"] + entry["col"]: entry["enemyType"] for entry in made} == taken
     spawn(game, Draws(77, 1), 7, SIPHON_WAVE)
-    assert {cell: coming.kind for cell, coming in game.transmissions.items()} == taken
+    assert {cell: coming.enemy_type for cell, coming in game.transmissions.items()} == taken
 
 
 def test_C6_without_an_empty_cell_it_is_dropped_for_good(engine: Engine) -> None:
@@ -328,11 +328,11 @@ def test_C6_as_many_as_fit_are_spawned(engine: Engine) -> None:
     game = Game(player=0, seed=5)
     spawn(game, Draws(5, 1), 35, SIPHON_WAVE)
     made = {6 * entry["row"] + entry["col"]: entry["enemyType"] for entry in after["transmissions"]}
-    assert made == {cell: coming.kind for cell, coming in game.transmissions.items()}
+    assert made == {cell: coming.enemy_type for cell, coming in game.transmissions.items()}
 
 
 def test_C1_the_error_of_a_caller_never_crashes_a_batch() -> None:
     starts = [jax_env.set_state(random_state(number)) for number in range(4)]
-    for _, result in BATCH.step(starts, [-5, 28, 10**9, -(2**31)]):
+    for _, result in BATCH.step(starts, [-5, rules.NUM_ACTIONS, 10**9, -(2**31)]):
         assert bool(result.invalid_action)
         assert not np.asarray(result.components).any()

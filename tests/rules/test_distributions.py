@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
+from worldkit.jaxkit.threefry import seed_pair
 
 from .builders import (
     UP,
@@ -45,7 +46,7 @@ def new_games() -> list[StateDict]:
 def outcomes(start: StateDict, action: int, games: int = GAMES) -> list[StateDict]:
     """The states after one action, the same start with many seeds."""
     loaded = jax_env.set_state(start)
-    seeds = [jax_env.seed_pair(70_000 + game) for game in range(games)]
+    seeds = [seed_pair(70_000 + game) for game in range(games)]
     starts = [loaded._replace(seed=type(loaded.seed)(jnp.asarray(low), jnp.asarray(high))) for low, high in seeds]
     return [jax_env.get_state(after) for after, _ in BATCH.step(starts, [action] * games)]
 
@@ -107,7 +108,10 @@ def test_B5_question_and_data_shares_points_and_programs() -> None:
     hidden = [block for block in blocks if block["type"] == "question"]
     check(["points" in block for block in hidden], {True: 1, False: 1})
     uniform([block["points"] for block in blocks if "points" in block], range(1, 10))
-    uniform([block["programActionIndex"] for block in blocks if "programActionIndex" in block], range(5, 28))
+    uniform(
+        [block["programActionIndex"] for block in blocks if "programActionIndex" in block],
+        range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS),
+    )
 
 
 def test_B7_amounts_and_kinds() -> None:

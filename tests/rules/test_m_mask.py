@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from hackmatrix import rules
+
 from .builders import APPLICABLE, DOWN, LEFT, NOT_APPLICABLE, RIGHT, SIPHON, UP, Json, coming, data, glitch, rich, state
 from .engines import Engine
 from .reference.board import ACTION, COST, PROGRAM_TABLE
@@ -25,7 +27,7 @@ NAMES = [name for name, *_ in PROGRAM_TABLE]
 )
 def test_M1_moves_stay_on_the_board(engine: Engine, player: tuple[int, int], valid: set[int]) -> None:
     mask = engine.mask(state(player=player))
-    assert {action for action in range(28) if mask[action]} == valid
+    assert {action for action in range(rules.NUM_ACTIONS) if mask[action]} == valid
 
 
 def test_M1_a_block_closes_a_neighbour_unless_an_enemy_stands_on_it(engine: Engine) -> None:
@@ -60,7 +62,7 @@ def programs_valid(engine: Engine, **fields: Json) -> set[str]:
 
 
 def test_M3_the_order_is_that_of_table_P(engine: Engine) -> None:
-    assert [ACTION[name] for name in NAMES] == list(range(5, 28))
+    assert [ACTION[name] for name in NAMES] == list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
     always = ["wait", "step", "siph+"]
     for name in always:
         assert programs_valid(engine, owned=name) == {name}

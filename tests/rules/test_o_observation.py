@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
 
 from .builders import (
     DOWN,
@@ -27,9 +27,12 @@ from .builders import (
 from .crowds import random_state
 from .engines import BATCH, Engine
 from .reference.board import ACTION, ENEMIES, PROGRAM_TABLE, load
+from .reference.observation import AFTER_PROGRAMS
 from .reference.observation import observe as reference_observe
 
 Values = NDArray[np.float32]
+SPAWN, TURNS, CREDITS, ENERGY, PICKUP, EXIT, CENTRE = range(AFTER_PROGRAMS, AFTER_PROGRAMS + 7)
+"""Channels of O3."""
 
 
 def player_of(values: Values) -> Values:
@@ -38,8 +41,8 @@ def player_of(values: Values) -> Values:
 
 
 def cell_of(values: Values, row: int, col: int) -> Values:
-    """The 42 values of a cell."""
-    cells: Values = values[33:].reshape(6, 6, 42)[row, col]
+    """The values of a cell."""
+    cells: Values = values[rules.GRID_PART].reshape(rules.GRID_SHAPE)[row, col]
     return cells
 
 
@@ -60,7 +63,7 @@ def seen(engine: Engine, row: int, col: int, **fields: Json) -> dict[int, np.flo
 
 def test_O_shape_and_type(engine: Engine) -> None:
     values = engine.observe(state())
-    assert values.shape == (1545,) == (10 + 23 + 6 * 6 * 42,)
+    assert values.shape == (rules.OBSERVATION_SIZE,)
     assert values.dtype == np.float32
 
 
@@ -102,7 +105,7 @@ def test_O1_attack_SHOW_and_CALM(engine: Engine) -> None:
 
 @pytest.mark.parametrize("name", [name for name, *_ in PROGRAM_TABLE])
 def test_O2_owned_programs_in_table_order(engine: Engine, name: str) -> None:
-    programs = engine.observe(state(owned=name))[10:33]
+    programs = engine.observe(state(owned=name))[rules.PROGRAM_PART]
     assert list(np.flatnonzero(programs)) == [ACTION[name] - 5]
     assert programs.sum() == 1
 
@@ -128,14 +131,14 @@ def test_O3_a_whole_daemon(engine: Engine) -> None:
 @pytest.mark.parametrize("points", range(1, 10))
 def test_O3_data_blocks(engine: Engine, points: int) -> None:
     block = data(4, 4, points=points, spawnCount=9 - points)
-    expected = {7: np.float32(1), 10: nearest(points, 9), 35: nearest(9 - points, 9)}
+    expected = {7: np.float32(1), 10: nearest(points, 9), SPAWN: nearest(9 - points, 9)}
     assert seen(engine, 4, 4, blocks=[block]) == {key: value for key, value in expected.items() if value}
 
 
 @pytest.mark.parametrize("name", [name for name, *_ in PROGRAM_TABLE])
 def test_O3_program_blocks(engine: Engine, name: str) -> None:
     spawn = next(spawn for other, _, _, spawn in PROGRAM_TABLE if other == name)
-    expected = {8: 1, 12 + ACTION[name] - 5: 1, 35: nearest(spawn, 9)}
+    expected = {8: 1, 12 + ACTION[name] - 5: 1, SPAWN: nearest(spawn, 9)}
     assert seen(engine, 4, 4, blocks=[program(4, 4, name)]) == expected
 
 
@@ -148,26 +151,26 @@ def test_O3_siphoned_shows_on_blocks_only(engine: Engine) -> None:
 @pytest.mark.parametrize("turns", [0, 1, 2, 3, 4, 5, 255])
 def test_O3_transmissions(engine: Engine, turns: int) -> None:
     cell = seen(engine, 4, 4, transmissions=[coming("daemon", 4, 4, turns=turns, spawnedFromSiphon=True)])
-    assert cell == ({36: nearest(min(turns, 4), 4)} if turns else {})
+    assert cell == ({TURNS: nearest(min(turns, 4), 4)} if turns else {})
 
 
 @pytest.mark.parametrize("amount", [1, 2, 3])
 def test_O3_credits_and_energy(engine: Engine, amount: int) -> None:
     lying = {"row": 4, "col": 4, "credits": amount, "energy": 4 - amount}
-    assert seen(engine, 4, 4, resources=[lying]) == {37: nearest(amount, 3), 38: nearest(4 - amount, 3)}
+    assert seen(engine, 4, 4, resources=[lying]) == {CREDITS: nearest(amount, 3), ENERGY: nearest(4 - amount, 3)}
 
 
 def test_O3_pickup_exit_and_siphon_centre(engine: Engine) -> None:
     fields: dict[str, Any] = {"resources": [pickup(4, 4)], "exit": (5, 0), "centres": ((0, 3),)}
-    assert seen(engine, 4, 4, **fields) == {39: 1}
-    assert seen(engine, 5, 0, **fields) == {40: 1}
-    assert seen(engine, 0, 3, **fields) == {41: 1}
-    assert seen(engine, 0, 3, centres=((0, 3),), blocks=[question(0, 3)]) == {9: 1, 41: 1}
+    assert seen(engine, 4, 4, **fields) == {PICKUP: 1}
+    assert seen(engine, 5, 0, **fields) == {EXIT: 1}
+    assert seen(engine, 0, 3, **fields) == {CENTRE: 1}
+    assert seen(engine, 0, 3, centres=((0, 3),), blocks=[question(0, 3)]) == {9: 1, CENTRE: 1}
 
 
 def test_O3_an_enemy_on_a_block_shows_both(engine: Engine) -> None:
     cell = seen(engine, 4, 4, blocks=[data(4, 4, points=9)], enemies=[glitch(4, 4)])
-    assert cell == {2: 1, 4: nearest(2, 3), 7: 1, 10: 1, 35: 1}
+    assert cell == {2: 1, 4: nearest(2, 3), 7: 1, 10: 1, SPAWN: 1}
 
 
 def test_O4_a_cryptog_shows_in_the_players_row_or_column(engine: Engine) -> None:
@@ -188,7 +191,7 @@ def test_O4_a_cryptog_shows_with_SHOW_on(engine: Engine) -> None:
 
 def test_O4_a_hidden_cryptog_hides_nothing_else_of_its_cell(engine: Engine) -> None:
     cell = seen(engine, 4, 4, enemies=[cryptog(4, 4, lastKnownRow=0, lastKnownCol=0)], resources=[pickup(4, 4)])
-    assert cell == {39: 1}
+    assert cell == {PICKUP: 1}
     assert seen(engine, 0, 0, enemies=[cryptog(4, 4, lastKnownRow=0, lastKnownCol=0)]) == {}
 
 
@@ -201,7 +204,13 @@ def test_O4_resources_under_a_block_show_when_the_cell_is_siphoned(engine: Engin
     lying: dict[str, Any] = {"resources": [{"row": 4, "col": 4, "credits": 3, "energy": 3}]}
     block = program(4, 4, "push", spawnCount=0)
     assert seen(engine, 4, 4, blocks=[block], **lying) == {8: 1, 12: 1}
-    assert seen(engine, 4, 4, blocks=[block | {"siphoned": True}], **lying) == {8: 1, 11: 1, 12: 1, 37: 1, 38: 1}
+    assert seen(engine, 4, 4, blocks=[block | {"siphoned": True}], **lying) == {
+        8: 1,
+        11: 1,
+        12: 1,
+        CREDITS: 1,
+        ENERGY: 1,
+    }
 
 
 def test_O4_transmission_types_are_not_in_the_array(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""Chapter P: the 23 programs, each with its costs, its effect and its exceptions."""
+"""Chapter P: the programs, each with its costs, its effect and its exceptions."""
 
 from typing import Any
 

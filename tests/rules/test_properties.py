@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
+from worldkit.jaxkit.threefry import seed_pair
 
 from .builders import SIPHON, places
 from .crowds import random_state
@@ -97,7 +98,7 @@ def test_whole_playouts_match_the_reference() -> None:
 def test_M_C1_an_action_is_invalid_exactly_where_the_mask_says_so(engine: Engine, number: int) -> None:
     start = engine.complete(random_state(number))
     valid = engine.mask(start)
-    for action in range(28):
+    for action in range(rules.NUM_ACTIONS):
         after = engine.play(start, action)
         assert after.invalid_action is not valid[action], action
         if after.invalid_action:
@@ -113,7 +114,7 @@ def test_M_C1_an_action_is_invalid_exactly_where_the_mask_says_so(engine: Engine
 def test_A7_everything_saturates(engine: Engine, number: int) -> None:
     start = random_state(number)
     start["player"] |= {"credits": 9998, "energy": 9998, "dataSiphons": 9999, "score": 9998}
-    start |= {"pendingSiphonTransmissions": 9999, "ownedPrograms": list(range(5, 28))}
+    start |= {"pendingSiphonTransmissions": 9999, "ownedPrograms": list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))}
     start["transmissions"] = [entry | {"turnsRemaining": 254} for entry in start["transmissions"]]
     start["enemies"] = [entry | {"disabledTurns": 255} for entry in start["enemies"]]
     for action in np.flatnonzero(engine.mask(start)):
@@ -212,7 +213,7 @@ def test_R1_same_seed_and_actions_same_game(engine: Engine, number: int, choices
 
 def test_R1_a_vmapped_step_equals_a_single_one() -> None:
     starts = [jax_env.set_state(random_state(number)) for number in range(WIDTH)]
-    actions = [number % 28 for number in range(WIDTH)]
+    actions = [number % rules.NUM_ACTIONS for number in range(WIDTH)]
     single = jax.jit(jax_env.step)
     for start, action, together in zip(starts, actions, BATCH.step(starts, actions), strict=True):
         alone = single(start, np.int32(action))
@@ -223,5 +224,5 @@ def test_R1_a_vmapped_step_equals_a_single_one() -> None:
 def test_R1_a_vmapped_reset_equals_a_single_one() -> None:
     single = jax.jit(jax_env.reset)
     for seed, together in zip(range(4), BATCH.reset(range(4)), strict=True):
-        for one, other in zip(jax.tree.leaves(single(jax_env.seed_pair(seed))), jax.tree.leaves(together), strict=True):
+        for one, other in zip(jax.tree.leaves(single(seed_pair(seed))), jax.tree.leaves(together), strict=True):
             np.testing.assert_array_equal(np.asarray(one), other)

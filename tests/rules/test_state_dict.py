@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hackmatrix import jax_env
+from hackmatrix import jax_env, rules
 from parity.errors import StateRefused
 
 from .builders import (
@@ -135,7 +135,7 @@ BROKEN: list[tuple[Json, str]] = [
     (state(blocks=[data(1, 1, programType="push")]), "program"),
     (state(blocks=[question(1, 1, program="push", points=3)]), "points|program"),
     (state(blocks=[program(1, 1, "push") | {"programActionIndex": 4}]), "programActionIndex"),
-    (state(blocks=[program(1, 1, "push") | {"programActionIndex": 28}]), "programActionIndex"),
+    (state(blocks=[program(1, 1, "push") | {"programActionIndex": rules.NUM_ACTIONS}]), "programActionIndex"),
     (state(blocks=[{"row": 1, "col": 1, "type": "program", "programType": "fly"}]), "programType"),
     (state(blocks=[program(1, 1, "push", programType="pull")]), "program"),
     (state(blocks=[data(1, 1), program(1, 1, "push")]), "block"),
@@ -165,7 +165,7 @@ BROKEN: list[tuple[Json, str]] = [
     (state() | {"exit": {"row": 0, "col": 0, "open": True}}, "open"),
     # programs, stage, numbers, flags
     (state(ownedPrograms=[4]), "ownedPrograms"),
-    (state(ownedPrograms=[28]), "ownedPrograms"),
+    (state(ownedPrograms=[rules.NUM_ACTIONS]), "ownedPrograms"),
     (state(ownedPrograms=["push"]), "ownedPrograms"),
     (state(ownedPrograms=[True]), "ownedPrograms"),
     (state(ownedPrograms=[5, 6, 5]), "ownedPrograms"),

@@ -1,10 +1,11 @@
-"""Chapter W: the 15 reward components, exact in thousandths."""
+"""Chapter W: the reward components, exact in thousandths."""
 
 import jax
 import numpy as np
 import pytest
 
 from hackmatrix import jax_env
+from hackmatrix.rules import COMPONENTS
 
 from .builders import (
     APPLICABLE,
@@ -40,15 +41,14 @@ def doorstep(**fields: Json) -> StateDict:
 
 
 def test_W_the_order_of_the_components() -> None:
-    assert tuple(jax_env.REWARD_NAMES) == REWARD_NAMES
-    assert len(REWARD_NAMES) == 15
+    assert REWARD_NAMES == COMPONENTS
 
 
 def test_W_the_float_reward_is_the_rounded_quotient_of_the_total() -> None:
     largest = 500_000 + 100_000 * 9999 + 600_000
     rng = np.random.default_rng(0)
     totals = np.concatenate([np.arange(-200_000, 200_000), rng.integers(-(2**24), largest, 100_000), [largest]])
-    components = np.zeros((len(totals), 15), np.int32)
+    components = np.zeros((len(totals), len(COMPONENTS)), np.int32)
     components[:, 0] = -10
     components[:, 6] = totals + 10
     rewards = np.asarray(jax.jit(jax.vmap(jax_env.reward))(components))

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from hackmatrix.sb3.training import Outcome, Tracking, train
-from hackmatrix.training_config import TrainingConfig
+from hackmatrix.env_spec import ENV_SPEC
+from hackmatrix.metrics import MILESTONE
+from hackmatrix.training_config import MaskablePPOConfig
+from worldkit.runs.run import Run
+from worldkit.sb3.training import Trained, train
 
-SHORT = TrainingConfig(
+SHORT = MaskablePPOConfig(
     timesteps=2048,
     num_envs=4,
     n_steps=128,
@@ -21,14 +24,22 @@ SHORT = TrainingConfig(
     eval_episodes=6,
     learning_rate=lambda left: 1e-3 * left,
 )
-QUIET = Tracking(is_wanted=False)
 
 
-def run(folder: Path, resume: Path | None = None, **changes: object) -> Outcome:
+def run(
+    folder: Path,
+    resume: Path | None = None,
+    *,
+    console: Console | None = None,
+    device: str = "auto",
+    **changes: object,
+) -> Trained:
     """A short run into a folder."""
     folder.mkdir(exist_ok=True)
-    console = Console(file=io.StringIO())
-    return train(replace(SHORT, **changes), folder, resume=resume, tracking=QUIET, console=console)  # type: ignore[arg-type]
+    console = console or Console(file=io.StringIO())
+    config = replace(SHORT, **changes)  # type: ignore[arg-type]
+    with Run(folder, console=console, step="timesteps", milestone=MILESTONE) as into:
+        return train(config, ENV_SPEC, into, resume=resume, device=device)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from hackmatrix.cli.main import main
+from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.sb3.training import Trained
 
 ROOT = Path(__file__).resolve().parents[2]
 TRAIN = [sys.executable, str(ROOT / "python" / "scripts" / "train.py")]
@@ -79,6 +81,23 @@ def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
     assert f"--resume models/mine/{model.name}" in said
 
 
+def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = tmp_path / "checkpoint_1000000_steps.zip"
+    model.touch()
+    (tmp_path / "config.json").write_text(json.dumps({"timesteps": 5_000_000, "num_envs": 2, "save_freq": 100}))
+    trained: list[MaskablePPOConfig] = []
+
+    def train(config: MaskablePPOConfig, *_: object, **__: object) -> Trained:
+        trained.append(config)
+        return Trained(model, config.timesteps)
+
+    monkeypatch.setattr("worldkit.sb3.training.train", train)
+    assert main(["train-sb3", "--no-wandb", "--resume", str(model), "--save-freq", "7"]) == 0
+    assert trained == [MaskablePPOConfig(timesteps=5_000_000, num_envs=2, save_freq=7)]
+
+
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     missing = str(tmp_path / "no.zip")
     assert "There is no model" in refused(["train-sb3", "--resume", missing], capsys)
@@ -100,5 +119,5 @@ def test_a_missing_engine_is_one_sentence(
 def test_without_stable_baselines_one_sentence_says_how_to_get_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hackmatrix.cli.train_sb3.NEEDED", ("no_such_library",))
+    monkeypatch.setattr("worldkit.cli.train_sb3.NEEDED", ("no_such_library",))
     assert 'pip install "hackmatrix[sb3]"' in refused(["train-sb3"], capsys)

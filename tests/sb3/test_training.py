@@ -13,11 +13,11 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 from hackmatrix.rules import ACTIONS, COMPONENTS
-from hackmatrix.sb3.training import Tracking, load_model, train
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
-from hackmatrix.training_config import TrainingConfig
+from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import ParityError, UsageError
-from tests.sb3.conftest import SHORT, run
+from tests.sb3.conftest import run
+from worldkit.sb3.training import load_model
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -27,7 +27,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_documented_settings() -> None:
-    assert TrainingConfig().ppo() == {
+    assert MaskablePPOConfig().ppo() == {
         "learning_rate": 3e-4,
         "n_steps": 2048,
         "batch_size": 64,
@@ -46,12 +46,12 @@ class TestWhatARunLeaves:
     def test_files(self, finished: Path) -> None:
         names = {path.name for path in finished.iterdir()}
         checkpoints = {f"checkpoint_{steps}_steps.zip" for steps in (700, 1400)}
-        assert names >= checkpoints | {"best_model.zip", "final_model.zip", "progress.csv", "progress.jsonl"}
+        assert names >= checkpoints | {"best_model.zip", "final_model.zip", "metrics.csv", "metrics.jsonl"}
         assert names >= {"tensorboard", "evaluations.npz", "learning_curve.png", "config.json"}
         assert not any(name.startswith(".") for name in names)
 
     def test_the_episodes_are_broken_down(self, finished: Path) -> None:
-        last = rows(finished / "progress.csv")[-1]
+        last = rows(finished / "metrics.csv")[-1]
         assert all(f"episode_reward/{name}" in last for name in COMPONENTS)
         assert all(f"programs/{name}" in last for name in ACTIONS[5:])
         fractions = [float(last[f"actions/{kind}_frac"]) for kind in ("move", "siphon", "program")]
@@ -61,7 +61,7 @@ class TestWhatARunLeaves:
 
     def test_the_breakdown_is_that_of_the_return(self, finished: Path) -> None:
         found = 0
-        for row in rows(finished / "progress.csv")[:1]:  # later, SB3's mean reaches back over several rollouts
+        for row in rows(finished / "metrics.csv")[:1]:  # later, SB3's mean reaches back over several rollouts
             total = sum(float(row[f"episode_reward/{name}"]) for name in COMPONENTS)
             assert total == pytest.approx(float(row["rollout/ep_rew_mean"]), abs=1e-4)
             found += 1
@@ -88,13 +88,14 @@ class TestGoingOn:
         shutil.copytree(finished, tmp_path / "run")
         first = load_model(tmp_path / "run" / "final_model.zip")
         assert first.num_timesteps == 2048
+        before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
         best = max(np.load(finished / "evaluations.npz")["results"].mean(axis=1))
         outcome = run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=4096)
         assert outcome.timesteps == 4096
-        steps = [int(row["time/total_timesteps"]) for row in rows(tmp_path / "run" / "progress_2048.csv")]
-        assert steps == sorted(steps)
-        assert steps[0] > 2048
-        rates = [row["train/learning_rate"] for row in rows(tmp_path / "run" / "progress_2048.csv")]
+        both = rows(tmp_path / "run" / "metrics.csv")
+        assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
+        assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
+        rates = [row["train/learning_rate"] for row in both[4:]]
         # half of the run is left: the rate begins at half of what it was, not anew
         assert max(float(rate) for rate in rates if rate) <= 0.5e-3
         with np.load(tmp_path / "run" / "evaluations.npz") as kept:
@@ -112,7 +113,7 @@ class TestGoingOn:
     def test_a_file_that_is_no_model_is_one_sentence(self, swift_built: None, tmp_path: Path, content: bytes) -> None:
         path = tmp_path / "model.zip"
         path.write_bytes(content)
-        with pytest.raises(UsageError, match=r"model.zip is no model of HackMatrix that this version can load"):
+        with pytest.raises(UsageError, match=r"model.zip is no model of this world that this version can load"):
             load_model(path)
 
     def test_a_model_of_another_game_is_one_sentence(self, swift_built: None, tmp_path: Path) -> None:
@@ -123,13 +124,13 @@ class TestGoingOn:
 
 def test_a_device_that_is_not_there_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="The device 'cuda:7' cannot be used"):
-        train(SHORT, tmp_path, device="cuda:7", tracking=Tracking(is_wanted=False))
+        run(tmp_path, device="cuda:7")
 
 
 @pytest.mark.parametrize("settings", [{"num_envs": 1, "n_steps": 1}, {"batch_size": 1}])
 def test_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path, settings: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="need two steps at least"):
-        run(tmp_path, None, **settings)
+        run(tmp_path, None, **settings)  # type: ignore[arg-type]
 
 
 def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
 
 def test_progress_is_told_in_lines_where_there_is_no_terminal(swift_built: None, tmp_path: Path) -> None:
     said = io.StringIO()
-    train(SHORT, tmp_path, tracking=Tracking(is_wanted=False), console=Console(file=said, width=200))
+    run(tmp_path, console=Console(file=said, width=200))
     lines = said.getvalue().splitlines()
     assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
     assert "return" in lines[-1]

@@ -5,6 +5,7 @@ import pytest
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecMonitor
 
+from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from parity.errors import UsageError
@@ -65,7 +66,7 @@ def test_masks_are_asked_for_as_maskable_ppo_does(swift_built: None) -> None:
     env = HackMatrixVecEnv(GAMES, seed=0)
     env.reset()
     assert is_masking_supported(env)
-    assert get_action_masks(env).shape == (GAMES, 28)
+    assert get_action_masks(env).shape == (GAMES, rules.NUM_ACTIONS)
     with pytest.raises(AttributeError, match="no method 'fly'"):
         env.env_method("fly")
     env.close()
@@ -98,6 +99,6 @@ def test_pictures_of_all_games(swift_built: None) -> None:
 def test_a_wrong_action_is_one_sentence(swift_built: None) -> None:
     env = HackMatrixVecEnv(2, seed=0)
     env.reset()
-    with pytest.raises(UsageError, match="a whole number from 0 to 27, not 28"):
-        env.step(np.array([0, 28]))
+    with pytest.raises(UsageError, match=f"from 0 to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"):
+        env.step(np.array([0, rules.NUM_ACTIONS]))
     env.close()

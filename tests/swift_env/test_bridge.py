@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hackmatrix.games.rows import Flag
+from hackmatrix import rules
+from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import Observing, Refused, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.process import BINARY_VARIABLE, SwiftProcess, binary_path
 
@@ -150,7 +151,7 @@ class TestPlay:
             assert rows.observation.dtype == np.float32
             assert (rows.components[:, 0] == -10).all()
             assert not rows.terminated.any()
-            assert (rows.facts[:, 4] & Flag.INVALID_ACTION == 0).all()
+            assert (rows.facts[:, 4] & (1 << EVENTS.index("invalid_action")) == 0).all()
 
     def test_compact_observations_are_the_same_values(self, swift_built: None) -> None:
         with SwiftGames(SEEDS) as floats, SwiftGames(SEEDS, Observing.COMPACT) as compact:
@@ -184,8 +185,8 @@ class TestPlay:
 
     def test_an_action_outside_the_range_is_refused(self, swift_built: None) -> None:
         with SwiftGames(SEEDS) as games:
-            games.send_step(np.array([0, 0, 28, 0, 0], np.int32))
-            with pytest.raises(Refused, match="game 2 must be an integer from 0 to 27, not 28"):
+            games.send_step(np.array([0, 0, rules.NUM_ACTIONS, 0, 0], np.int32))
+            with pytest.raises(Refused, match=f"game 2 must be .* to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"):
                 games.receive_step()
             assert [state["turn"] for state in games.get_states()] == [0] * 5
 

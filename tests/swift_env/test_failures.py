@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hackmatrix.games.episodes import Episodes
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
+from hackmatrix.world import WORLD
 from tests.swift_env.test_bridge import is_running
+from worldkit.envs.episodes import Episodes
 
 GAMES = 3
 DEADLINE = 0.5
@@ -49,8 +50,8 @@ def test_the_rest_of_a_long_frame_is_waited_for(swift_built: None) -> None:
 @pytest.mark.parametrize("how", FAILURES)
 def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[[str], None], how: str) -> None:
     unreliable(how)
-    episodes = Episodes(GAMES, deadline=DEADLINE)
-    process = episodes._games._process._process  # type: ignore[attr-defined]
+    episodes = Episodes(WORLD, GAMES, deadline=DEADLINE)
+    process = episodes._engine._games._process._process  # type: ignore[attr-defined]
     with pytest.raises(SwiftEngineError, match=FAILURES[how]) as caught:
         play(episodes, 3)
     assert str(caught.value).endswith(("open a new one, and if it happens again build it with ./swift-build.",))
@@ -63,7 +64,7 @@ def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[
 @pytest.mark.parametrize("how", FAILURES)
 def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Callable[[str], None], how: str) -> None:
     unreliable(how)
-    episodes = Episodes(GAMES, deadline=DEADLINE, restart=True)
+    episodes = Episodes(WORLD, GAMES, deadline=DEADLINE, restart=True)
     play(episodes, 2)
     observation, seeds, steps = episodes.observation, episodes.seeds, episodes.statistics.steps.copy()
     episodes.begin_step(episodes.mask.argmax(axis=1))
@@ -83,7 +84,7 @@ def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Ca
 
 
 def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> None:
-    episodes = Episodes(GAMES, restart=True)
+    episodes = Episodes(WORLD, GAMES, restart=True)
     play(episodes, 4)
     kill(episodes)
     episodes.start(np.array([1]), np.array([77], np.uint64))
@@ -98,7 +99,7 @@ def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> N
 
 
 def test_an_engine_that_fails_before_its_first_step_is_not_started_for_ever(swift_built: None) -> None:
-    episodes = Episodes(GAMES, restart=True)
+    episodes = Episodes(WORLD, GAMES, restart=True)
     kill(episodes)
     episodes.get_states()
     kill(episodes)
@@ -218,6 +219,6 @@ def ends(process: int) -> bool:
 
 def kill(episodes: Episodes) -> None:
     """Kill the engine and wait until it is dead."""
-    process = episodes._games._process._process  # type: ignore[attr-defined]
+    process = episodes._engine._games._process._process  # type: ignore[attr-defined]
     process.kill()
     process.wait()

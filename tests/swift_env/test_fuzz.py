@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hackmatrix import rules
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, states_with_games
 from hackmatrix.world.starts import STARTS
@@ -53,7 +54,7 @@ def valid_commands(rng: random.Random) -> list[dict[str, Any]]:
     plain = ["getState", "getValidActions", "getActionSpace", "getObservationSpace", "getInternalState"]
     return [
         {"action": "reset", "seed": rng.getrandbits(53)},
-        *({"action": "step", "actionIndex": action} for action in range(28)),
+        *({"action": "step", "actionIndex": action} for action in range(rules.NUM_ACTIONS)),
         *({"action": "setState", "state": state} for state in states(rng)),
         *({"action": action} for action in plain),
     ]
@@ -216,7 +217,10 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
         lambda: hello(),
         lambda: request(Command.OPEN, GAMES, rng.randrange(3), np.arange(GAMES, dtype="<u8")),
         lambda: request(
-            Command.STEP, 0, np.array([rng.randrange(28) for _ in range(GAMES)], "<i4"), np.zeros(GAMES, "u1")
+            Command.STEP,
+            0,
+            np.array([rng.randrange(rules.NUM_ACTIONS) for _ in range(GAMES)], "<i4"),
+            np.zeros(GAMES, "u1"),
         ),
         lambda: request(Command.OBSERVE),
         lambda: request(Command.RESET, games_of(games), seeds),

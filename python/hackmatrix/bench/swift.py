@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from hackmatrix.bench.records import Record, plain_record
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.swift_env.process import binary_path
+from worldkit.bench.records import Record, plain_record
 
 STEPS_ALONE = 1_000_000
 STEPS_PER_GAME = 200

@@ -2,23 +2,20 @@
 
 import argparse
 import json
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
-from hackmatrix.cli.parser import Parser, could_write, fail, seed
-from hackmatrix.cli.xla import keep_compiled_programs
-from hackmatrix.explain.play import Moment, moments, open_engines
-from hackmatrix.explain.show import WIDTH, as_json, print_before, print_moment, verdict
+from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
+from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
 from parity.errors import ParityError, UsageError
 from parity.trace import RESTART, Action, Case, read_trace
+from worldkit.cli.console import open_console
+from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
+from worldkit.cli.parser import Parser, seed
+from worldkit.jaxkit.xla import keep_compiled_programs
 
-STANDARD_OUTPUT = "-"
 _OUR_WORLD = (WORLD.name, "hackmatrix.world:WORLD")
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
 
@@ -33,17 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     _check(parser, args)
-    keep_compiled_programs()
+    keep_compiled_programs("hackmatrix")
     try:
         case = _traced(args.trace) if args.trace else Case(args.actions, seed=args.seed)
         played = _play(_cut(case, args), args)
     except ParityError as error:
         raise UsageError(str(error)) from error
-    except BrokenPipeError:
-        # The reader of the output has gone; Python's own flush at exit must not complain about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return 0 if all(moment.sound for moment in played) else 1
+    return 0 if all(step.sound for step in played) else 1
 
 
 def _parser() -> Parser:
@@ -79,8 +72,7 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
         parser.error("a trace brings its own start and actions; give either TRACE or --seed and --actions")
     if not args.trace and (args.seed is None or args.actions is None):
         parser.error("nothing to play; give either TRACE or --seed and --actions")
-    if args.json not in (None, STANDARD_OUTPUT) and not could_write(Path(args.json)):
-        parser.error(f"cannot write {args.json}; name a file in a folder that exists and can be written to")
+    check_output(parser, args.json)
 
 
 def _traced(path: Path) -> Case:
@@ -104,41 +96,29 @@ def _cut(case: Case, args: argparse.Namespace) -> Case:
     return case.prefix(last + 1)
 
 
-def _play(case: Case, args: argparse.Namespace) -> list[Moment]:
-    """Play the case and print it as it goes; all its moments, those before ``--from`` too."""
+def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
+    """Play the case and print it as it goes; all its steps, those before ``--from`` too."""
     quiet = args.json == STANDARD_OUTPUT
-    console = Console(highlight=False, markup=False, quiet=quiet)
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
-    played: list[Moment] = []
+    console = open_console(quiet=quiet, width=WIDTH)
+    played: list[ExplainedStep] = []
     with open_engines(args.engines) as engines:
-        for moment in moments(engines, case):
+        for step in explained_steps(engines, case):
             before = played[-1] if played else None
-            if _shown(moment, args):
+            if _shown(step, args):
                 if before and not _shown(before, args):
-                    print_before(console, moment, before.state)
-                print_moment(console, moment, args.engines, before.state if before else None)
-            played.append(moment)
+                    print_before(console, step, before.state)
+                print_step(console, step, args.engines, before.state if before else None)
+            played.append(step)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.json:
-        shown = [moment for moment in played if _shown(moment, args)]
-        _write(json.dumps(as_json(shown, args.engines), indent=2) + "\n", args.json)
+        shown = [step for step in played if _shown(step, args)]
+        write_output(args.json, json.dumps(as_json(shown, args.engines), indent=2) + "\n")
     return played
 
 
-def _shown(moment: Moment, args: argparse.Namespace) -> bool:
+def _shown(step: ExplainedStep, args: argparse.Namespace) -> bool:
     """The start is shown with step 0."""
-    return max(moment.number, 0) >= int(args.first)
-
-
-def _write(text: str, target: str) -> None:
-    if target == STANDARD_OUTPUT:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
-    try:
-        Path(target).write_text(text, encoding="utf-8")
-    except OSError as error:
-        fail(f"cannot write {target}: {error.strerror}.")
+    return max(step.number, 0) >= int(args.first)
 
 
 def _step(text: str) -> int:

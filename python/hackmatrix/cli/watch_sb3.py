@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hackmatrix.cli.parser import Parser, positive_int
-from hackmatrix.cli.train_sb3 import require_sb3
-from hackmatrix.games.engines import ENGINES
-from hackmatrix.render.model import board_model
-from hackmatrix.render.text import draw_text
-from hackmatrix.render.window import has_display
-from hackmatrix.rules import ACTIONS
+from hackmatrix.render import board_model, draw_text
+from hackmatrix.render.display import has_display
+from hackmatrix.rules import ACTIONS, NUM_STAGES
+from hackmatrix.world import ENGINES
+from worldkit.cli.parser import Parser, positive_int, seed
+from worldkit.cli.train_sb3 import require_sb3
 
 if TYPE_CHECKING:
     from hackmatrix.gym_env import HackMatrixEnv
@@ -30,21 +29,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         SwiftEngineError: the engine is not built, or fails.
     """
     args = _parser().parse_args(argv)
-    require_sb3()
+    require_sb3("hackmatrix")
     from hackmatrix.gym_env import HackMatrixEnv
-    from hackmatrix.sb3.training import load_model
+    from worldkit.sb3.training import load_model
 
     model = load_model(args.model, device="cpu")
     with contextlib.closing(HackMatrixEnv(args.render, engine=args.engine)) as env:
-        for seed in range(args.seed, args.seed + args.episodes):
-            observation, info = env.reset(seed=seed)
-            show(env, f"game {seed}", args.delay)
+        for game in range(args.seed, args.seed + args.episodes):
+            observation, info = env.reset(seed=game)
+            show(env, f"game {game}", args.delay)
             while "episode_stats" not in info and info["turn"] < args.max_turns:
                 masks = env.action_masks()
                 action = int(model.predict(observation, action_masks=masks, deterministic=not args.stochastic)[0])
                 observation, reward, _, _, info = env.step(action)
                 show(env, f"{ACTIONS[action]}  {reward:+.3f}", args.delay)
-            print(_verdict(seed, info))
+            print(_verdict(game, info))
     return 0
 
 
@@ -56,12 +55,12 @@ def show(env: "HackMatrixEnv", caption: str, delay: float) -> None:
     print(caption, flush=True)
 
 
-def _verdict(seed: int, info: dict[str, Any]) -> str:
+def _verdict(game: int, info: dict[str, Any]) -> str:
     if "episode_stats" not in info:
-        return f"game {seed}: not over after turn {info['turn']} of stage {info['stage']}"
-    stage, stats = min(info["stage"], 8), info["episode_stats"]
+        return f"game {game}: not over after turn {info['turn']} of stage {info['stage']}"
+    stage, stats = min(info["stage"], NUM_STAGES), info["episode_stats"]
     ending = "won" if info.get("victory") else "died" if info.get("death") else "ended by an invalid action"
-    return f"game {seed}: {ending} in stage {stage} after {stats['steps']} steps, return {stats['return']:.3f}"
+    return f"game {game}: {ending} in stage {stage} after {stats['steps']} steps, return {stats['return']:.3f}"
 
 
 def _parser() -> Parser:
@@ -70,7 +69,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--model", type=Path, required=True, metavar="ZIP", help="a model that training wrote")
     parser.add_argument("--episodes", type=positive_int, default=1, metavar="N", help="how many games (default 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--stochastic", action="store_true", help="draw actions instead of taking the likeliest")
     parser.add_argument("--engine", choices=ENGINES, default="swift", help="(default swift)")
     parser.add_argument(

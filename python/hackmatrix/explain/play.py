@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hackmatrix.explain.facts import Fact, facts_of
+from hackmatrix.explain.readings import Reading, readings_of
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD
 from parity import BatchEngine, State
@@ -17,12 +17,12 @@ _ONLY = np.zeros(1, np.intp)
 
 
 @dataclass(frozen=True)
-class Moment:
+class ExplainedStep:
     """The game after its start (``action`` None), after one action, or after a restart.
 
     number: the action's place in the list, from 0; -1 for the start.
     state: the first engine's, afterwards; transition: the step in it, None for a start or restart.
-    values: per engine the 15 components in thousandths; facts: the 15 readings of the first engine's states.
+    values: per engine the components in thousandths; readings: those of the first engine's states.
     states_agree: all engines are in the same state.
     """
 
@@ -31,7 +31,7 @@ class Moment:
     state: State
     transition: Transition | None = None
     values: tuple[tuple[int, ...], ...] = ()
-    facts: tuple[Fact, ...] = ()
+    readings: tuple[Reading, ...] = ()
     states_agree: bool = True
 
     @property
@@ -40,14 +40,14 @@ class Moment:
         return len(set(self.values)) <= 1 and self.states_agree
 
     @property
-    def facts_agree(self) -> bool:
+    def readings_agree(self) -> bool:
         """The readings are worth what the first engine gave."""
-        return not self.values or tuple(fact.value for fact in self.facts) == self.values[0]
+        return not self.values or tuple(reading.value for reading in self.readings) == self.values[0]
 
     @property
     def sound(self) -> bool:
         """Engines and readings agree."""
-        return self.engines_agree and self.facts_agree
+        return self.engines_agree and self.readings_agree
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def open_engines(names: Sequence[str]) -> Iterator[list[BatchEngine]]:
         yield engines
 
 
-def moments(engines: Sequence[BatchEngine], case: Case) -> Iterator[Moment]:
+def explained_steps(engines: Sequence[BatchEngine], case: Case) -> Iterator[ExplainedStep]:
     """The start of a case and every action of it; engines with one game each.
 
     Raises StateRefused where an engine refuses the case's start state.
@@ -85,31 +85,31 @@ def moments(engines: Sequence[BatchEngine], case: Case) -> Iterator[Moment]:
             yield now
 
 
-def _stepped(engines: Sequence[BatchEngine], number: int, action: int, before: State) -> tuple[Moment, bool]:
+def _stepped(engines: Sequence[BatchEngine], number: int, action: int, before: State) -> tuple[ExplainedStep, bool]:
     steps = [engine.step(np.array([action], np.int32)) for engine in engines]
     states = _states(engines)
     transition = Transition(before, states[0], action)
-    moment = Moment(
+    explained = ExplainedStep(
         number=number,
         action=action,
         state=states[0],
         transition=transition,
         values=tuple(tuple(step.components[0].tolist()) for step in steps),
-        facts=facts_of(transition),
+        readings=readings_of(transition),
         states_agree=_same(states),
     )
-    return moment, bool(steps[0].ended[0])
+    return explained, bool(steps[0].ended[0])
 
 
-def _restarted(engines: Sequence[BatchEngine], number: int) -> Moment:
+def _restarted(engines: Sequence[BatchEngine], number: int) -> ExplainedStep:
     for engine in engines:
         engine.restart(_ONLY)
     return _situation(engines, number, RESTART)
 
 
-def _situation(engines: Sequence[BatchEngine], number: int, action: Action | None) -> Moment:
+def _situation(engines: Sequence[BatchEngine], number: int, action: Action | None) -> ExplainedStep:
     states = _states(engines)
-    return Moment(number, action, states[0], states_agree=_same(states))
+    return ExplainedStep(number, action, states[0], states_agree=_same(states))
 
 
 def _states(engines: Sequence[BatchEngine]) -> list[State]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hackmatrix.explain.transition import Place, around, cells, place_of, places
+from hackmatrix.explain.transition import CELLS, Place, around, place_of, places
 from parity import State
 
 
@@ -57,7 +57,7 @@ def missed(state: State) -> Missed:
     own = place_of(state["player"])
     here = yield_of(state, own)
     needed = _open_cross(state, own) & places(state["blocks"]) if here.points or here.programs else set()
-    open_cells = [place for place in cells() if place not in places(state["blocks"])]
+    open_cells = [place for place in CELLS if place not in places(state["blocks"])]
     better = [
         (place, there)
         for place in open_cells

@@ -5,21 +5,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hackmatrix.rules import ACTIONS, SIPHON
+from hackmatrix.rules import ACTIONS, DIRECTIONS, MOVES, SIPHON, SIZE, WON_STAGE
 from parity import State
 
 Place = tuple[int, int]
 """(row, col)"""
-
-DIRECTIONS: tuple[Place, ...] = ((1, 0), (-1, 0), (0, -1), (0, 1))
-"""Up, down, left, right (A2): the moves 0-3."""
 
 WARP = ACTIONS.index("WARP")
 UNDO = ACTIONS.index("UNDO")
 RESET = ACTIONS.index("RESET")
 _PULLED = (ACTIONS.index("PUSH"), ACTIONS.index("PULL"))
 _WAIT = ACTIONS.index("WAIT")
-_CELLS = tuple((row, col) for row in range(6) for col in range(6))
+CELLS: tuple[Place, ...] = tuple((row, col) for row in range(SIZE) for col in range(SIZE))
+"""In row-major order (A1)."""
 
 
 def place_of(entry: Mapping[str, Any]) -> Place:
@@ -35,12 +33,7 @@ def places(entries: Iterable[Mapping[str, Any]]) -> set[Place]:
 def around(place: Place) -> list[Place]:
     """The orthogonal neighbours on the board, in direction order (A2)."""
     row, col = place
-    return [near for up, right in DIRECTIONS if (near := (row + up, col + right)) in _CELLS]
-
-
-def cells() -> tuple[Place, ...]:
-    """All 36 cells in row-major order (A1)."""
-    return _CELLS
+    return [near for up, right in DIRECTIONS if (near := (row + up, col + right)) in CELLS]
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class Being:
 
 @dataclass(frozen=True)
 class Transition:
-    """A step: the complete states (S of docs/protocol.md) around it, and the action 0-27."""
+    """A step: the complete states (S of docs/protocol.md) around it, and the action's number."""
 
     before: State
     after: State
@@ -72,7 +65,7 @@ class Transition:
     @property
     def moves(self) -> bool:
         """The action is a move or an attack (V)."""
-        return self.valid and self.action < len(DIRECTIONS)
+        return self.valid and self.action < len(MOVES)
 
     @property
     def undone(self) -> bool:
@@ -87,7 +80,7 @@ class Transition:
     @property
     def won(self) -> bool:
         """The completed stage was the last one (C3)."""
-        return self.completed and bool(self.after["stage"] == 9)
+        return self.completed and bool(self.after["stage"] == WON_STAGE)
 
     @property
     def died(self) -> bool:
@@ -97,7 +90,7 @@ class Transition:
     @property
     def over(self) -> bool:
         """The game had ended before the step: every action is invalid (C4)."""
-        return bool(self.before["player"]["hp"] == 0 or self.before["stage"] == 9)
+        return bool(self.before["player"]["hp"] == 0 or self.before["stage"] == WON_STAGE)
 
     @property
     def entered(self) -> Place | None:
@@ -141,7 +134,7 @@ class Transition:
         """The cells from the player outward in the direction of the move."""
         row, col = place_of(self.before["player"])
         up, right = DIRECTIONS[self.action]
-        return [near for far in range(1, 6) if (near := (row + far * up, col + far * right)) in _CELLS]
+        return [near for far in range(1, SIZE) if (near := (row + far * up, col + far * right)) in CELLS]
 
     def _target_falls(self, place: Place) -> bool:
         strength = self.before["player"]["attackDamage"]

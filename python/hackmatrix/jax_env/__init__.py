@@ -5,7 +5,7 @@ batch code. Nothing calls back to the host, everything is 32-bit, and a seed is 
 
 - ``reset(seed) -> state``
 - ``step(state, action) -> (state, result)``; ``step_auto_reset`` the same with new games after ended ones
-- ``mask(state)``: bool (28,)
+- ``mask(state)``: bool, one for each action
 - ``observe(state)``: float32 (1545,); ``compact`` and ``expand`` are its two halves
 - ``reward(components)``: float32
 - ``get_state(state) -> dict`` and ``set_state(dict) -> state`` (host side), the state dict of the protocol
@@ -16,22 +16,20 @@ from hackmatrix.jax_env.env import (
     StepResult,
     compact,
     mask,
-    next_seed,
     observe,
     reset,
     restart,
-    seed_pair,
-    seed_pairs,
     step,
     step_auto_reset,
-    trainer_seeds,
 )
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
 from hackmatrix.jax_env.rewards import reward
 from hackmatrix.jax_env.rules_tables import rules
 from hackmatrix.jax_env.state import Snapshot, State, state_bytes
-from hackmatrix.jax_env.state_dict import get_state, set_state
-from hackmatrix.jax_env.tables import NUM_ACTIONS, OBSERVATION_SIZE, REWARD_NAMES
+from hackmatrix.jax_env.state_from_dict import set_state
+from hackmatrix.jax_env.state_to_dict import get_state
+from hackmatrix.rules import COMPONENTS as REWARD_NAMES
+from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
 
 __all__ = [
     "NUM_ACTIONS",
@@ -45,17 +43,13 @@ __all__ = [
     "expand",
     "get_state",
     "mask",
-    "next_seed",
     "observe",
     "reset",
     "restart",
     "reward",
     "rules",
-    "seed_pair",
-    "seed_pairs",
     "set_state",
     "state_bytes",
     "step",
     "step_auto_reset",
-    "trainer_seeds",
 ]

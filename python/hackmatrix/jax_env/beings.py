@@ -6,19 +6,23 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
-from hackmatrix.jax_env.marks import note
-from hackmatrix.jax_env.state import Snapshot
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
+from worldkit.jaxkit.marks import mark
 
 Tree = TypeVar("Tree")
 
-OWN_INDEX: Number = tuple(bb.constant([cell for cell in range(36) if cell >> digit & 1]) for digit in range(6))
+OWN_INDEX: Number = tuple(
+    bb.constant(cell for cell in range(rules.NUM_CELLS) if cell >> digit & 1)
+    for digit in range(len(BLANK_SNAPSHOT.last_known))
+)
 """For every cell its own index: the last known cell of a cryptog that is seen where it stands."""
 
 ENEMY_FIELDS = (
     "enemies",
-    "kind",
+    "enemy_type",
     "enemy_hp",
     "stunned",
     "from_siphon",
@@ -39,9 +43,9 @@ class Strike(NamedTuple):
     damage: Array
 
 
-def of_kind(now: Snapshot, kind: int) -> Cells:
+def of_type(now: Snapshot, enemy_type: int) -> Cells:
     """The cells of the enemies of one type."""
-    return now.enemies & bb.equals(now.kind, kind)
+    return now.enemies & bb.equals(now.enemy_type, enemy_type)
 
 
 def remove(now: Snapshot, cells: Cells) -> Snapshot:
@@ -50,7 +54,7 @@ def remove(now: Snapshot, cells: Cells) -> Snapshot:
     return now._replace(
         enemies=now.enemies & keep,
         transmissions=now.transmissions & keep,
-        kind=bb.clear(now.kind, cells),
+        enemy_type=bb.clear(now.enemy_type, cells),
         enemy_hp=bb.clear(now.enemy_hp, cells),
         stunned=now.stunned & keep,
         from_siphon=now.from_siphon & keep,
@@ -63,13 +67,9 @@ def remove(now: Snapshot, cells: Cells) -> Snapshot:
 def remove_and_count(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
     """As ``remove``, and the kills (int32): all removed but those with ``from_schedule`` (V4)."""
     gone = (now.enemies | now.transmissions) & cells
-    note(
-        lambda: {
-            "V4.kill": bb.is_any(gone & ~now.from_schedule),
-            "V4.scheduled": bb.is_any(gone & now.from_schedule),
-        }
-    )
-    kills = bb.count(gone & ~now.from_schedule)
+    kills = bb.count(gone & ~now.from_schedule)  # V4
+    mark("V4.kill", lambda: kills > 0)
+    mark("V4.scheduled", lambda: bb.is_any(gone & now.from_schedule))
     return remove(now, cells), kills
 
 
@@ -82,12 +82,8 @@ def strike(now: Snapshot, blow: Strike, attacking: Array) -> tuple[Snapshot, Arr
         | bb.equals(now.enemy_hp, 3).where(blow.damage >= 3)
     )
     survivors = hit & ~dead
-    note(
-        lambda: {
-            "V2.stunned": bb.is_any(survivors) & attacking,
-            "V2.removed": bb.is_any(dead) & attacking,
-        }
-    )
+    mark("V2.stunned", lambda: bb.is_any(survivors) & attacking)
+    mark("V2.removed", lambda: bb.is_any(dead) & attacking)
     hp = bb.decrement(now.enemy_hp, survivors)
     hp = bb.decrement(hp, survivors.where(blow.damage >= 2))
     now = now._replace(enemy_hp=hp, stunned=now.stunned | survivors)
@@ -105,10 +101,10 @@ def relocate(planes: Tree, origin: Cells, target: Cells) -> Tree:
 
 
 def rings(player: Cells) -> list[Cells]:
-    """The cells at Manhattan distance 1, 2, … 10 from a cell (A2)."""
+    """The cells at Manhattan distance 1, 2, 3, … from a cell, to the farthest on the board (A2)."""
     found = []
     ball = player
-    for _ in range(10):
+    for _ in range(2 * (rules.SIZE - 1)):
         larger = bb.cross(ball)
         found.append(larger & ~ball)
         ball = larger

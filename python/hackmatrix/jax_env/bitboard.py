@@ -1,6 +1,6 @@
 """Sets of cells and small numbers per cell, as bits (A1, A2).
 
-A set of the 36 cells is two 32-bit words: ``low`` holds rows 0-2 (cells 0-17), ``high`` rows 3-5. A
+A set of cells is two 32-bit words: ``low`` holds rows 0-2 (cells 0-17), ``high`` rows 3-5. A
 number per cell is a tuple of such sets, its binary digits, lowest first ("bit planes"). Moving every
 cell of a set, counting or comparing numbers on all cells at once is then a handful of shifts and ands
 on two words, and over a batch of games each word is one vector.
@@ -8,15 +8,17 @@ on two words, and over a batch of games each word is one vector.
 All functions work on leaves of any one common shape, the batch shape; every word is uint32.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-NUM_CELLS = 36
+from hackmatrix import rules
+
 HALF = 18
+"""Cells in each of the two words."""
 HALF_MASK = np.uint32((1 << HALF) - 1)
 COLUMN = np.uint32(0b000001_000001_000001)
 NOT_FIRST_COLUMN = np.uint32(HALF_MASK & ~COLUMN)
@@ -51,15 +53,15 @@ Number = tuple[Cells, ...]
 """A number per cell: its bit planes, lowest digit first."""
 
 
-def constant(cells: list[int]) -> Cells:
+def constant(cells: Iterable[int]) -> Cells:
     """The set of the given cell indices, as NumPy words that broadcast against any batch."""
     bits = sum(1 << cell for cell in cells)
     return Cells(np.uint32(bits & int(HALF_MASK)), np.uint32(bits >> HALF))  # type: ignore[arg-type]
 
 
 EMPTY = constant([])
-ALL = constant(list(range(36)))
-CORNERS = constant([0, 5, 30, 35])
+ALL = constant(range(rules.NUM_CELLS))
+CORNERS = constant(rules.CORNERS)
 
 
 def single(cell: Array) -> Cells:
@@ -100,9 +102,11 @@ def lowest(cells: Cells) -> Cells:
 
 
 def index_of(cell: Cells) -> Array:
-    """The index of the only cell of a set (uint32; 36 for an empty set)."""
+    """The index of the only cell of a set (uint32; the number of cells for an empty set)."""
     below_low, below_high = (lax.population_count(half - jnp.uint32(1)) for half in cell)
-    return jnp.where(cell.low != 0, below_low, jnp.where(cell.high != 0, HALF + below_high, jnp.uint32(36)))
+    return jnp.where(
+        cell.low != 0, below_low, jnp.where(cell.high != 0, HALF + below_high, jnp.uint32(rules.NUM_CELLS))
+    )
 
 
 # ---------------------------------------------------------------------------------------------- A2
@@ -263,7 +267,7 @@ def relocate(plane: Cells, origin: Cells, target: Cells) -> Cells:
 
 
 def pack(flags: Array) -> Cells:
-    """The set of the cells whose flag holds; ``flags`` is bool with a leading axis of 36 cells."""
+    """The set of the cells whose flag holds; ``flags`` is bool with a leading axis of all cells."""
     weights = (jnp.uint32(1) << jnp.arange(HALF, dtype=jnp.uint32)).reshape((HALF,) + (1,) * (flags.ndim - 1))
     low, high = (
         jnp.sum(jnp.where(half, weights, jnp.uint32(0)), axis=0, dtype=jnp.uint32)

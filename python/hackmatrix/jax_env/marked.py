@@ -1,6 +1,6 @@
 """Playing with marks: the functions of ``env`` on one game, each with the marks that it fired.
 
-Marks are bool (187,) in the order of ``marks.NAMES``. A step, a start and an observation count on their own,
+Marks are bool, in the order of ``rules.MARKS``. A step, a start and an observation count on their own,
 so a step with auto-reset is ``step`` and then ``restart``, and each observation shown is asked for its own.
 """
 
@@ -11,16 +11,18 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from hackmatrix import rules
 from hackmatrix.jax_env import env, observation
-from hackmatrix.jax_env.batching import batch_native
-from hackmatrix.jax_env.marks import collecting, packed
-from hackmatrix.jax_env.state import Seed, State
+from hackmatrix.jax_env.state import State
+from worldkit.jaxkit.batching import batch_native
+from worldkit.jaxkit.marks import collecting, packed
+from worldkit.jaxkit.threefry import Seed
 
 
 def _with_marks(core: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any) -> tuple[Any, Array]:  # noqa: ANN401 - whatever the core takes
-        out, noted = collecting(core)(*args)
-        return out, packed(noted, jax.tree.leaves(args)[0].shape)
+        out, marks = collecting(core)(*args)
+        return out, packed(marks, tuple(rules.MARKS), jax.tree.leaves(args)[0].shape)
 
     return batch_native(run)
 
@@ -28,7 +30,7 @@ def _with_marks(core: Callable[..., Any]) -> Callable[..., Any]:
 _reset_games = _with_marks(env._reset)
 _step_games = _with_marks(env._step)
 _restart_games = _with_marks(env._restart_whole)
-_observe_games = _with_marks(lambda state: jnp.stack(observation.pack(state.now), axis=-1))
+_compact_games = _with_marks(env._compact)
 
 
 def reset(seed: Array) -> tuple[State, Array]:
@@ -52,5 +54,5 @@ def restart(state: State, wanted: Array) -> tuple[State, Array]:
 
 def observe(state: State) -> tuple[Array, Array]:
     """As ``env.observe``, with the marks of the O rules."""
-    compact, fired = _observe_games(state)
+    compact, fired = _compact_games(state)
     return observation.expand(compact), fired

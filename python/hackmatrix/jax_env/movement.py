@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 from jax import Array
 
+from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.beings import Strike, of_kind
+from hackmatrix.jax_env.beings import Strike, of_type
 from hackmatrix.jax_env.bitboard import Cells
-from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.state import Snapshot
+from hackmatrix.jax_env.tables import EnemyType
+from worldkit.jaxkit.marks import mark
 
 
 class Move(NamedTuple):
@@ -21,27 +22,24 @@ class Move(NamedTuple):
 
 
 def move(now: Snapshot, action: Array) -> Move:
-    """Look along the direction of actions 0-3 (V1); attack what is seen (V2) or move one cell (V3)."""
+    """Look along the direction of a move (V1); attack what is seen (V2) or move one cell (V3)."""
     player = bb.single(now.player)
     targets = now.enemies | now.transmissions
     seen, ahead, stopping = bb.EMPTY, bb.EMPTY, bb.EMPTY
-    for direction, step in enumerate(bb.DIRECTIONS):
+    for direction, step in enumerate(bb.DIRECTIONS):  # V1
         front = step(player).where(action == direction)
         ahead = ahead | front
-        for _ in range(5):
+        for _ in range(rules.SIZE - 1):
             seen = seen | (front & targets)
             stopping = stopping | (front & now.blocks & ~targets)
             front = step(front & ~(targets | now.blocks))
-    note(
-        lambda: {
-            "V1.adjacent": bb.overlaps(seen, ahead),
-            "V1.distant": bb.is_any(seen & ~ahead),
-            "V1.blockStops": bb.is_any(stopping),
-            "V1.cryptog": bb.overlaps(seen, of_kind(now, tables.CRYPTOG)),
-            "V2.transmission": bb.overlaps(seen, now.transmissions),
-            "V3.moved": bb.is_any(ahead) & ~bb.is_any(seen),
-            "V3.pickup": bb.overlaps(ahead.where(~bb.is_any(seen)), now.pickups),
-        }
-    )
-    blow = Strike(removed=seen & now.transmissions, hit=seen & now.enemies, damage=now.attack)
-    return Move(blow, ahead.where(~bb.is_any(seen)))
+    mark("V1.adjacent", lambda: bb.overlaps(seen, ahead))
+    mark("V1.distant", lambda: bb.is_any(seen & ~ahead))
+    mark("V1.blockStops", lambda: bb.is_any(stopping))
+    mark("V1.cryptog", lambda: bb.overlaps(seen, of_type(now, EnemyType.CRYPTOG)))
+    blow = Strike(removed=seen & now.transmissions, hit=seen & now.enemies, damage=now.attack_damage)  # V2
+    mark("V2.transmission", lambda: bb.is_any(blow.removed))
+    target = ahead.where(~bb.is_any(seen))  # V3
+    mark("V3.moved", lambda: bb.is_any(target))
+    mark("V3.pickup", lambda: bb.overlaps(target, now.pickups))
+    return Move(blow, target)

@@ -1,36 +1,53 @@
-"""The observation (O1-O4): packed first, expanded to 1545 floats where it is consumed.
+"""The observation (O1-O4): packed first, expanded to floats where it is consumed.
 
-A packed observation is 74 uint32 words (296 bytes instead of 6,180): the bit planes of what the player
+A packed observation is ``PACKED_SIZE`` uint32 words, a twentieth of the floats: the bit planes of what the player
 can see, the player's numbers and the owned programs. Rollouts and replay keep it packed; ``expand``
 makes the floats of the rules' order, and XLA can fuse it into what reads them.
 """
+
+from itertools import groupby
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import Cells
-from hackmatrix.jax_env.marks import note
-from hackmatrix.jax_env.state import Snapshot
+from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
+from hackmatrix.jax_env.tables import EnemyType
+from worldkit.jaxkit.marks import mark
 
-# How a packed observation is laid out: for each half of the board the visible planes, then the player's
-# numbers, then the owned programs. Numbers have one plane per binary digit, lowest first.
-_PLANE_NAMES = (
-    *(f"enemy {enemy.name}" for enemy in tables.ENEMIES),
-    "stunned", "from_siphon", "data", "program", "question", "siphoned", "pickup", "exit", "centre",
-    *(f"hp {i}" for i in range(2)), *(f"points {i}" for i in range(4)), *(f"spawn {i}" for i in range(4)),
-    *(f"turns {i}" for i in range(3)), *(f"credits {i}" for i in range(2)), *(f"energy {i}" for i in range(2)),
-    *(f"content {i}" for i in range(5)),
-)  # fmt: skip
+# How a packed observation is laid out: for each half of the board the visible planes, then the player's numbers, then
+# the owned programs. A flag of a cell is one plane; a number has one plane per binary digit, lowest first; which
+# program a block holds is a number as well.
+_MOST_TURNS = tables.CELL_DIVISORS["transmissionTurns"]
+_DIGITS = {
+    "enemyHP": len(BLANK_SNAPSHOT.enemy_hp),
+    "points": len(BLANK_SNAPSHOT.points),
+    "spawn": len(BLANK_SNAPSHOT.spawn_count),
+    "transmissionTurns": _MOST_TURNS.bit_length(),
+    "credits": len(BLANK_SNAPSHOT.cell_credits),
+    "energy": len(BLANK_SNAPSHOT.cell_energy),
+    "content": len(BLANK_SNAPSHOT.content),
+}
+
+
+def _kind(feature: str) -> str:
+    """How a feature of a cell is packed: as a flag, as a number, or as one of the programs of a block."""
+    if feature.startswith("block:"):
+        return "program"
+    return "number" if feature in _DIGITS else "flag"
+
+
+_FLAGS = tuple(feature for feature in rules.CELL_FEATURES if _kind(feature) == "flag")
+_PLANE_NAMES = (*_FLAGS, *(f"{name} {digit}" for name, digits in _DIGITS.items() for digit in range(digits)))
 _PLANE = {name: row for row, name in enumerate(_PLANE_NAMES)}
-_PLAYER_WORDS = len(tables.PLAYER_FEATURES)
-PACKED_SIZE = 2 * len(_PLANE_NAMES) + _PLAYER_WORDS + 1
+PACKED_SIZE = 2 * len(_PLANE_NAMES) + len(rules.PLAYER_FEATURES) + 1
 """Words (uint32) of a packed observation."""
 
-_PLAYER_DIVISORS = tuple(feature.divisor for feature in tables.PLAYER_FEATURES)
-_CELL_DIVISOR = {feature.name: (feature.divisor,) for feature in tables.CELL_FEATURES}
+_PLAYER_DIVISORS = tuple(tables.PLAYER_DIVISORS.get(name, 1) for name in rules.PLAYER_FEATURES)
 
 
 def _split_reciprocal(divisor: int) -> tuple[np.float32, np.float32]:
@@ -53,123 +70,127 @@ def _quotients(values: Array, divisors: tuple[int, ...]) -> Array:
 def visible_planes(now: Snapshot) -> dict[str, Cells]:
     """The planes of what can be seen (O3, O4), by name."""
     in_sight = bb.same_row(now.player) | bb.same_column(now.player)
-    cryptogs = bb.equals(now.kind, tables.CRYPTOG)
-    seen = now.enemies & (~cryptogs | in_sight | bb.ALL.where(now.show))
+    cryptogs = bb.equals(now.enemy_type, EnemyType.CRYPTOG)
+    seen = now.enemies & (~cryptogs | in_sight | bb.ALL.where(now.show_activated))
+    mark("O3.enemy", lambda: bb.is_any(seen & ~cryptogs))
+    mark("O4.hiddenCryptog", lambda: bb.is_any(now.enemies & cryptogs & ~seen))
+    mark("O4.shownCryptog", lambda: bb.is_any(seen & cryptogs))
     revealed = now.blocks & ~now.questions
-    resources_shown = ~now.blocks | now.siphoned
-    many = bb.EMPTY  # transmissions with 4 turns or more: their quotient is capped at 1
-    for digit in now.timer[2:]:
-        many = many | digit
-    coming = now.transmissions
-    numbers = {
-        "hp": [plane & seen for plane in now.enemy_hp],
-        "points": [plane & revealed for plane in now.points],
-        "spawn": [plane & revealed for plane in now.spawn],
-        "turns": [now.timer[0] & coming & ~many, now.timer[1] & coming & ~many, many & coming],
-        "credits": [plane & resources_shown for plane in now.cell_credits],
-        "energy": [plane & resources_shown for plane in now.cell_energy],
-        "content": [plane & revealed for plane in now.content],
-    }
-    return {
-        **{f"enemy {enemy.name}": seen & bb.equals(now.kind, kind) for kind, enemy in enumerate(tables.ENEMIES)},
+    mark("O3.block", lambda: bb.is_any(revealed))
+    mark("O4.question", lambda: bb.is_any(now.questions))
+    bare = ~now.blocks | now.siphoned
+
+    def resources() -> Cells:
+        return bb.is_nonzero((*now.cell_credits, *now.cell_energy))
+
+    mark("O3.resource", lambda: bb.overlaps(resources(), bare))
+    mark("O4.coveredResource", lambda: bb.is_any(resources() & ~bare))
+    mark("O4.uncoveredResource", lambda: bb.overlaps(resources(), now.blocks & now.siphoned))
+    mark("O3.transmission", lambda: bb.is_any(now.transmissions))
+    mark("O3.pickup", lambda: bb.is_any(now.pickups))
+    mark("O3.siphonCentre", lambda: bb.is_any(now.siphon_centers))
+    flags = {
+        **{name: seen & bb.equals(now.enemy_type, number) for number, name in enumerate(rules.ENEMIES)},
         "stunned": seen & now.stunned,
-        "from_siphon": seen & now.from_siphon,
+        "fromSiphon": seen & now.from_siphon,
         "data": revealed & ~now.program_blocks,
         "program": revealed & now.program_blocks,
         "question": now.questions,
         "siphoned": now.blocks & now.siphoned,
         "pickup": now.pickups,
         "exit": bb.single(now.exit),
-        "centre": now.centres,
-        **{f"{name} {digit}": plane for name, planes in numbers.items() for digit, plane in enumerate(planes)},
+        "siphonCentre": now.siphon_centers,
     }
+    numbers = {
+        "enemyHP": _shown(now.enemy_hp, seen),
+        "points": _shown(now.points, revealed),
+        "spawn": _shown(now.spawn_count, revealed),
+        "transmissionTurns": _capped_turns(now),
+        "credits": _shown(now.cell_credits, bare),
+        "energy": _shown(now.cell_energy, bare),
+        "content": _shown(now.content, revealed),
+    }
+    digits = {f"{name} {digit}": plane for name, planes in numbers.items() for digit, plane in enumerate(planes)}
+    return flags | digits
+
+
+def _shown(number: Number, cells: Cells) -> Number:
+    return tuple(plane & cells for plane in number)
+
+
+def _capped_turns(now: Snapshot) -> Number:
+    """The turns remaining of transmissions; from 4 on their quotient is 1, so one digit says it all."""
+    many = bb.EMPTY
+    for digit in now.timer[2:]:
+        many = many | digit
+    coming = now.transmissions
+    return now.timer[0] & coming & ~many, now.timer[1] & coming & ~many, many & coming
 
 
 def player_numbers(now: Snapshot) -> list[Array]:
-    """The ten numbers of O1 before their division, capped where the quotient would pass 1 (int32)."""
-    return [
-        bb.row_of(now.player),
-        bb.column_of(now.player),
-        now.hp,
-        jnp.minimum(now.credits, 50),
-        jnp.minimum(now.energy, 50),
-        jnp.minimum(now.stage - 1, 7),
-        jnp.minimum(now.siphons, 10),
-        now.attack - 1,
-        now.show.astype(jnp.int32),
-        now.calm.astype(jnp.int32),
-    ]
+    """The numbers of O1 before their division, capped where the quotient would pass 1 (int32)."""
+    most = tables.PLAYER_DIVISORS
+    mark("O1.capped", lambda: now.credits > most["credits"])
+    mark("O1.capped", lambda: now.energy > most["energy"])
+    mark("O1.capped", lambda: now.data_siphons > most["dataSiphons"])
+    by_name = {
+        "row": bb.row_of(now.player),
+        "col": bb.column_of(now.player),
+        "hp": now.hp,
+        "credits": jnp.minimum(now.credits, most["credits"]),
+        "energy": jnp.minimum(now.energy, most["energy"]),
+        "stage": jnp.minimum(now.stage - 1, most["stage"]),
+        "dataSiphons": jnp.minimum(now.data_siphons, most["dataSiphons"]),
+        "attack": now.attack_damage - 1,
+        "showActivated": now.show_activated.astype(jnp.int32),
+        "scheduledTasksDisabled": now.scheduled_tasks_disabled.astype(jnp.int32),
+    }
+    return [by_name[name] for name in rules.PLAYER_FEATURES]
 
 
 def pack(now: Snapshot) -> list[Array]:
     """The words of the packed observation, each uint32 of the batch shape."""
     planes = visible_planes(now)
-    note(lambda: _conditions(now, planes))
     halves = [planes[name].low for name in _PLANE_NAMES] + [planes[name].high for name in _PLANE_NAMES]
-    return [*halves, *(number.astype(jnp.uint32) for number in player_numbers(now)), now.programs]
-
-
-def _conditions(now: Snapshot, planes: dict[str, Cells]) -> dict[str, Array]:
-    """Which O rules the observation meets."""
-    cryptogs = now.enemies & bb.equals(now.kind, tables.CRYPTOG)
-    seen_cryptogs = planes["enemy cryptog"]
-    others = [planes[f"enemy {enemy.name}"] for kind, enemy in enumerate(tables.ENEMIES) if kind != tables.CRYPTOG]
-    resources = bb.is_nonzero((*now.cell_credits, *now.cell_energy))
-    covered = now.blocks & ~now.siphoned
-    return {
-        "O1.capped": (now.credits > 50) | (now.energy > 50) | (now.siphons > 10),
-        "O2": now.programs != 0,
-        "O3.enemy": bb.is_any(others[0] | others[1] | others[2]),
-        "O3.transmission": bb.is_any(now.transmissions),
-        "O3.block": bb.is_any(planes["data"] | planes["program"]),
-        "O3.resource": bb.is_any(resources & ~covered),
-        "O3.pickup": bb.is_any(planes["pickup"]),
-        "O3.siphonCentre": bb.is_any(planes["centre"]),
-        "O4.hiddenCryptog": bb.is_any(cryptogs & ~seen_cryptogs),
-        "O4.shownCryptog": bb.is_any(seen_cryptogs),
-        "O4.question": bb.is_any(planes["question"]),
-        "O4.coveredResource": bb.overlaps(resources, covered),
-        "O4.uncoveredResource": bb.overlaps(resources, now.blocks & now.siphoned),
-    }
+    mark("O2", lambda: now.owned_programs != 0)
+    return [*halves, *(number.astype(jnp.uint32) for number in player_numbers(now)), now.owned_programs]
 
 
 def expand(packed: Array) -> Array:
-    """The observation, float32 ``(*batch, 1545)``, from its packed words, uint32 ``(*batch, 74)``."""
+    """The observation, float32 ``(*batch, 1545)``, from its packed words, uint32 ``(*batch, PACKED_SIZE)``."""
     batch = packed.shape[:-1]
     num_planes = len(_PLANE_NAMES)
     planes = packed[..., : 2 * num_planes].reshape((*batch, 2, num_planes))
     player = _quotients(packed[..., 2 * num_planes : -1].astype(jnp.int32), _PLAYER_DIVISORS)
-    owned = (packed[..., -1:] >> np.arange(tables.NUM_PROGRAMS, dtype=np.uint32)) & 1
-    # (*batch, 2, 18, planes): the two halves of the board hold rows 0-2 and 3-5, so this is row-major order
+    owned = (packed[..., -1:] >> np.arange(rules.NUM_PROGRAMS, dtype=np.uint32)) & 1
+    # (*batch, 2, cells of a half, planes): the halves of the board hold rows 0-2 and 3-5, so this is row-major order
     bits = ((planes[..., None, :] >> np.arange(bb.HALF, dtype=np.uint32)[:, None]) & 1).astype(jnp.int32)
     grid = _cell_features(bits).reshape((*batch, -1))
     return jnp.concatenate([player, owned.astype(jnp.float32), grid], axis=-1)
 
 
 def _cell_features(bits: Array) -> Array:
-    """The 42 features of O3 (float32, last axis) from the planes' bits (int32, last axis)."""
+    """The features of O3 (float32, last axis) from the planes' bits (int32, last axis)."""
 
-    def flags(*names: str) -> Array:
-        columns = [_PLANE[name] for name in names]
-        return bits[..., columns[0] : columns[-1] + 1].astype(jnp.float32)  # they stand side by side
+    def flags(names: list[str]) -> Array:
+        first = _PLANE[names[0]]  # flags lie side by side in the order of the features
+        return bits[..., first : first + len(names)].astype(jnp.float32)
 
-    def number(name: str, digits: int) -> Array:
+    def number(name: str) -> Array:
         first = _PLANE[f"{name} 0"]
-        return sum((bits[..., first + i, None] << i for i in range(digits)), start=jnp.int32(0))
+        return sum((bits[..., first + i, None] << i for i in range(_DIGITS[name])), start=jnp.int32(0))
 
-    holds_program = bits[..., _PLANE["program"], None] == 1
-    program = holds_program & (number("content", 5) == np.arange(tables.NUM_PROGRAMS))
-    features = [
-        flags("enemy virus", "enemy cryptog"),
-        _quotients(number("hp", 2), _CELL_DIVISOR["enemyHP"]),
-        flags("stunned", "from_siphon", "data", "program", "question"),
-        _quotients(number("points", 4), _CELL_DIVISOR["points"]),
-        flags("siphoned"),
-        program.astype(jnp.float32),
-        _quotients(number("spawn", 4), _CELL_DIVISOR["spawn"]),
-        _quotients(number("turns", 3), _CELL_DIVISOR["transmissionTurns"]),
-        _quotients(number("credits", 2), _CELL_DIVISOR["credits"]),
-        _quotients(number("energy", 2), _CELL_DIVISOR["energy"]),
-        flags("pickup", "exit", "centre"),
-    ]
+    def contents() -> Array:
+        holds_program = bits[..., _PLANE["program"], None] == 1
+        return (holds_program & (number("content") == np.arange(rules.NUM_PROGRAMS))).astype(jnp.float32)
+
+    features = []
+    for kind, group in groupby(rules.CELL_FEATURES, _kind):
+        names = list(group)
+        if kind == "flag":
+            features.append(flags(names))
+        elif kind == "program":
+            features.append(contents())
+        else:
+            features += [_quotients(number(name), (tables.CELL_DIVISORS[name],)) for name in names]
     return jnp.concatenate(features, axis=-1)

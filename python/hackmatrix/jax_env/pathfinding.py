@@ -19,7 +19,7 @@ def _grow(reached: Cells, passable: Cells) -> Cells:
 def nearest(start: Cells, goals: Cells, passable: Cells, wanted: Array) -> Cells:
     """The goals nearest to ``start`` by orthogonal steps over ``passable`` cells (empty when none can be reached).
 
-    The start needs not be passable; goals count only where they are passable. ``wanted`` (bool, batch
+    The start may be impassable; goals count only where they are passable. ``wanted`` (bool, batch
     shape) says for which games the answer is needed: the loop ends when those have it.
     """
 

@@ -1,7 +1,7 @@
-"""The 23 programs (table P, P-PUSH, P-PULL) as masked updates of few planes.
+"""The programs (table P, P-PUSH, P-PULL, P-UNDO) as masked updates of few planes.
 
 Every effect is written for all games at once and switched on by the action of each game: no branch
-copies whole states. UNDO, which brings back a whole record, stands in ``env.py`` beside the recording.
+copies whole states. ``program`` is the action (int32), or -1 where no program runs.
 """
 
 from functools import partial
@@ -10,105 +10,146 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array
 
+from hackmatrix import rules
 from hackmatrix.jax_env import beings, tables
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env.batching import computed_once, run_if, while_loop
-from hackmatrix.jax_env.beings import Strike, of_kind, saturating
+from hackmatrix.jax_env.beings import Strike, of_type, saturating
 from hackmatrix.jax_env.bitboard import Cells
-from hackmatrix.jax_env.marks import note
-from hackmatrix.jax_env.random import Site, below, cell_words, pick
-from hackmatrix.jax_env.state import Seed, Snapshot
+from hackmatrix.jax_env.random import Site, cell_words, pick
+from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot, choose
+from hackmatrix.jax_env.tables import Action, EnemyType
+from worldkit.jaxkit.batching import computed_once, run_if, while_loop
+from worldkit.jaxkit.marks import mark
+from worldkit.jaxkit.threefry import Draws, below
+
+
+def applicable_programs(state: State) -> list[Array]:
+    """For each of the programs whether the column "applicable when" of table P holds."""
+    now = state.now
+    player = bb.single(now.player)
+    beings = now.enemies | now.transmissions
+    has_enemy = bb.is_any(now.enemies)
+    always = jnp.ones_like(has_enemy)
+    conditions = {
+        Action.PUSH: has_enemy,
+        Action.PULL: has_enemy,
+        Action.CRASH: bb.overlaps(bb.eight_neighbours(player), now.blocks | beings),
+        Action.WARP: bb.is_any(beings),
+        Action.POLY: has_enemy,
+        Action.WAIT: always,
+        Action.DEBUG: bb.overlaps(now.enemies, now.blocks),
+        Action.ROW: bb.overlaps(now.enemies, bb.same_row(now.player)),
+        Action.COL: bb.overlaps(now.enemies, bb.same_column(now.player)),
+        Action.UNDO: state.has_history,
+        Action.STEP: always,
+        Action.SIPH_PLUS: always,
+        Action.EXCH: now.credits >= 4,
+        Action.SHOW: ~now.show_activated,
+        Action.RESET: now.hp < rules.MAX_HP,
+        Action.CALM: ~now.scheduled_tasks_disabled,
+        Action.D_BOM: bb.is_any(of_type(now, EnemyType.DAEMON)),
+        Action.DELAY: bb.is_any(now.transmissions),
+        Action.ANTI_V: bb.is_any(of_type(now, EnemyType.VIRUS)),
+        Action.SCORE: now.stage < rules.NUM_STAGES,
+        Action.REDUC: bb.overlaps(now.blocks & ~now.siphoned, bb.is_nonzero(now.spawn_count)),
+        Action.ATK_PLUS: (now.atk_plus_uses < tables.MAX_ATK_PLUS_USES) & (now.attack_damage < rules.MAX_ATTACK),
+        Action.HACK: bb.is_any(now.siphoned),
+    }
+    return [conditions[action] for action in range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS)]
+
+
+def keep_history(state: State, ends_turn: Array, undone: Array) -> State:
+    """P-UNDO: a turn records the state before it; UNDO brings the record back and leaves none."""
+    blank = blank_snapshot(ends_turn.shape)
+    fresh = ends_turn | undone
+    mark("P-UNDO", lambda: undone)
+    mark("P-UNDO.unpaid", lambda: undone & (state.history.credits < tables.CREDIT_COST[Action.UNDO]))
+    mark("P-UNDO.record", lambda: ends_turn)
+    return state._replace(
+        now=choose(undone, state.history, state.now),
+        history=choose(ends_turn, state.now, choose(undone, blank, state.history)),
+        has_history=(state.has_history | ends_turn) & ~undone,
+        kills_since_history=jnp.where(fresh, 0, state.kills_since_history),
+        pickups_since_history=jnp.where(fresh, 0, state.pickups_since_history),
+    )
+
+
+def count_since_history(state: State, kills: Array, pickups: Array) -> State:
+    """P-UNDO: the action's kills and pickups (int32), added to those since the record where there is one."""
+    kills = state.kills_since_history + jnp.where(state.has_history, kills, 0)
+    mark("A7.saturated", lambda: kills > tables.MAX_COUNTER)
+    pickups = state.pickups_since_history + jnp.where(state.has_history, pickups, 0)
+    return state._replace(
+        kills_since_history=saturating(kills, tables.MAX_COUNTER),
+        pickups_since_history=saturating(pickups, tables.MAX_COUNTER),
+    )
 
 
 def pay(now: Snapshot, action: Array, valid: Array) -> Snapshot:
     """Take the cost of the action (table P) from credits and energy, not below 0."""
-    index = jnp.clip(action, 0, tables.NUM_ACTIONS - 1)
+    index = jnp.clip(action, 0, rules.NUM_ACTIONS - 1)
     credits = jnp.where(valid, jnp.asarray(tables.CREDIT_COST)[index], 0)
     energy = jnp.where(valid, jnp.asarray(tables.ENERGY_COST)[index], 0)
     return now._replace(credits=jnp.maximum(now.credits - credits, 0), energy=jnp.maximum(now.energy - energy, 0))
 
 
-def blow_of(now: Snapshot, program: Array, warp_target: Cells) -> Strike:
-    """What the striking programs hit and remove: CRASH, WARP, DEBUG, ROW, COL, D_BOM, ANTI-V, HACK.
-
-    ``program`` is the action (int32), or -1 where no program runs.
-    """
-    player = bb.single(now.player)
-    bombed = beings.first_of(of_kind(now, tables.DAEMON), beings.rings(player)).where(program == tables.D_BOM)
-    with_attack = (
-        (now.enemies & now.blocks).where(program == tables.DEBUG)
-        | (now.enemies & bb.same_row(now.player)).where(program == tables.ROW)
-        | (now.enemies & bb.same_column(now.player)).where(program == tables.COL)
-        | (now.enemies & now.siphoned).where(program == tables.HACK)
-    )
-    with_one = (now.enemies & bb.eight_neighbours(bombed)) | of_kind(now, tables.VIRUS).where(program == tables.ANTI_V)
-    return Strike(
-        removed=bb.eight_neighbours(player).where(program == tables.CRASH) | warp_target | bombed,
-        hit=with_attack | with_one,
-        damage=jnp.where((program == tables.D_BOM) | (program == tables.ANTI_V), 1, now.attack),
-    )
-
-
-def note_programs(now: Snapshot, program: Array, warped: Cells) -> None:
-    """Note what the programs find, their cost paid (all but UNDO, and what PUSH, PULL and POLY do to each enemy)."""
-
-    def conditions() -> dict[str, Array]:
-        player = bb.single(now.player)
-        near = bb.eight_neighbours(player).where(program == tables.CRASH)
-        by_distance = beings.rings(player)
-        daemons = of_kind(now, tables.DAEMON).where(program == tables.D_BOM)
-        bombed = beings.first_of(daemons, by_distance)
-        as_near = bb.EMPTY
-        for ring in by_distance:
-            as_near = as_near | ring.where(bb.overlaps(ring, bombed))
-        limit = tables.MAX_COUNTER
-        nearly_full = bb.equals(now.timer, 253) | bb.equals(now.timer, 254) | bb.equals(now.timer, 255)
-        saturated = (
-            ((program == tables.SIPH_PLUS) & (now.siphons + 1 > limit))
-            | ((program == tables.EXCH) & (now.energy + 4 > limit))
-            | ((program == tables.SCORE) & (now.score + tables.NUM_STAGES - now.stage > limit))
-            | ((program == tables.DELAY) & bb.overlaps(now.transmissions, nearly_full))
-        )
-        plain = {
-            "P-WAIT": tables.WAIT, "P-DEBUG": tables.DEBUG, "P-ROW": tables.ROW, "P-COL": tables.COL,
-            "P-STEP": tables.STEP, "P-SIPH+": tables.SIPH_PLUS, "P-EXCH": tables.EXCH, "P-SHOW": tables.SHOW,
-            "P-RESET": tables.RESET, "P-CALM": tables.CALM, "P-D_BOM": tables.D_BOM, "P-DELAY": tables.DELAY,
-            "P-ANTI-V": tables.ANTI_V, "P-SCORE": tables.SCORE, "P-REDUC": tables.REDUC, "P-ATK+": tables.ATK_PLUS,
-            "P-HACK": tables.HACK,
-        }  # fmt: skip
-        return {
-            **{mark: program == action for mark, action in plain.items()},
-            "P-CRASH.block": bb.overlaps(near, now.blocks),
-            "P-CRASH.enemy": bb.overlaps(near, now.enemies),
-            "P-CRASH.transmission": bb.overlaps(near, now.transmissions),
-            "P-WARP.enemy": bb.overlaps(warped, now.enemies),
-            "P-WARP.transmission": bb.overlaps(warped, now.transmissions),
-            "P-WARP.block": bb.overlaps(warped, now.blocks),
-            "P-WARP.pickup": bb.overlaps(warped, now.pickups),
-            "P-WARP.exit": bb.overlaps(warped, bb.single(now.exit)),
-            "P-D_BOM.tie": bb.overlaps(as_near, daemons & ~bombed),
-            "P-D_BOM.blast": bb.overlaps(bb.eight_neighbours(bombed), now.enemies),
-            "P-HACK.hit": (program == tables.HACK) & bb.overlaps(now.enemies, now.siphoned),
-            "A7.saturated": saturated,
-        }
-
-    note(conditions)
-
-
-def warp_target(now: Snapshot, program: Array, seed: Seed, event: Array) -> Cells:
+def warp_target(now: Snapshot, program: Array, draws: Draws) -> Cells:
     """WARP: the cell of a uniform enemy or transmission (empty where the program is another)."""
-    wanted = program == tables.WARP
+    wanted = program == Action.WARP
     targets = (now.enemies | now.transmissions).where(wanted)
 
     def drawn() -> Cells:
-        return pick(targets, cell_words(seed, event, Site.WARP))
+        return pick(targets, cell_words(draws, Site.WARP))
 
-    return run_if(jnp.any(wanted), drawn, targets)
+    target = run_if(jnp.any(wanted), drawn, targets)
+    mark("R5.cell", lambda: bb.is_any(target))
+    mark("P-WARP.enemy", lambda: bb.overlaps(target, now.enemies))
+    mark("P-WARP.transmission", lambda: bb.overlaps(target, now.transmissions))
+    mark("P-WARP.block", lambda: bb.overlaps(target, now.blocks))
+    mark("P-WARP.pickup", lambda: bb.overlaps(target, now.pickups))
+    mark("P-WARP.exit", lambda: bb.overlaps(target, bb.single(now.exit)))
+    return target
+
+
+def blow_of(now: Snapshot, program: Array, warped: Cells) -> Strike:
+    """What the striking programs hit and remove: CRASH, WARP, DEBUG, ROW, COL, D_BOM, ANTI-V, HACK."""
+    runs = partial(_runs, program)
+    player = bb.single(now.player)
+    bombs, hits_viruses = runs(Action.D_BOM, "P-D_BOM"), runs(Action.ANTI_V, "P-ANTI-V")
+    daemons, viruses = of_type(now, EnemyType.DAEMON), of_type(now, EnemyType.VIRUS)
+    bombed = beings.first_of(daemons, beings.rings(player)).where(bombs)
+    mark("P-D_BOM.tie", lambda: bb.overlaps(_as_near(player, bombed), daemons & ~bombed))
+    with_attack = (
+        (now.enemies & now.blocks).where(runs(Action.DEBUG, "P-DEBUG"))
+        | (now.enemies & bb.same_row(now.player)).where(runs(Action.ROW, "P-ROW"))
+        | (now.enemies & bb.same_column(now.player)).where(runs(Action.COL, "P-COL"))
+        | (now.enemies & now.siphoned).where(runs(Action.HACK, "P-HACK"))
+    )
+    mark("P-HACK.hit", lambda: (program == Action.HACK) & bb.is_any(with_attack))
+    with_one = (now.enemies & bb.eight_neighbours(bombed)) | viruses.where(hits_viruses)
+    mark("P-D_BOM.blast", lambda: bombs & bb.is_any(with_one))
+    crashed = bb.eight_neighbours(player).where(program == Action.CRASH)
+    mark("P-CRASH.enemy", lambda: bb.overlaps(crashed, now.enemies))
+    mark("P-CRASH.transmission", lambda: bb.overlaps(crashed, now.transmissions))
+    return Strike(
+        removed=crashed | warped | bombed,
+        hit=with_attack | with_one,
+        damage=jnp.where(bombs | hits_viruses, 1, now.attack_damage),
+    )
+
+
+def _as_near(player: Cells, cell: Cells) -> Cells:
+    """The cells at the distance of a cell from the player, itself included (empty for an empty set)."""
+    found = bb.EMPTY
+    for ring in beings.rings(player):
+        found = found | ring.where(bb.overlaps(ring, cell))
+    return found
 
 
 def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
     """CRASH: the blocks in the 8 neighbours are gone; resources and flags of their cells stay."""
-    gone = bb.eight_neighbours(bb.single(now.player)).where(program == tables.CRASH)
+    gone = bb.eight_neighbours(bb.single(now.player)).where(program == Action.CRASH)
+    mark("P-CRASH.block", lambda: bb.overlaps(gone, now.blocks))
     keep = ~gone
     return now._replace(
         blocks=now.blocks & keep,
@@ -116,42 +157,39 @@ def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
         program_blocks=now.program_blocks & keep,
         points=bb.clear(now.points, gone),
         content=bb.clear(now.content, gone),
-        spawn=bb.clear(now.spawn, gone),
+        spawn_count=bb.clear(now.spawn_count, gone),
     )
 
 
-def poly(now: Snapshot, program: Array, seed: Seed, event: Array) -> tuple[Snapshot, Array]:
+def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
     """POLY: every enemy becomes a uniform other type and keeps the damage it took; returns the kills."""
-    wanted = program == tables.POLY
+    wanted = program == Action.POLY
 
     def polymorphed() -> tuple[Snapshot, Array]:
         changed = now.enemies.where(wanted)
-        choice = below(cell_words(seed, event, Site.POLY), 3)
+        choice = below(cell_words(draws, Site.POLY), len(rules.ENEMIES) - 1)
+        mark("R5.below", lambda: bb.is_any(changed))
         low, high = bb.pack(choice == 1), bb.pack(choice == 2)
         # entry `choice` of the types without the old one: one further when it is not below the old type
-        was = [bb.equals(now.kind, kind) for kind in range(4)]
+        was = [bb.equals(now.enemy_type, enemy_type) for enemy_type in range(len(rules.ENEMIES))]
         skip = was[0] | (was[1] & (low | high)) | (was[2] & high)
         new_low, new_high = low ^ skip, high ^ (low & skip)
-        kind = (
-            (now.kind[0] & ~changed) | (new_low & changed),
-            (now.kind[1] & ~changed) | (new_high & changed),
+        enemy_type = (
+            (now.enemy_type[0] & ~changed) | (new_low & changed),
+            (now.enemy_type[1] & ~changed) | (new_high & changed),
         )
-        to_cryptog = changed & bb.equals(kind, tables.CRYPTOG)
+        to_cryptog = changed & bb.equals(enemy_type, EnemyType.CRYPTOG)
         last_known = tuple(
             (plane & ~changed) | (own & to_cryptog) for plane, own in zip(now.last_known, beings.OWN_INDEX, strict=True)
         )
         # only the daemon's maximum differs, by 1: hp = new maximum - damage
-        hp = bb.add_saturating(now.enemy_hp, changed & bb.equals(kind, tables.DAEMON), 1)
-        hp = bb.decrement(hp, changed & was[tables.DAEMON])
-        new = now._replace(kind=kind, enemy_hp=hp, last_known=last_known)
+        hp = bb.add_saturating(now.enemy_hp, changed & bb.equals(enemy_type, EnemyType.DAEMON), 1)
+        hp = bb.decrement(hp, changed & was[EnemyType.DAEMON])
+        new = now._replace(enemy_type=enemy_type, enemy_hp=hp, last_known=last_known)
         gone = changed & ~bb.is_nonzero(hp)
-        note(
-            lambda: {
-                "P-POLY.removed": bb.is_any(gone),
-                "P-POLY.cryptog": bb.is_any(to_cryptog & ~gone),
-                "P-POLY.changed": bb.is_any(changed & ~to_cryptog & ~gone),
-            }
-        )
+        mark("P-POLY.removed", lambda: bb.is_any(gone))
+        mark("P-POLY.cryptog", lambda: bb.is_any(to_cryptog & ~gone))
+        mark("P-POLY.changed", lambda: bb.is_any(changed & ~to_cryptog & ~gone))
         return beings.remove_and_count(new, gone)
 
     return run_if(jnp.any(wanted), polymorphed, (now, jnp.zeros_like(now.hp)))
@@ -159,8 +197,8 @@ def poly(now: Snapshot, program: Array, seed: Seed, event: Array) -> tuple[Snaps
 
 def push_or_pull(now: Snapshot, program: Array) -> Snapshot:
     """P-PUSH and P-PULL: enemies move one cell from or toward the player, one after another."""
-    pushes = program == tables.PUSH
-    wanted = pushes | (program == tables.PULL)
+    pushes = program == Action.PUSH
+    wanted = pushes | (program == Action.PULL)
     planes = {name: getattr(now, name) for name in beings.ENEMY_FIELDS}
 
     def body(state: tuple[Cells, dict[str, Any]]) -> tuple[Cells, dict[str, Any]]:
@@ -168,17 +206,13 @@ def push_or_pull(now: Snapshot, program: Array) -> Snapshot:
         others = planes["enemies"] | now.transmissions
         some_left = jnp.any(bb.is_any(left))
         enemy, target = computed_once(some_left, _next_moved, left, others, now.player, pushes)
-        moves, onto_block = bb.is_any(target), bb.overlaps(target, now.blocks)
-        note(
-            lambda: {
-                "P-PUSH.moved": pushes & moves,
-                "P-PUSH.stayed": pushes & bb.is_any(enemy) & ~moves,
-                "P-PUSH.ontoBlock": pushes & onto_block,
-                "P-PULL.moved": ~pushes & moves,
-                "P-PULL.stayed": ~pushes & bb.is_any(enemy) & ~moves,
-                "P-PULL.ontoBlock": ~pushes & onto_block,
-            }
-        )
+        moves = bb.is_any(target)
+        mark("P-PUSH.moved", lambda: pushes & moves)
+        mark("P-PUSH.stayed", lambda: pushes & bb.is_any(enemy) & ~moves)
+        mark("P-PUSH.ontoBlock", lambda: pushes & bb.overlaps(target, now.blocks))
+        mark("P-PULL.moved", lambda: ~pushes & moves)
+        mark("P-PULL.stayed", lambda: ~pushes & bb.is_any(enemy) & ~moves)
+        mark("P-PULL.ontoBlock", lambda: ~pushes & bb.overlaps(target, now.blocks))
         return left & ~enemy, beings.relocate(planes, enemy.where(moves), target)
 
     start = (now.enemies.where(wanted), planes)
@@ -198,12 +232,8 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     by_row = _shift_rows(enemy, row_sign)
     by_column = _shift_columns(enemy, column_sign)
     both = _shift_columns(by_row, column_sign)
-    note(
-        lambda: {
-            "P-PUSH.edge": pushes & bb.is_any(enemy) & ~bb.is_any(both),
-            "P-PULL.adjacent": ~pushes & bb.overlaps(enemy, bb.neighbours(player)),
-        }
-    )
+    mark("P-PUSH.edge", lambda: pushes & bb.is_any(enemy) & ~bb.is_any(both))
+    mark("P-PULL.adjacent", lambda: ~pushes & bb.overlaps(enemy, bb.neighbours(player)))
     # of the candidates on the board, the player's cell aside, `both` lies farthest (nearest), and the others tie
     target = bb.EMPTY
     for candidate in (by_column.where(column_sign != 0), by_row.where(row_sign != 0), both):
@@ -220,31 +250,53 @@ def _shift_columns(cells: Cells, sign: Array) -> Cells:
     return bb.select(sign > 0, bb.right(cells), bb.select(sign < 0, bb.left(cells), cells))
 
 
+_DELAY = 3
+"""Turns that DELAY adds."""
+
+
 def change_cells(now: Snapshot, program: Array) -> Snapshot:
     """DELAY and REDUC: numbers on many cells."""
-    delayed = now.transmissions.where(program == tables.DELAY)
-    reduced = (now.blocks & ~now.siphoned).where(program == tables.REDUC)
+    delayed = now.transmissions.where(_runs(program, Action.DELAY, "P-DELAY"))
+    mark("A7.saturated", lambda: bb.overlaps(delayed, _above(now.timer, tables.MAX_TIMER - _DELAY)))
+    reduced = (now.blocks & ~now.siphoned).where(_runs(program, Action.REDUC, "P-REDUC"))
     return now._replace(
-        timer=bb.add_saturating(now.timer, delayed, 3),
-        spawn=bb.decrement(now.spawn, reduced),
+        timer=bb.add_saturating(now.timer, delayed, _DELAY),
+        spawn_count=bb.decrement(now.spawn_count, reduced),
     )
+
+
+def _above(number: bb.Number, limit: int) -> Cells:
+    """The cells whose value is above a limit near the largest value of the planes."""
+    found = bb.EMPTY
+    for value in range(limit + 1, 1 << len(number)):
+        found = found | bb.equals(number, value)
+    return found
 
 
 def change_scalars(now: Snapshot, program: Array) -> Snapshot:
     """STEP, SIPH+, EXCH, SHOW, RESET, CALM, SCORE and ATK+: the player's numbers and the flags."""
-    gain = partial(_gain, program)
+    runs = partial(_runs, program)
+    atk_plus = runs(Action.ATK_PLUS, "P-ATK+")
     return now._replace(
-        step=now.step | (program == tables.STEP),
-        siphons=gain(tables.SIPH_PLUS, now.siphons, 1),
-        energy=gain(tables.EXCH, now.energy, 4),
-        show=now.show | (program == tables.SHOW),
-        hp=jnp.where(program == tables.RESET, tables.MAX_HP, now.hp),
-        calm=now.calm | (program == tables.CALM),
-        score=gain(tables.SCORE, now.score, tables.NUM_STAGES - now.stage),
-        attack=gain(tables.ATK_PLUS, now.attack, 1),
-        attack_boosts=gain(tables.ATK_PLUS, now.attack_boosts, 1),
+        step_active=now.step_active | runs(Action.STEP, "P-STEP"),
+        data_siphons=_gain(runs(Action.SIPH_PLUS, "P-SIPH+"), now.data_siphons, 1),
+        energy=_gain(runs(Action.EXCH, "P-EXCH"), now.energy, 4),
+        show_activated=now.show_activated | runs(Action.SHOW, "P-SHOW"),
+        hp=jnp.where(runs(Action.RESET, "P-RESET"), rules.MAX_HP, now.hp),
+        scheduled_tasks_disabled=now.scheduled_tasks_disabled | runs(Action.CALM, "P-CALM"),
+        score=_gain(runs(Action.SCORE, "P-SCORE"), now.score, rules.NUM_STAGES - now.stage),
+        attack_damage=_gain(atk_plus, now.attack_damage, 1),
+        atk_plus_uses=_gain(atk_plus, now.atk_plus_uses, 1),
     )
 
 
-def _gain(program: Array, which: int, value: Array, amount: Array | int) -> Array:
-    return jnp.where(program == which, saturating(value + amount, tables.MAX_COUNTER), value)
+def _runs(program: Array, action: int, name: str) -> Array:
+    """Where a program runs, marked under its name."""
+    mark(name, lambda: program == action)
+    return program == action
+
+
+def _gain(runs: Array, value: Array, amount: Array | int) -> Array:
+    """More of a counter where a program runs (A7)."""
+    mark("A7.saturated", lambda: runs & (value + amount > tables.MAX_COUNTER))
+    return jnp.where(runs, saturating(value + amount, tables.MAX_COUNTER), value)

@@ -1,7 +1,7 @@
-"""Addressed random draws (R1-R5): every word is a pure function of (seed, event number, site, index).
+"""The draws of the game (R2, R4, R5): what their sites are for, and how words pick cells and entries of a list.
 
-Words of all 36 cells are computed at once; unused ones shift nothing (R2). The full explanation is in
-``docs/randomness.md``.
+Words of all cells are computed at once; unused ones shift nothing (R2). The full explanation is in
+``docs/randomness.md``. A draw is marked (R5) where a rule uses it.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from hackmatrix.jax_env.batching import computed_once
-from hackmatrix.jax_env.bitboard import HALF, NUM_CELLS, Cells, is_any, single
-from hackmatrix.jax_env.state import Seed
-
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = np.uint32(0x1BD11BDA)
-_FOLLOW_UP_EVENT = np.uint32(0xFFFFFFFF)
-"""Event number of the draws that make other seeds (R6); a game reaches it only after 2**32 - 1 actions."""
+from hackmatrix.jax_env.bitboard import HALF, Cells, is_any, single
+from hackmatrix.rules import NUM_CELLS
+from worldkit.jaxkit.batching import computed_once
+from worldkit.jaxkit.threefry import Draws
 
 
 class Site(IntEnum):
@@ -47,52 +43,23 @@ class Site(IntEnum):
     STEP = 21
 
 
-def threefry2x32(key: Seed, counter: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Threefry-2x32 with 20 rounds (R4; Salmon et al. 2011), elementwise on uint32 arrays."""
-    keys = (key.low, key.high, key.low ^ key.high ^ _PARITY)
-    x, y = counter[0] + keys[0], counter[1] + keys[1]
-    for group in range(5):
-        for rotation in _ROTATIONS[group % 2]:
-            x = x + y
-            y = ((y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))) ^ x
-        x = x + keys[(group + 1) % 3]
-        y = y + keys[(group + 2) % 3] + np.uint32(group + 1)
-    return x, y
+def cell_index(group: Array | int, cell: Array) -> Array:
+    """The index (uint32) of a cell in a site that has one word for each cell of several groups (R5)."""
+    return group * np.uint32(NUM_CELLS) + cell
 
 
-def _counter(site: Array | int, pair: Array | int) -> Array:
-    return jnp.asarray(site, jnp.uint32) * jnp.uint32(1 << 16) + jnp.asarray(pair, jnp.uint32)
-
-
-def word(seed: Seed, event: Array, site: Array | int, index: Array | int) -> Array:
-    """The word (uint32) of one address; ``index`` is uint32 or a constant."""
-    index = jnp.asarray(index, jnp.uint32)
-    even, odd = threefry2x32(seed, (event, _counter(site, index >> 1)))
-    return jnp.where(index & 1 == 0, even, odd)
-
-
-def cell_words(seed: Seed, event: Array, site: Array | int, group: Array | int = 0) -> Array:
-    """The words at the indices ``36 * group + cell`` of all cells: uint32 (36, *batch).
+def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array:
+    """The words of all cells at ``cell_index(group, cell)``: uint32 (cells, *batch).
 
     ``site`` and ``group`` are constants or have the batch shape.
     """
-    base = _counter(site, jnp.asarray(group, jnp.uint32) * jnp.uint32(18))
-    pairs = jnp.arange(18, dtype=jnp.uint32).reshape((18,) + (1,) * event.ndim)
-    even, odd = threefry2x32(seed, (event, base + pairs))
-    return jnp.stack([even, odd], axis=1).reshape((36, *even.shape[1:]))
-
-
-def below(random: Array, n: Array | int) -> Array:
-    """An integer in 0..n-1 from a word: ``(word * n) >> 32`` exactly (R5), as int32; n is below 2**16."""
-    n = jnp.asarray(n).astype(jnp.uint32)
-    high, low = random >> 16, random & jnp.uint32(0xFFFF)
-    return ((high * n + ((low * n) >> 16)) >> 16).astype(jnp.int32)
+    return draws.words(site, NUM_CELLS, group)
 
 
 def pick(cells: Cells, words: Array) -> Cells:
     """The cell of the set with the smallest word, ties to the lower cell (R5), as a set of at most one.
 
-    ``words`` is uint32 (36, *batch).
+    ``words`` is uint32 (cells, *batch).
     """
     return single(computed_once(jnp.any(is_any(cells)), _index_of_smallest, cells, words)).where(is_any(cells))
 
@@ -118,15 +85,3 @@ def nth_true(flags: Sequence[Array], n: Array) -> list[Array]:
         chosen.append(flag & (seen == n))
         seen = seen + flag.astype(jnp.int32)
     return chosen
-
-
-def next_seed(seed: Seed) -> Seed:
-    """The seed of the game that follows one that ended (R6)."""
-    zero = jnp.zeros_like(seed.low)
-    return Seed(*threefry2x32(seed, (zero + _FOLLOW_UP_EVENT, zero)))
-
-
-def trainer_seeds(seed: Seed, num_games: int) -> Seed:
-    """The seeds of a trainer's games 0..num_games-1 (R6), each word uint32 (num_games,)."""
-    games = jnp.arange(num_games, dtype=jnp.uint32)
-    return Seed(*threefry2x32(seed, (jnp.full_like(games, _FOLLOW_UP_EVENT), games + jnp.uint32(1))))

@@ -1,21 +1,22 @@
-"""The 15 reward components in thousandths (W1-W3)."""
+"""The reward components in thousandths (W, W1, W3) and the float reward."""
 
+from functools import partial
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
+from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.siphon import Missed
 from hackmatrix.jax_env.state import Snapshot
-from hackmatrix.jax_env.tables import REWARD
+from hackmatrix.jax_env.tables import PRICE
+from worldkit.jaxkit.marks import mark
 
 
-class Facts(NamedTuple):
-    """What the step did, beyond what before and after show. All are 0 or false where the action was invalid."""
+class Deed(NamedTuple):
+    """What the step did, beyond what before and after show. All is 0 or false where the action was invalid."""
 
     valid: Array
     completed: Array
@@ -32,70 +33,67 @@ class Facts(NamedTuple):
     """What the siphon missed (W2); 0 for other actions."""
 
 
-def shaping(before: Snapshot, after: Snapshot, facts: Facts) -> tuple[Array, Array]:
+def shaping(before: Snapshot, after: Snapshot, deed: Deed) -> tuple[Array, Array]:
     """W1: the cells gained on the closest approach, and the new closest approach.
 
     ``after`` is the state before the next stage is generated; after UNDO it holds the restored approach.
     """
     path = shortest_path(bb.single(after.player), bb.single(after.exit), after.blocks)
-    approaches = facts.valid & ~facts.completed & ~facts.undone & (after.hp > 0) & path.exists
-    closest = jnp.where(approaches, jnp.minimum(after.closest, path.length), after.closest)
-    gained = jnp.where(facts.undone, before.closest - after.closest, after.closest - closest)
-    gained = jnp.where(facts.completed, before.closest, gained)
-    goes_on = facts.valid & ~facts.completed & ~facts.undone
-    note(
-        lambda: {
-            "W1.completed": facts.completed,
-            "W1.death": goes_on & (after.hp <= 0),
-            "W1.noPath": goes_on & (after.hp > 0) & ~path.exists,
-            "W1.closer": approaches & (gained > 0),
-            "W3.kills": facts.undone & (facts.kills < 0),
-            "W3.pickups": facts.undone & (facts.pickups < 0),
-            "W3.distance": facts.undone & (gained < 0),
-        }
-    )
+    same_stage = deed.valid & ~deed.completed & ~deed.undone
+    approaches = same_stage & (after.hp > 0) & path.exists
+    mark("W1.noPath", lambda: same_stage & (after.hp > 0) & ~path.exists)
+    mark("W1.death", lambda: same_stage & (after.hp <= 0))
+    closest = jnp.where(approaches, jnp.minimum(after.closest_approach, path.length), after.closest_approach)
+    gained = jnp.where(deed.undone, before.closest_approach - after.closest_approach, after.closest_approach - closest)
+    mark("W1.closer", lambda: approaches & (gained > 0))
+    mark("W3.distance", lambda: deed.undone & (gained < 0))
+    gained = jnp.where(deed.completed, before.closest_approach, gained)
+    mark("W1.completed", lambda: deed.completed)
     return gained, closest
 
 
-def components(before: Snapshot, after: Snapshot, facts: Facts, gained: Array) -> Array:
-    """The 15 components (int32, ``(*batch, 15)``) in the order of table W.
+def components(before: Snapshot, after: Snapshot, deed: Deed, gained: Array) -> Array:
+    """The components (int32, ``(*batch, components)``) in the order of table W.
 
     ``before`` and ``after`` enclose everything the step did except generating the next stage, which
     changes nothing that is rewarded; ``gained`` is W1's.
     """
     survived = after.hp > 0
     died = (before.hp > 0) & ~survived
-    won = facts.completed & (before.stage == tables.NUM_STAGES)
-    stage_index = jnp.clip(before.stage - 1, 0, tables.NUM_STAGES - 1)
+    won = deed.completed & (before.stage == rules.NUM_STAGES)
+    stage_index = jnp.clip(before.stage - 1, 0, rules.NUM_STAGES - 1)
     resources_before = before.credits + before.energy
     resources = after.credits + after.energy
     siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
 
     by_name = {
-        "step_penalty": jnp.where(facts.valid, REWARD.step_penalty, 0),
-        "stage_completion": jnp.where(facts.completed, jnp.asarray(tables.STAGE_COMPLETION)[stage_index], 0),
-        "score_gain": REWARD.score_gain * (after.score - before.score),
-        "kills": REWARD.kill * facts.kills,
-        "data_siphon": REWARD.data_siphon * facts.pickups,
-        "distance_shaping": REWARD.distance_shaping * gained,
-        "victory": jnp.where(won, REWARD.victory + REWARD.victory_per_score * after.score, 0),
-        "death_penalty": jnp.where(died, -(jnp.asarray(tables.STAGES_BEFORE)[stage_index] // 2), 0),
-        "resource_gain": REWARD.resource_gain * (resources - resources_before),
-        "resource_holding": jnp.where(facts.completed, REWARD.resource_holding * resources, 0),
-        "damage_penalty": -REWARD.hp * jnp.maximum(before.hp - after.hp, 0),
-        "hp_recovery": REWARD.hp * jnp.maximum(after.hp - before.hp, 0),
-        "siphon_quality": REWARD.siphon_quality * (facts.missed.credits + facts.missed.energy),
-        "siphon_death_penalty": jnp.where(died & siphon_enemy_near, REWARD.siphon_death_penalty, 0),
-        "program_waste": jnp.where(facts.reset & (before.hp == 2), REWARD.program_waste, 0),
+        "step_penalty": jnp.where(deed.valid, PRICE.step_penalty, 0),
+        "stage_completion": jnp.where(deed.completed, jnp.asarray(PRICE.stage_completion, jnp.int32)[stage_index], 0),
+        "score_gain": PRICE.score_gain * (after.score - before.score),
+        "kills": PRICE.kills * deed.kills,
+        "data_siphon": PRICE.data_siphon * deed.pickups,
+        "distance_shaping": PRICE.distance_shaping * gained,
+        "victory": jnp.where(won, PRICE.victory + PRICE.victory_per_score * after.score, 0),
+        "death_penalty": jnp.where(died, jnp.asarray(PRICE.death_penalty, jnp.int32)[stage_index], 0),
+        "resource_gain": PRICE.resource_gain * (resources - resources_before),
+        "resource_holding": jnp.where(deed.completed, PRICE.resource_holding * resources, 0),
+        "damage_penalty": PRICE.damage_penalty * jnp.maximum(before.hp - after.hp, 0),
+        "hp_recovery": PRICE.hp_recovery * jnp.maximum(after.hp - before.hp, 0),
+        "siphon_quality": PRICE.siphon_quality * (deed.missed.credits + deed.missed.energy),
+        "siphon_death_penalty": jnp.where(died & siphon_enemy_near, PRICE.siphon_death_penalty, 0),
+        "program_waste": jnp.where(deed.reset & (before.hp == 2), PRICE.program_waste, 0),
     }
-    note(lambda: {f"W.{name}": value != 0 for name, value in by_name.items()})
-    return jnp.stack([by_name[name] for name in tables.REWARD_NAMES], axis=-1)
+    for name, value in by_name.items():
+        mark(f"W.{name}", partial(jnp.not_equal, value, 0))
+    mark("W3.kills", lambda: deed.undone & (deed.kills < 0))
+    mark("W3.pickups", lambda: deed.undone & (deed.pickups < 0))
+    return jnp.stack([by_name[name] for name in rules.COMPONENTS], axis=-1)
 
 
 def reward(components: Array) -> Array:
     """The float reward: float32(total) / float32(1000), correctly rounded, on every backend.
 
-    ``components`` is int32 ``(*batch, 15)``; the result float32 ``(*batch,)``. Compilers may replace a
+    ``components`` is int32 ``(*batch, components)``; the result float32 ``(*batch,)``. Compilers may replace a
     division by a constant with a multiplication, which rounds differently, so the quotient of the
     multiplication is corrected by its exact remainder (Dekker's product; no step depends on fused
     multiply-add).

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from hackmatrix import RULES_VERSION
+import numpy as np
+
+from hackmatrix import rules as names
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.random import Site
 
@@ -10,46 +12,43 @@ from hackmatrix.jax_env.random import Site
 def rules() -> dict[str, Any]:
     """The tables A5, P, W, O1-O3, R5 and B2 as JSON values, under the names of ``getRules``."""
     return {
-        "rulesVersion": RULES_VERSION,
-        "actionSpaceSize": tables.NUM_ACTIONS,
+        "rulesVersion": names.VERSION,
+        "actionSpaceSize": names.NUM_ACTIONS,
         "enemies": [
             {
-                "type": enemy.name,
+                "type": name,
                 "maxHP": enemy.max_hp,
                 "speed": enemy.speed,
-                "entersBlocks": kind == tables.GLITCH,
+                "entersBlocks": number == tables.EnemyType.GLITCH,
             }
-            for kind, enemy in enumerate(tables.ENEMIES)
+            for number, (name, enemy) in enumerate(zip(names.ENEMIES, tables.ENEMIES, strict=True))
         ],
         "programs": [
-            {"actionIndex": tables.FIRST_PROGRAM_ACTION + row, **program._asdict()}
-            for row, program in enumerate(tables.PROGRAMS)
+            {"actionIndex": action, "name": name.lower(), **program._asdict()}
+            for action, (name, program) in enumerate(
+                zip(names.PROGRAMS, tables.PROGRAMS, strict=True), names.FIRST_PROGRAM
+            )
         ],
         "rewards": _rewards(),
         "observation": {
-            "size": tables.OBSERVATION_SIZE,
-            "player": [feature._asdict() for feature in tables.PLAYER_FEATURES],
-            "programs": [{"name": program.name, "divisor": 1} for program in tables.PROGRAMS],
-            "cell": [feature._asdict() for feature in tables.CELL_FEATURES],
+            "size": names.OBSERVATION_SIZE,
+            "player": _features(names.PLAYER_FEATURES, tables.PLAYER_DIVISORS),
+            "programs": _features(tuple(map(str.lower, names.PROGRAMS)), {}),
+            "cell": _features(names.CELL_FEATURES, tables.CELL_DIVISORS),
         },
         "sites": {site.name: int(site) for site in Site},
         "stages": [
-            {"stage": stage, "spawnInterval": tables.spawn_interval(stage), "transmissions": stage}
-            for stage in range(1, tables.NUM_STAGES + 1)
+            {"stage": stage, "scheduledTaskInterval": tables.scheduled_task_interval(stage), "transmissions": stage}
+            for stage in range(1, names.NUM_STAGES + 1)
         ],
     }
 
 
 def _rewards() -> dict[str, Any]:
-    rates = {_camel(name): value for name, value in tables.REWARD._asdict().items()}
-    return {
-        "components": list(tables.REWARD_NAMES),
-        "stageCompletion": tables.STAGE_COMPLETION.tolist(),
-        "deathPenalty": [-(int(before) // 2) for before in tables.STAGES_BEFORE[: tables.NUM_STAGES]],
-        **rates,
-    }
+    prices = {name: list(np.atleast_1d(price).tolist()) for name, price in tables.PRICE._asdict().items()}
+    prices["victory"] += prices.pop("victory_per_score")
+    return {"components": list(names.COMPONENTS), "prices": prices}
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+def _features(features: tuple[str, ...], divisors: dict[str, int]) -> list[dict[str, Any]]:
+    return [{"name": name, "divisor": divisors.get(name, 1)} for name in features]

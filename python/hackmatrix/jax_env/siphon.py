@@ -2,85 +2,102 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.beings import saturating
 from hackmatrix.jax_env.bitboard import Cells, Number
-from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.state import Snapshot
+from worldkit.jaxkit.batching import computed_once
+from worldkit.jaxkit.marks import mark
+
+_WHOLE_CROSS = 1 + len(bb.DIRECTIONS)
+"""Cells of a cross that no edge cuts (S1)."""
 
 
 def siphon(now: Snapshot, wanted: Array) -> Snapshot:
     """Siphon the cross around the player in the games where ``wanted`` (bool) holds."""
     player = bb.single(now.player).where(wanted)
     handled = bb.cross(player) & ~now.siphoned  # S1
+    mark("S1.edge", lambda: wanted & (bb.count(bb.cross(player)) < _WHOLE_CROSS))
+    mark("S1.skipped", lambda: bb.overlaps(bb.cross(player), now.siphoned))
     blocks, open_cells = handled & now.blocks, handled & ~now.blocks
-    data = blocks & ~now.program_blocks
-    program_cells = blocks & now.program_blocks
-    gained = programs_in(now, program_cells)
-    limit = tables.MAX_COUNTER
-    interval = jnp.maximum(now.interval, jnp.uint32(5)) - jnp.uint32(1)
+    now = _take_blocks(now, player, blocks)
+    now = _take_resources(now, open_cells)
+    return _use_up(now, player, handled, wanted)
+
+
+def _take_blocks(now: Snapshot, player: Cells, blocks: Cells) -> Snapshot:
+    """S2: what the blocks give."""
+    data, program_cells = blocks & ~now.program_blocks, blocks & now.program_blocks
+    programs = programs_in(now, program_cells)
     score = now.score + bb.total(now.points, data)
-    pending = now.pending + bb.total(now.spawn, blocks)
+    pending = now.pending_siphon_transmissions + bb.total(now.spawn_count, blocks)
+
+    def num_new() -> Array:
+        return lax.population_count(programs & ~now.owned_programs).astype(jnp.int32)
+
+    mark("S2.data", lambda: bb.is_any(data))
+    mark("S2.program", lambda: num_new() > 0)
+    mark("S2.alreadyOwned", lambda: bb.count(program_cells) > num_new())
+    mark("S2.question", lambda: bb.overlaps(blocks, now.questions))
+    mark("S2.ownCell", lambda: bb.overlaps(player, now.blocks))
+    mark("A7.saturated", lambda: (score > tables.MAX_COUNTER) | (pending > tables.MAX_COUNTER))
+    return now._replace(
+        score=saturating(score, tables.MAX_COUNTER),
+        owned_programs=now.owned_programs | programs,
+        questions=now.questions & ~blocks,
+        pending_siphon_transmissions=saturating(pending, tables.MAX_COUNTER),
+        spawn_count=bb.clear(now.spawn_count, blocks),
+    )
+
+
+def _take_resources(now: Snapshot, open_cells: Cells) -> Snapshot:
+    """S3: what the cells without a block give."""
     credits = now.credits + bb.total(now.cell_credits, open_cells)
     energy = now.energy + bb.total(now.cell_energy, open_cells)
-
-    def conditions() -> dict[str, Array]:
-        new = lax.population_count(gained & ~now.programs).astype(jnp.int32)
-        return {
-            "S1.edge": wanted & (bb.count(bb.cross(player)) < 5),
-            "S1.skipped": bb.overlaps(bb.cross(player), now.siphoned),
-            "S2.data": bb.is_any(data),
-            "S2.program": new > 0,
-            "S2.alreadyOwned": bb.count(program_cells) > new,
-            "S2.question": bb.overlaps(blocks, now.questions),
-            "S2.ownCell": bb.overlaps(player, now.blocks),
-            "S3.credits": bb.overlaps(open_cells, bb.is_nonzero(now.cell_credits)),
-            "S3.energy": bb.overlaps(open_cells, bb.is_nonzero(now.cell_energy)),
-            "S3.pickupStays": bb.overlaps(open_cells, now.pickups),
-            "S4.centre": bb.is_any(player & ~now.centres),
-            "S4.centreAgain": bb.overlaps(player, now.centres),
-            "S5": wanted & (now.interval > 4),
-            "S5.floor": wanted & (now.interval <= 4),
-            "A7.saturated": wanted & ((score > limit) | (pending > limit) | (credits > limit) | (energy > limit)),
-        }
-
-    note(conditions)
+    mark("S3.credits", lambda: bb.overlaps(open_cells, bb.is_nonzero(now.cell_credits)))
+    mark("S3.energy", lambda: bb.overlaps(open_cells, bb.is_nonzero(now.cell_energy)))
+    mark("S3.pickupStays", lambda: bb.overlaps(open_cells, now.pickups))
+    mark("A7.saturated", lambda: (credits > tables.MAX_COUNTER) | (energy > tables.MAX_COUNTER))
     return now._replace(
-        # S2
-        score=saturating(score, limit),
-        programs=now.programs | gained,
-        questions=now.questions & ~blocks,
-        pending=saturating(pending, limit),
-        spawn=bb.clear(now.spawn, blocks),
-        # S3
-        credits=saturating(credits, limit),
-        energy=saturating(energy, limit),
+        credits=saturating(credits, tables.MAX_COUNTER),
+        energy=saturating(energy, tables.MAX_COUNTER),
         cell_credits=bb.clear(now.cell_credits, open_cells),
         cell_energy=bb.clear(now.cell_energy, open_cells),
-        # S4
+    )
+
+
+def _use_up(now: Snapshot, player: Cells, handled: Cells, wanted: Array) -> Snapshot:
+    """S4 and S5: the flags of the cells, the data siphon, and the next scheduled spawn."""
+    mark("S4.centre", lambda: bb.is_any(player & ~now.siphon_centers))
+    mark("S4.centreAgain", lambda: bb.overlaps(player, now.siphon_centers))
+    interval = jnp.maximum(now.scheduled_task_interval, jnp.uint32(tables.MIN_INTERVAL + 1)) - jnp.uint32(1)  # S5
+    mark("S5", lambda: wanted & (now.scheduled_task_interval > tables.MIN_INTERVAL))
+    mark("S5.floor", lambda: wanted & (now.scheduled_task_interval <= tables.MIN_INTERVAL))
+    return now._replace(
         siphoned=now.siphoned | handled,
-        centres=now.centres | player,
-        # S5
-        siphons=now.siphons - wanted.astype(jnp.int32),
-        interval=jnp.where(wanted, interval, now.interval),
-        next_spawn=now.next_spawn + jnp.where(wanted, jnp.uint32(5), jnp.uint32(0)),
+        siphon_centers=now.siphon_centers | player,
+        data_siphons=now.data_siphons - wanted.astype(jnp.int32),
+        scheduled_task_interval=jnp.where(wanted, interval, now.scheduled_task_interval),
+        next_scheduled_task_turn=now.next_scheduled_task_turn + jnp.where(wanted, jnp.uint32(5), jnp.uint32(0)),
     )
 
 
 def programs_in(now: Snapshot, cells: Cells) -> Array:
-    """The programs that blocks of at most five cells hold: bit p (uint32) for row p of table P."""
+    """The programs that the blocks of a cross hold: bit p (uint32) for row p of table P."""
     here = cells & now.program_blocks
-    owned = jnp.zeros(now.programs.shape, jnp.uint32)
-    for _ in range(5):  # a cross has no more
+    programs = jnp.zeros(now.owned_programs.shape, jnp.uint32)
+    for _ in range(_WHOLE_CROSS):
         cell = bb.lowest(here)
         bit = jnp.uint32(1) << bb.value_at(now.content, cell).astype(jnp.uint32)
-        owned = owned | jnp.where(bb.is_any(cell), bit, 0)
+        programs = programs | jnp.where(bb.is_any(cell), bit, 0)
         here = here & ~cell
-    return owned
+    return programs
 
 
 class Missed(NamedTuple):
@@ -90,7 +107,17 @@ class Missed(NamedTuple):
     energy: Array
 
 
-def missed_by_siphon(now: Snapshot) -> Missed:
+def missed_by_siphon(now: Snapshot, siphons: Array) -> Missed:
+    """What a siphon in the player's cell misses (W2), 0 in the games where ``siphons`` (bool) does not hold."""
+    missed = computed_once(jnp.any(siphons), _missed_here, now)
+    missed = jax.tree.map(lambda amount: jnp.where(siphons, amount, 0), missed)
+    mark("W2.onBlock", lambda: siphons & bb.overlaps(bb.single(now.player), now.blocks))
+    mark("W2.missed", lambda: missed.credits + missed.energy > 0)
+    mark("W2.best", lambda: siphons & (missed.credits + missed.energy == 0))
+    return missed
+
+
+def _missed_here(now: Snapshot) -> Missed:
     """What a siphon in the player's cell misses, compared with the cells that are better (W2)."""
     player = bb.single(now.player)
     here = player & ~now.blocks  # on a block the current yield is empty
@@ -111,13 +138,13 @@ def missed_by_siphon(now: Snapshot) -> Missed:
         return compare(bb.cross_sum((data_sources & bb.equals(now.points, i + 1),)), *state)
 
     def compare_program(row: Array, state: tuple[Cells, Array]) -> tuple[Cells, Array]:
-        new = (now.programs >> jnp.asarray(row, jnp.uint32)) & 1 == 0
+        new = (now.owned_programs >> jnp.asarray(row, jnp.uint32)) & 1 == 0
         return compare((bb.cross(program_sources & bb.equals(now.content, row)).where(new),), *state)
 
     everywhere = here | ~here
     state = (everywhere, jnp.zeros(now.hp.shape, bool))
-    state = lax.fori_loop(0, 9, compare_points, state)
-    same_blocks, gives_blocks = lax.fori_loop(0, tables.NUM_PROGRAMS, compare_program, state)
+    state = lax.fori_loop(0, tables.MAX_POINTS, compare_points, state)
+    same_blocks, gives_blocks = lax.fori_loop(0, rules.NUM_PROGRAMS, compare_program, state)
 
     # a better cell must reach every unsiphoned block that the current cross reaches, if that gives anything
     required = bb.cross(here) & sources

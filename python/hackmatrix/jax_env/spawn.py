@@ -1,15 +1,17 @@
-"""Spawning transmissions (C6)."""
+"""Spawning transmissions (C6), which B8, E10 and E11 do."""
 
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
-from hackmatrix.jax_env.batching import while_loop
+from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import DIRECTIONS, EMPTY, Cells, Number, count, is_any, select
-from hackmatrix.jax_env.marks import note
-from hackmatrix.jax_env.random import Site, below, cell_words, pick, word
-from hackmatrix.jax_env.state import Seed
+from hackmatrix.jax_env.random import Site, cell_words, pick
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT
+from worldkit.jaxkit.batching import while_loop
+from worldkit.jaxkit.marks import mark
+from worldkit.jaxkit.threefry import Draws, below
 
 
 class Surroundings(NamedTuple):
@@ -24,7 +26,7 @@ class Spawned(NamedTuple):
     """The transmissions made so far: their cells and types."""
 
     cells: Cells
-    kind: Number
+    enemy_type: Number
     scheduled: Cells
     """The one of E10, if any."""
 
@@ -34,7 +36,7 @@ def line_of_fire(player: Cells, stoppers: Cells) -> Cells:
     seen = EMPTY
     for move in DIRECTIONS:
         ray = move(player)
-        for _ in range(4):
+        for _ in range(rules.SIZE - 2):
             ray = ray | move(ray & ~stoppers)
         seen = seen | ray
     return seen
@@ -50,24 +52,25 @@ class _Item(NamedTuple):
     j: Array
 
 
-def _spawn_one(around: Surroundings, taken: Cells, made: Spawned, seed: Seed, event: Array, item: _Item) -> Spawned:
+def _spawn_one(around: Surroundings, taken: Cells, made: Spawned, draws: Draws, item: _Item) -> Spawned:
     empty = ~(around.player | around.enemies | around.blocks | taken | made.cells)
     hidden = empty & ~line_of_fire(around.player, around.enemies | around.blocks)
     choices = select(is_any(hidden), hidden, empty).where(item.wanted)
-    found = item.wanted & is_any(empty)
-    note(lambda: {"C6.covered": found & is_any(hidden), "C6.exposed": found & ~is_any(hidden)})
-    cell = pick(choices, cell_words(seed, event, item.site, item.j))
+    mark("C6.covered", lambda: item.wanted & is_any(hidden))
+    mark("C6.exposed", lambda: is_any(choices) & ~is_any(hidden))
+    cell = pick(choices, cell_words(draws, item.site, item.j))
+    mark("R5.cell", lambda: is_any(choices))
     # every TYPE site follows its CELL site in the table of R5
-    kind = below(word(seed, event, item.site + 1, item.j), 4)
-    planes = (made.kind[0] | cell.where(kind & 1 == 1), made.kind[1] | cell.where(kind & 2 == 2))
+    enemy_type = below(draws.word(item.site + 1, item.j), len(rules.ENEMIES))
+    mark("R5.below", lambda: is_any(choices))
+    planes = tuple(plane | cell.where((enemy_type >> digit) & 1 == 1) for digit, plane in enumerate(made.enemy_type))
     return Spawned(made.cells | cell, planes, made.scheduled | cell.where(item.is_scheduled))
 
 
 def spawn(
     around: Surroundings,
     transmissions: Cells,
-    seed: Seed,
-    event: Array,
+    draws: Draws,
     cell_site: Array | int,
     how_many: Array,
     scheduled: Array | None = None,
@@ -91,10 +94,11 @@ def spawn(
         site = jnp.where(is_scheduled, jnp.uint32(Site.SCHEDULE_CELL), cell_site)
         j = jnp.where(is_scheduled, 0, i - first).astype(jnp.uint32)
         item = _Item(wanted(i, made), is_scheduled, site, j)
-        return i + 1, _spawn_one(around, transmissions, made, seed, event, item)
+        return i + 1, _spawn_one(around, transmissions, made, draws, item)
 
     nothing = transmissions ^ transmissions
-    start = (jnp.int32(0), Spawned(nothing, (nothing, nothing), nothing))
+    start = (jnp.int32(0), Spawned(nothing, (nothing,) * len(BLANK_SNAPSHOT.enemy_type), nothing))
     made = while_loop(lambda state: jnp.any(wanted(*state)), body, start)[1]
-    note(lambda: {"C6.dropped": in_all > count(made.cells)})
+    mark("C6.dropped", lambda: in_all > count(made.cells))
+    mark("R5.cell", lambda: in_all > count(made.cells))  # a cell was asked for, though none was empty
     return made

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from hackmatrix.jax_env.batching import computed_once
 from hackmatrix.jax_env.bitboard import (
     ALL,
     CORNERS,
@@ -24,12 +23,15 @@ from hackmatrix.jax_env.bitboard import (
     single,
     write,
 )
-from hackmatrix.jax_env.marks import note
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
-from hackmatrix.jax_env.random import Site, below, cell_words, pick, word
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
 from hackmatrix.jax_env.spawn import Surroundings, spawn
-from hackmatrix.jax_env.state import Seed, Snapshot
-from hackmatrix.jax_env.tables import NUM_PROGRAMS, SPAWN_COUNT, spawn_interval
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
+from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
+from hackmatrix.rules import NUM_PROGRAMS
+from worldkit.jaxkit.batching import computed_once
+from worldkit.jaxkit.marks import mark
+from worldkit.jaxkit.threefry import Draws, below
 
 MAX_ATTEMPTS = 100
 """B6: attempts 0-99; after that the stage has no blocks."""
@@ -45,8 +47,7 @@ class Needs(NamedTuple):
     enemies: Cells
     transmissions: Cells
     stage: Array
-    seed: Seed
-    event: Array
+    draws: Draws
 
 
 class Board(NamedTuple):
@@ -57,14 +58,14 @@ class Board(NamedTuple):
     program_blocks: Cells
     points: Number
     content: Number
-    spawn: Number
+    spawn_count: Number
     cell_credits: Number
     cell_energy: Number
     pickups: Cells
     exit: Array
     new_transmissions: Cells
-    new_kind: Number
-    closest: Array
+    new_enemy_type: Number
+    closest_approach: Array
 
 
 class _Layout(NamedTuple):
@@ -81,14 +82,14 @@ def is_valid_placement(blocks: Cells, exit_cell: Cells) -> Array:
     return connected & exit_open & none_walled_in
 
 
-def _how_many(seed: Seed, event: Array, attempt: Array) -> Array:
-    return _FEWEST_BLOCKS + below(word(seed, event, Site.BLOCK_COUNT, attempt), _BLOCK_COUNTS)
+def _how_many(draws: Draws, attempt: Array) -> Array:
+    return _FEWEST_BLOCKS + below(draws.word(Site.BLOCK_COUNT, attempt), _BLOCK_COUNTS)
 
 
-def _place_blocks(free: Cells, exit_cell: Cells, seed: Seed, event: Array, attempt: Array) -> tuple[Cells, Array]:
+def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array) -> tuple[Cells, Array]:
     """B4: the blocks of one attempt, and whether B6 accepts them."""
-    how_many = _how_many(seed, event, attempt)
-    words = cell_words(seed, event, Site.BLOCK_CELL, attempt)
+    how_many = _how_many(draws, attempt)
+    words = cell_words(draws, Site.BLOCK_CELL, attempt)
 
     def take(i: Array, blocks: Cells) -> Cells:
         return blocks | pick((free & ~blocks).where(i < how_many), words)
@@ -97,19 +98,20 @@ def _place_blocks(free: Cells, exit_cell: Cells, seed: Seed, event: Array, attem
     return blocks, is_valid_placement(blocks, exit_cell)
 
 
-def _layout(free: Cells, exit_cell: Cells, seed: Seed, event: Array) -> _Layout:
+def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     """B4 and B6: the first valid attempt, or no blocks. Several attempts run at once on a new leading axis."""
+    batch = free.low.shape
 
     def wide(leaf: Array) -> Array:
-        return jnp.broadcast_to(leaf, (_ATTEMPTS_AT_ONCE, *event.shape))
+        return jnp.broadcast_to(leaf, (_ATTEMPTS_AT_ONCE, *batch))
 
-    free_wide, exit_wide, seed_wide, event_wide = jax.tree.map(wide, (free, exit_cell, seed, event))
-    offsets = jnp.arange(_ATTEMPTS_AT_ONCE, dtype=jnp.uint32).reshape((-1,) + (1,) * event.ndim)
+    free_wide, exit_wide, draws_wide = jax.tree.map(wide, (free, exit_cell, draws))
+    offsets = jnp.arange(_ATTEMPTS_AT_ONCE, dtype=jnp.uint32).reshape((-1,) + (1,) * len(batch))
 
     def body(state: tuple[Array, Array, _Layout]) -> tuple[Array, Array, _Layout]:
         start, done, layout = state
         attempts = start + wide(offsets)
-        blocks, valid = _place_blocks(free_wide, exit_wide, seed_wide, event_wide, attempts)
+        blocks, valid = _place_blocks(free_wide, exit_wide, draws_wide, attempts)
         for k in range(_ATTEMPTS_AT_ONCE):
             accept = valid[k] & ~done
             candidate = _Layout(attempts[k], Cells(blocks.low[k], blocks.high[k]))
@@ -117,17 +119,13 @@ def _layout(free: Cells, exit_cell: Cells, seed: Seed, event: Array) -> _Layout:
             done = done | accept
         return start + np.uint32(_ATTEMPTS_AT_ONCE), done, layout
 
-    nothing = _Layout(jnp.zeros_like(event), free ^ free)
-    state = (jnp.uint32(0), jnp.zeros(event.shape, bool), nothing)
+    nothing = _Layout(jnp.zeros(batch, jnp.uint32), free ^ free)
+    state = (jnp.uint32(0), jnp.zeros(batch, bool), nothing)
     _, found, layout = lax.while_loop(lambda s: (s[0] < MAX_ATTEMPTS) & jnp.any(~s[1]), body, state)
-    note(
-        lambda: {
-            "B4.fewer": found & (count(layout.blocks) < _how_many(seed, event, layout.attempt)),
-            "B6.valid": found,
-            "B6.redrawn": ~found | (layout.attempt > 0),
-            "B6.exhausted": ~found,
-        }
-    )
+    mark("B4.fewer", lambda: found & (count(layout.blocks) < _how_many(draws, layout.attempt)))
+    mark("B6.valid", lambda: found)
+    mark("B6.redrawn", lambda: ~found | (layout.attempt > 0))
+    mark("B6.exhausted", lambda: ~found)
     return layout
 
 
@@ -138,7 +136,7 @@ class _Contents(NamedTuple):
     program_blocks: Cells
     points: Number
     content: Number
-    spawn: Number
+    spawn_count: Number
 
 
 def _nth_unused(used: Array, n: Array) -> Array:
@@ -157,30 +155,38 @@ class _Block(NamedTuple):
     is_program: Array
     points: Array
     program: Array
-    spawn: Array
+    spawn_count: Array
 
 
-def _draw_block(used: Array, seed: Seed, event: Array, index: Array) -> _Block:
+def _draw_block(used: Array, draws: Draws, index: Array) -> _Block:
     """B5: what one block holds; all its draws have the same index."""
-    is_question = below(word(seed, event, Site.QUESTION, index), 10) == 0
-    is_program = below(word(seed, event, Site.DATA, index), 2) != 0
-    points = 1 + below(word(seed, event, Site.POINTS, index), 9)
+    is_question = below(draws.word(Site.QUESTION, index), 10) == 0
+    is_program = below(draws.word(Site.DATA, index), 2) != 0
+    points = 1 + below(draws.word(Site.POINTS, index), MAX_POINTS)
     left_over = NUM_PROGRAMS - lax.population_count(used)
-    program = _nth_unused(used, below(word(seed, event, Site.PROGRAM, index), left_over))
+    program = _nth_unused(used, below(draws.word(Site.PROGRAM, index), left_over))
     return _Block(
         is_question, is_program, points, program, jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
     )
 
 
-def _fill_blocks(layout: _Layout, seed: Seed, event: Array) -> _Contents:
+def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
     """B5: what the blocks hold, in row-major order."""
     none = layout.blocks ^ layout.blocks
-    start = _Contents(layout.blocks, jnp.zeros_like(event), none, none, (none,) * 4, (none,) * 5, (none,) * 4)
+    start = _Contents(
+        left=layout.blocks,
+        used=jnp.zeros_like(layout.attempt),
+        questions=none,
+        program_blocks=none,
+        points=(none,) * len(BLANK_SNAPSHOT.points),
+        content=(none,) * len(BLANK_SNAPSHOT.content),
+        spawn_count=(none,) * len(BLANK_SNAPSHOT.spawn_count),
+    )
 
     def body(c: _Contents) -> _Contents:
         cell = lowest(c.left)
-        index = layout.attempt * np.uint32(36) + index_of(cell)
-        block = computed_once(jnp.any(is_any(cell)), _draw_block, c.used, seed, event, index)
+        index = cell_index(layout.attempt, index_of(cell))
+        block = computed_once(jnp.any(is_any(cell)), _draw_block, c.used, draws, index)
         program_cell = cell.where(block.is_program)
         return _Contents(
             left=c.left & ~cell,
@@ -189,75 +195,77 @@ def _fill_blocks(layout: _Layout, seed: Seed, event: Array) -> _Contents:
             program_blocks=c.program_blocks | program_cell,
             points=write(c.points, cell.where(~block.is_program), block.points),
             content=write(c.content, program_cell, block.program),
-            spawn=write(c.spawn, cell, block.spawn),
+            spawn_count=write(c.spawn_count, cell, block.spawn_count),
         )
 
-    return lax.while_loop(lambda c: jnp.any(is_any(c.left)), body, start)
+    contents = lax.while_loop(lambda c: jnp.any(is_any(c.left)), body, start)
+    mark("B5.data", lambda: is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
+    mark("B5.program", lambda: is_any(contents.program_blocks & ~contents.questions))
+    mark("B5.questionData", lambda: is_any(contents.questions & ~contents.program_blocks))
+    mark("B5.questionProgram", lambda: overlaps(contents.questions, contents.program_blocks))
+    return contents
 
 
-def _resources(cells: Cells, seed: Seed, event: Array) -> tuple[Number, Number]:
+def _resources(cells: Cells, draws: Draws) -> tuple[Number, Number]:
     """B7: the credits and the energy of the cells without block and exit."""
-    amount = below(cell_words(seed, event, Site.AMOUNT), 20)
-    is_energy = below(cell_words(seed, event, Site.RESOURCE), 2) == 1
+    amount = below(cell_words(draws, Site.AMOUNT), 20)
+    is_energy = below(cell_words(draws, Site.RESOURCE), 2) == 1
     # 0-8 give 1, 9-17 give 2, 18-19 give 3: the two binary digits of the amount
     digits = (pack((amount < 9) | (amount >= 18)) & cells, pack(amount >= 9) & cells)
-    energy = pack(is_energy)
-    return (digits[0] & ~energy, digits[1] & ~energy), (digits[0] & energy, digits[1] & energy)
+    in_energy = pack(is_energy)
+    credits = (digits[0] & ~in_energy, digits[1] & ~in_energy)
+    energy = (digits[0] & in_energy, digits[1] & in_energy)
+    mark("B7.credits", lambda: is_any(is_nonzero(credits)))
+    mark("B7.energy", lambda: is_any(is_nonzero(energy)))
+    return credits, energy
 
 
 def generate(needs: Needs) -> Board:
-    """B3-B8: the board of a new stage. Every leaf of ``needs`` has the batch shape, and so has every leaf made."""
-    seed, event = needs.seed, needs.event
-    player = single(needs.player)
-    exit_cell = pick(CORNERS & ~player, cell_words(seed, event, Site.EXIT))
-    free = ALL & ~(CORNERS | player | needs.enemies | needs.transmissions)
-    layout = _layout(free, exit_cell, seed, event)
-    contents = _fill_blocks(layout, seed, event)
-    cell_credits, cell_energy = _resources(~(layout.blocks | exit_cell), seed, event)
+    """B2-B8: the board of a new stage. Every leaf of ``needs`` has the batch shape, and so has every leaf made."""
+    draws, player = needs.draws, single(needs.player)
+    beings = needs.enemies | needs.transmissions
+
+    def always() -> Array:
+        return jnp.ones(needs.player.shape, bool)
+
+    mark("B2", always)
+    mark("B2.survivors", lambda: is_any(beings))
+    exit_cell = pick(CORNERS & ~player, cell_words(draws, Site.EXIT))  # B3
+    mark("B3", always)
+    mark("R5.cell", always)
+    mark("B3.occupied", lambda: overlaps(CORNERS & ~player, beings))
+    free = ALL & ~(CORNERS | player | beings)  # B4
+    layout = _layout(free, exit_cell, draws)
+    mark("B4", always)
+    mark("R5.below", always)
+    mark("R5.distinct", always)
+    contents = _fill_blocks(layout, draws)
+    cell_credits, cell_energy = _resources(~(layout.blocks | exit_cell), draws)
     around = Surroundings(player, needs.enemies, layout.blocks)
-    note(lambda: _conditions(needs, layout, contents, cell_credits, cell_energy))
-    made = spawn(around, needs.transmissions, seed, event, Site.STAGE_CELL, needs.stage)
+    made = spawn(around, needs.transmissions, draws, Site.STAGE_CELL, needs.stage)  # B8
+    mark("B8", always)
     return Board(
         blocks=layout.blocks,
         questions=contents.questions,
         program_blocks=contents.program_blocks,
         points=contents.points,
         content=contents.content,
-        spawn=contents.spawn,
+        spawn_count=contents.spawn_count,
         cell_credits=cell_credits,
         cell_energy=cell_energy,
         pickups=CORNERS & ~(player | exit_cell),
         exit=index_of(exit_cell),
         new_transmissions=made.cells,
-        new_kind=made.kind,
-        closest=shortest_path(player, exit_cell, layout.blocks).length,
+        new_enemy_type=made.enemy_type,
+        closest_approach=shortest_path(player, exit_cell, layout.blocks).length,
     )
-
-
-def _conditions(
-    needs: Needs, layout: _Layout, contents: _Contents, cell_credits: Number, cell_energy: Number
-) -> dict[str, Array]:
-    beings = needs.enemies | needs.transmissions
-    always = jnp.ones(needs.player.shape, bool)
-    programs, data = layout.blocks & contents.program_blocks, layout.blocks & ~contents.program_blocks
-    return {
-        **dict.fromkeys(("B2", "B3", "B4", "B8"), always),
-        "B2.survivors": is_any(beings),
-        "B3.occupied": overlaps(CORNERS & ~single(needs.player), beings),
-        "B5.data": is_any(data & ~contents.questions),
-        "B5.program": is_any(programs & ~contents.questions),
-        "B5.questionData": overlaps(data, contents.questions),
-        "B5.questionProgram": overlaps(programs, contents.questions),
-        "B7.credits": is_any(is_nonzero(cell_credits)),
-        "B7.energy": is_any(is_nonzero(cell_energy)),
-    }
 
 
 def enter(now: Snapshot, board: Board) -> Snapshot:
     """B2, B8: the snapshot at the start of the generated stage; player, enemies and transmissions stay."""
     new = board.new_transmissions
-    interval = spawn_interval(now.stage).astype(jnp.uint32)
-    off = jnp.zeros_like(now.show)
+    interval = scheduled_task_interval(now.stage).astype(jnp.uint32)
+    off = jnp.zeros_like(now.show_activated)
     none = new ^ new
     return now._replace(
         blocks=board.blocks,
@@ -265,23 +273,23 @@ def enter(now: Snapshot, board: Board) -> Snapshot:
         program_blocks=board.program_blocks,
         points=board.points,
         content=board.content,
-        spawn=board.spawn,
+        spawn_count=board.spawn_count,
         cell_credits=board.cell_credits,
         cell_energy=board.cell_energy,
         siphoned=none,
-        centres=none,
+        siphon_centers=none,
         pickups=board.pickups,
         exit=board.exit,
         transmissions=now.transmissions | new,
-        kind=tuple(old | plane for old, plane in zip(now.kind, board.new_kind, strict=True)),
+        enemy_type=tuple(old | plane for old, plane in zip(now.enemy_type, board.new_enemy_type, strict=True)),
         timer=write(now.timer, new, 1),
         turn=jnp.zeros_like(now.turn),
-        show=off,
-        calm=off,
-        step=off,
-        attack_boosts=jnp.zeros_like(now.attack_boosts),
-        interval=interval,
-        next_spawn=interval,
-        pending=jnp.zeros_like(now.pending),
-        closest=board.closest,
+        show_activated=off,
+        scheduled_tasks_disabled=off,
+        step_active=off,
+        atk_plus_uses=jnp.zeros_like(now.atk_plus_uses),
+        scheduled_task_interval=interval,
+        next_scheduled_task_turn=interval,
+        pending_siphon_transmissions=jnp.zeros_like(now.pending_siphon_transmissions),
+        closest_approach=board.closest_approach,
     )

@@ -1,4 +1,4 @@
-"""The state of a game: planes over the 36 cells and a few scalars (A3-A7, P-UNDO).
+"""The state of a game: planes over the cells and a few scalars (A3-A7, P-UNDO).
 
 There are no lists of entities, so nothing can overflow. One game takes ``state_bytes()`` bytes (under
 1,000), history included. Every leaf has the batch shape: a scalar for one game, ``(games,)`` for many.
@@ -11,14 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from hackmatrix import rules
+from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number
-
-
-class Seed(NamedTuple):
-    """A 64-bit seed as two uint32 words (R1)."""
-
-    low: Array
-    high: Array
+from worldkit.jaxkit.threefry import Seed
 
 
 class Snapshot(NamedTuple):
@@ -30,12 +26,11 @@ class Snapshot(NamedTuple):
     hp: Array
     credits: Array
     energy: Array
-    siphons: Array
-    """Data siphons held."""
-    attack: Array
+    data_siphons: Array
+    attack_damage: Array
     score: Array
-    programs: Array
-    """Owned programs: bit p (uint32) for the p-th row of table P."""
+    owned_programs: Array
+    """Bit p (uint32) for the p-th row of table P."""
     # the board (A3, A4)
     blocks: Cells
     questions: Cells
@@ -43,15 +38,15 @@ class Snapshot(NamedTuple):
     program_blocks: Cells
     """Blocks that hold a program, hidden or not; all other blocks hold data."""
     points: Number
-    """Data points of a block (4 digits)."""
+    """Data points of a block."""
     content: Number
-    """The program of a block, as its row of table P (5 digits)."""
-    spawn: Number
-    """Spawn count of a block (4 digits)."""
+    """The program that a block holds, as its row of table P."""
+    spawn_count: Number
+    """Of a block."""
     cell_credits: Number
     cell_energy: Number
     siphoned: Cells
-    centres: Cells
+    siphon_centers: Cells
     """Cells from which a siphon was made (`siphon_centre`)."""
     pickups: Cells
     exit: Array
@@ -59,34 +54,34 @@ class Snapshot(NamedTuple):
     # enemies (A5) and transmissions (A6), never both in a cell, so they share planes
     enemies: Cells
     transmissions: Cells
-    kind: Number
-    """Enemy type (2 digits), of an enemy or of a coming one."""
+    enemy_type: Number
+    """Of an enemy or of a coming one."""
     enemy_hp: Number
     stunned: Cells
     from_siphon: Cells
     from_schedule: Cells
     timer: Number
-    """Turns that an enemy stays disabled, or that a transmission still needs (8 digits)."""
+    """Turns that an enemy stays disabled, or turns remaining of a transmission."""
     last_known: Number
-    """Last known cell of a cryptog (6 digits); 0 for everything else."""
+    """Last known cell of a cryptog; 0 for everything else."""
     # the stage (B2)
     stage: Array
     turn: Array
-    """Turn number (uint32)."""
-    show: Array
-    calm: Array
-    step: Array
+    """uint32."""
+    show_activated: Array
+    scheduled_tasks_disabled: Array
+    """CALM is on."""
+    step_active: Array
     """Whether the next enemy turn is skipped (E1)."""
-    attack_boosts: Array
-    """Uses of ATK+ in this stage."""
-    interval: Array
+    atk_plus_uses: Array
+    """In this stage."""
+    scheduled_task_interval: Array
     """Spawn interval (uint32)."""
-    next_spawn: Array
-    """Next scheduled turn (uint32)."""
-    pending: Array
-    """Pending siphon spawns."""
-    closest: Array
-    """Closest approach to the exit in this stage (W1)."""
+    next_scheduled_task_turn: Array
+    """uint32."""
+    pending_siphon_transmissions: Array
+    closest_approach: Array
+    """To the exit in this stage (W1)."""
 
 
 class State(NamedTuple):
@@ -96,13 +91,13 @@ class State(NamedTuple):
     history: Snapshot
     """The record that UNDO brings back; blank while ``has_history`` is false."""
     has_history: Array
-    kills: Array
-    """Kills since the record was made (W3)."""
-    pickups: Array
-    """Pickups since the record was made (W3)."""
+    kills_since_history: Array
+    """W3."""
+    pickups_since_history: Array
+    """W3."""
     seed: Seed
-    event: Array
-    """Event number (uint32, R3)."""
+    event_number: Array
+    """uint32 (R3)."""
 
 
 Tree = TypeVar("Tree")
@@ -112,30 +107,62 @@ _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Ar
 _NO_CELLS = Cells(_U32, _U32)
 
 
-def _number(digits: int) -> Number:
-    return (_NO_CELLS,) * digits
+def _up_to(most: int) -> Number:
+    """A number per cell, 0 everywhere, with the planes that 0..most needs."""
+    return (_NO_CELLS,) * most.bit_length()
 
 
 BLANK_SNAPSHOT: Snapshot = Snapshot(
-    player=_U32, hp=_I32, credits=_I32, energy=_I32, siphons=_I32, attack=_I32, score=_I32, programs=_U32,
-    blocks=_NO_CELLS, questions=_NO_CELLS, program_blocks=_NO_CELLS, points=_number(4), content=_number(5),
-    spawn=_number(4), cell_credits=_number(2), cell_energy=_number(2), siphoned=_NO_CELLS, centres=_NO_CELLS,
-    pickups=_NO_CELLS, exit=_U32,
-    enemies=_NO_CELLS, transmissions=_NO_CELLS, kind=_number(2), enemy_hp=_number(2), stunned=_NO_CELLS,
-    from_siphon=_NO_CELLS, from_schedule=_NO_CELLS, timer=_number(8), last_known=_number(6),
-    stage=_I32, turn=_U32, show=_BOOL, calm=_BOOL, step=_BOOL, attack_boosts=_I32, interval=_U32, next_spawn=_U32,
-    pending=_I32, closest=_I32,
-)  # fmt: skip
-"""All zeros, as NumPy scalars: the history of a game that has none, and the dtype of every leaf."""
+    player=_U32,
+    hp=_I32,
+    credits=_I32,
+    energy=_I32,
+    data_siphons=_I32,
+    attack_damage=_I32,
+    score=_I32,
+    owned_programs=_U32,
+    blocks=_NO_CELLS,
+    questions=_NO_CELLS,
+    program_blocks=_NO_CELLS,
+    points=_up_to(tables.MAX_POINTS),
+    content=_up_to(rules.NUM_PROGRAMS - 1),
+    spawn_count=_up_to(tables.MAX_SPAWN_COUNT),
+    cell_credits=_up_to(tables.MAX_AMOUNT),
+    cell_energy=_up_to(tables.MAX_AMOUNT),
+    siphoned=_NO_CELLS,
+    siphon_centers=_NO_CELLS,
+    pickups=_NO_CELLS,
+    exit=_U32,
+    enemies=_NO_CELLS,
+    transmissions=_NO_CELLS,
+    enemy_type=_up_to(len(rules.ENEMIES) - 1),
+    enemy_hp=_up_to(max(enemy.max_hp for enemy in tables.ENEMIES)),
+    stunned=_NO_CELLS,
+    from_siphon=_NO_CELLS,
+    from_schedule=_NO_CELLS,
+    timer=_up_to(tables.MAX_TIMER),
+    last_known=_up_to(rules.NUM_CELLS - 1),
+    stage=_I32,
+    turn=_U32,
+    show_activated=_BOOL,
+    scheduled_tasks_disabled=_BOOL,
+    step_active=_BOOL,
+    atk_plus_uses=_I32,
+    scheduled_task_interval=_U32,
+    next_scheduled_task_turn=_U32,
+    pending_siphon_transmissions=_I32,
+    closest_approach=_I32,
+)
+"""All zeros, as NumPy scalars: the history of a game that has none, and the dtype and planes of every leaf."""
 
 BLANK_STATE = State(
     now=BLANK_SNAPSHOT,
     history=BLANK_SNAPSHOT,
     has_history=_BOOL,
-    kills=_I32,
-    pickups=_I32,
+    kills_since_history=_I32,
+    pickups_since_history=_I32,
     seed=Seed(_U32, _U32),
-    event=_U32,
+    event_number=_U32,
 )
 
 

@@ -1,1 +1,1 @@
-"""Masked PPO in JAX on the JAX engine: rollout, learning and bookkeeping in one compiled program."""
+"""The documented doors to the trainer in JAX, which is `worldkit.purejaxrl`, and what this game adds to it."""

@@ -1,50 +1,51 @@
-"""What a person can be shown of a state: the 36 cells and the numbers beside them (A3-A7, O4)."""
+"""A state as it is shown: the cells and the numbers beside them, and what of that the player does not see (A3-A7, O4).
 
+Text, pictures, explanations and the reports of the parity harness all draw from this one model.
+"""
+
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from hackmatrix.rules import ACTIONS
+from hackmatrix.rules import ACTIONS, NUM_CELLS, SIZE, WON_STAGE
 
-SIZE = 6
-"""Rows and columns of a board (A1)."""
-STAGES = 8
-"""Stages of a game; a state in stage 9 is won (C3)."""
-MAX_HP = 3
-MAX_ATTACK = 3
-PROGRAMS = ACTIONS[5:]
-"""The 23 programs in the order of table P."""
+Place = tuple[int, int]
+"""(row, col)"""
 
 
 @dataclass(frozen=True, slots=True)
 class Enemy:
     """An enemy (A5); ``hidden`` is true of a cryptog that the player does not see (O4)."""
 
-    kind: str
+    type: str
     hp: int
-    stunned: bool
-    disabled: int
-    hidden: bool
+    stunned: bool = False
+    disabled_turns: int = 0
+    from_siphon: bool = False
+    from_schedule: bool = False
+    last_known: Place | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Transmission:
-    """A coming enemy (A6); ``kind_hidden`` is true while the player does not know its type (O4)."""
+    """A coming enemy (A6); ``type_hidden`` is true while the player does not know its type (O4)."""
 
-    kind: str
-    turns: int
-    kind_hidden: bool
+    type: str
+    turns_remaining: int
+    from_siphon: bool = False
+    from_schedule: bool = False
+    type_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block (A4): it holds ``points`` or a ``program`` (its name); ``question`` hides that and ``spawn`` (O4)."""
+    """A block (A4): ``content`` is a number of points or a program's name, which a question hides from the player."""
 
-    points: int | None
-    program: str | None
-    spawn: int
-    question: bool
-    siphoned: bool
+    type: str
+    content: int | str
+    spawn_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Cell:
     pickup: bool = False
     exit: bool = False
     siphoned: bool = False
-    centre: bool = False
+    siphon_center: bool = False
     last_known: bool = False
 
     @property
@@ -73,31 +74,50 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class BoardModel:
-    """One board and its status. ``cells`` has 36 entries in row-major order, row 0 (the bottom one) first (A1)."""
+    """One board and its numbers, which are named as in the protocol's state S.
+
+    cells: in row-major order, row 0 (the bottom one) first (A1).
+    owned_programs: their names, in the order of table P.
+    record_turn: the turn of the record that UNDO would bring back; None without a record.
+    """
 
     cells: tuple[Cell, ...]
+    owned_programs: tuple[str, ...]
+    record_turn: int | None
     hp: int
     credits: int
     energy: int
     data_siphons: int
-    attack: int
+    attack_damage: int
     score: int
     stage: int
     turn: int
-    next_scheduled_turn: int
-    show: bool
-    calm: bool
-    step: bool
-    programs: tuple[str, ...]
+    show_activated: bool
+    scheduled_tasks_disabled: bool
+    step_active: bool
+    atk_plus_uses: int
+    scheduled_task_interval: int
+    next_scheduled_task_turn: int
+    pending_siphon_transmissions: int
+    closest_approach: int
+    kills_since_history: int
+    pickups_since_history: int
+    seed: int
+    event_number: int
 
     def cell(self, row: int, col: int) -> Cell:
-        """The cell of this row and column, both 0-5."""
+        """The cell of this row and column, both from 0."""
         return self.cells[SIZE * row + col]
+
+    @property
+    def rows(self) -> tuple[tuple[Cell, ...], ...]:
+        """The rows of cells as they are drawn: the top one first."""
+        return tuple(self.cells[SIZE * row : SIZE * (row + 1)] for row in reversed(range(SIZE)))
 
     @property
     def won(self) -> bool:
         """Whether the game is won (C3)."""
-        return self.stage > STAGES
+        return self.stage == WON_STAGE
 
     @property
     def dead(self) -> bool:
@@ -105,59 +125,64 @@ class BoardModel:
         return self.hp == 0
 
 
+NUMBERS = {
+    field.name: re.sub("_(.)", lambda found: found[1].upper(), field.name)
+    for field in fields(BoardModel)
+    if field.name not in ("cells", "owned_programs", "record_turn")
+}
+"""The numbers beside the board: field of the model -> the protocol's word for it."""
+
+
 def board_model(state: Mapping[str, Any]) -> BoardModel:
     """The model of a complete state dict (``S`` of the protocol), as both engines' ``get_state`` gives it.
-
-    The model tells what a state holds and, beside it, what of that the player does not see (O4): hidden
-    cryptogs, the types of transmissions without SHOW, what question blocks hold, amounts under blocks.
 
     Raises:
         KeyError: the dict is not a complete state.
     """
-    player = state["player"]
-    show = state["showActivated"]
-    cells: list[dict[str, Any]] = [{} for _ in range(SIZE * SIZE)]
+    numbers = {**state, **state["player"]}
+    return BoardModel(
+        cells=_cells(state),
+        owned_programs=tuple(ACTIONS[action] for action in sorted(state["ownedPrograms"])),
+        record_turn=None if state["history"] is None else state["history"]["turn"],
+        **{name: numbers[word] for name, word in NUMBERS.items()},
+    )
+
+
+def _cells(state: Mapping[str, Any]) -> tuple[Cell, ...]:
+    player, show = state["player"], state["showActivated"]
+    cells: list[dict[str, Any]] = [{} for _ in range(NUM_CELLS)]
 
     def put(place: Mapping[str, Any], **what: Any) -> None:  # noqa: ANN401 - the fields of a Cell
         cells[SIZE * place["row"] + place["col"]].update(what)
 
     put(player, player=True)
-    for enemy in state["enemies"]:
-        seen = show or enemy["row"] == player["row"] or enemy["col"] == player["col"]
-        hidden = enemy["type"] == "cryptog" and not seen
-        put(enemy, enemy=Enemy(enemy["type"], enemy["hp"], enemy["stunned"], enemy["disabledTurns"], hidden))
-        if hidden:
-            put({"row": enemy["lastKnownRow"], "col": enemy["lastKnownCol"]}, last_known=True)
-    for coming in state["transmissions"]:
-        put(coming, transmission=Transmission(coming["enemyType"], coming["turnsRemaining"], not show))
-    for block in state["blocks"]:
-        put(block, block=_block(block))
-    for resource in state["resources"]:
-        put(resource, credits=resource["credits"], energy=resource["energy"], pickup=resource["dataSiphon"])
+    for entry in state["enemies"]:
+        seen = show or entry["row"] == player["row"] or entry["col"] == player["col"]
+        enemy = _enemy(entry, seen)
+        put(entry, enemy=enemy)
+        if enemy.hidden and enemy.last_known:
+            put(dict(zip(("row", "col"), enemy.last_known, strict=True)), last_known=True)
+    for entry in state["transmissions"]:
+        put(entry, transmission=Transmission(entry["enemyType"], entry["turnsRemaining"], *_origin(entry), not show))
+    for entry in state["blocks"]:
+        content = entry["points"] if "points" in entry else ACTIONS[entry["programActionIndex"]]
+        put(entry, block=Block(entry["type"], content, entry["spawnCount"]))
+    for entry in state["resources"]:
+        put(entry, credits=entry["credits"], energy=entry["energy"], pickup=entry["dataSiphon"])
     put(state["exit"], exit=True)
-    for cell in state["siphoned"]:
-        put(cell, siphoned=True)
-    for cell in state["siphonCenters"]:
-        put(cell, centre=True)
-    return BoardModel(
-        cells=tuple(Cell(*divmod(index, SIZE), **what) for index, what in enumerate(cells)),
-        hp=player["hp"],
-        credits=player["credits"],
-        energy=player["energy"],
-        data_siphons=player["dataSiphons"],
-        attack=player["attackDamage"],
-        score=player["score"],
-        stage=state["stage"],
-        turn=state["turn"],
-        next_scheduled_turn=state["nextScheduledTaskTurn"],
-        show=show,
-        calm=state["scheduledTasksDisabled"],
-        step=state["stepActive"],
-        programs=tuple(ACTIONS[action] for action in sorted(state["ownedPrograms"])),
-    )
+    for place in state["siphoned"]:
+        put(place, siphoned=True)
+    for place in state["siphonCenters"]:
+        put(place, siphon_center=True)
+    return tuple(Cell(*divmod(index, SIZE), **what) for index, what in enumerate(cells))
 
 
-def _block(block: Mapping[str, Any]) -> Block:
-    program = ACTIONS[block["programActionIndex"]] if "programActionIndex" in block else None
-    points, question = block.get("points"), block["type"] == "question"
-    return Block(points, program, block["spawnCount"], question, block["siphoned"])
+def _enemy(entry: Mapping[str, Any], seen: bool) -> Enemy:
+    known = (entry["lastKnownRow"], entry["lastKnownCol"]) if "lastKnownRow" in entry else None
+    hidden = entry["type"] == "cryptog" and not seen
+    condition = entry["stunned"], entry["disabledTurns"]
+    return Enemy(entry["type"], entry["hp"], *condition, *_origin(entry), known, hidden)
+
+
+def _origin(being: Mapping[str, Any]) -> tuple[bool, bool]:
+    return being["spawnedFromSiphon"], being["isFromScheduledTask"]

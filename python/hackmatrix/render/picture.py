@@ -7,19 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.render._pygame import pygame
-from hackmatrix.render.model import (
-    MAX_ATTACK,
-    MAX_HP,
-    PROGRAMS,
-    SIZE,
-    STAGES,
-    Block,
-    BoardModel,
-    Cell,
-    Enemy,
-    Transmission,
-)
-from hackmatrix.render.words import ENEMY_LETTERS, EXIT, PLAYER
+from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
+from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
+from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
 
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
@@ -55,8 +45,11 @@ _ENEMIES = {
     "glitch": (206, 126, 236),
     "cryptog": (120, 158, 255),
 }
-_BLOCKS = {"data": ((40, 58, 90), (92, 126, 186)), "program": ((36, 72, 60), (92, 166, 134))}
-_QUESTION = ((78, 62, 34), (196, 158, 82))
+_BLOCKS = {
+    "data": ((40, 58, 90), (92, 126, 186)),
+    "program": ((36, 72, 60), (92, 166, 134)),
+    "question": ((78, 62, 34), (196, 158, 82)),
+}
 _FAINT = 90  # of 255
 
 
@@ -169,15 +162,15 @@ def _draw_cell(pen: _Pen, cell: Cell) -> None:
     occupied = cell.player or cell.enemy is not None or cell.transmission is not None
     pen.box((1, 1), (_CELL - 2, _CELL - 2), _SIPHONED_FLOOR if cell.siphoned else _FLOOR, radius=6)
     if cell.block:
-        _draw_block(pen, cell.block, occupied)
+        _draw_block(pen, cell, occupied)
     elif cell.siphoned:
         _draw_hatch(pen, _HATCH)
     if cell.exit:
         _draw_exit(pen, occupied)
     if cell.pickup:
         _draw_pickup(pen, (80, 19) if occupied else (49, 40), 10 if occupied else 19)
-    if cell.centre:
-        _draw_centre(pen, (49, 85))
+    if cell.siphon_center:
+        _draw_siphon_center(pen, (49, 85))
     if cell.amounts_shown:
         _draw_amounts(pen, cell)
     if cell.last_known:
@@ -196,23 +189,25 @@ def _draw_hatch(pen: _Pen, colour: Colour) -> None:
         pen.line((low, start - low), (high, start - high), colour)
 
 
-def _draw_block(pen: _Pen, block: Block, occupied: bool) -> None:
-    fill, edge = _QUESTION if block.question else _BLOCKS["program" if block.program else "data"]
-    if block.siphoned:
+def _draw_block(pen: _Pen, cell: Cell, occupied: bool) -> None:
+    assert cell.block is not None
+    fill, edge = _BLOCKS[cell.block.type]
+    if cell.siphoned:
         fill, edge = _mix(fill, _SIPHONED_FLOOR, 0.75), _mix(edge, _SIPHONED_FLOOR, 0.5)
-    text = _mix(edge, _TEXT, 0.35 if block.siphoned else 0.7)
+    text = _mix(edge, _TEXT, 0.35 if cell.siphoned else 0.7)
     pen.box((4, 4), (_CELL - 8, _CELL - 8), fill, radius=8)
-    if block.siphoned:
+    if cell.siphoned:
         _draw_hatch(pen, _mix(fill, edge, 0.3))
     pen.box((4, 4), (_CELL - 8, _CELL - 8), edge, width=2, radius=8)
-    label = "?" if block.question else block.program or str(block.points)
+    is_question = cell.block.type == "question"
+    label = HIDDEN_CONTENT if is_question else str(cell.block.content)
     if occupied:
         pen.text(label, (49, 71), 20, text)
     else:
-        pen.text(label, (49, 49), 26 if block.program and not block.question else 46, text, fit=78)
-    if block.spawn and not block.question:
-        colour = _mix(_SPAWN, fill, 0.6) if block.siphoned else _SPAWN
-        pen.text(f"+{block.spawn}", (89, 17), 21, colour, align="right")
+        pen.text(label, (49, 49), 26 if cell.block.type == "program" else 46, text, fit=78)
+    if cell.block.spawn_count and not is_question:
+        colour = _mix(_SPAWN, fill, 0.6) if cell.siphoned else _SPAWN
+        pen.text(f"+{cell.block.spawn_count}", (89, 17), 21, colour, align="right")
 
 
 def _draw_exit(pen: _Pen, occupied: bool) -> None:
@@ -228,7 +223,7 @@ def _draw_pickup(pen: _Pen, centre: Point, radius: float) -> None:
     pen.polygon(_regular(centre, radius * 0.34, 6), _PICKUP)
 
 
-def _draw_centre(pen: _Pen, centre: Point) -> None:
+def _draw_siphon_center(pen: _Pen, centre: Point) -> None:
     pen.circle(centre, 7, _MUTED, 2)
     pen.circle(centre, 2.5, _MUTED)
 
@@ -254,7 +249,7 @@ def _draw_bolt(pen: _Pen, centre: Point, radius: float) -> None:
 
 def _draw_last_known(pen: _Pen) -> None:
     faint = _mix(_ENEMIES["cryptog"], _FLOOR, 0.35)
-    pen.text("C?", (19, 18), 20, faint)
+    pen.text(LAST_KNOWN.upper(), (19, 18), 20, faint)
 
 
 def _draw_player(pen: _Pen) -> None:
@@ -273,18 +268,18 @@ def _draw_enemy(pen: _Pen, enemy: Enemy) -> None:
 
 
 def _draw_enemy_plainly(pen: _Pen, enemy: Enemy) -> None:
-    colour = _ENEMIES[enemy.kind]
-    pen.polygon(_shape(enemy.kind, (49, 33), 29), _DARK)
-    pen.polygon(_shape(enemy.kind, (49, 33), 26), colour)
-    pen.text(ENEMY_LETTERS[enemy.kind], (49, 35), 27, _DARK)
+    colour = _ENEMIES[enemy.type]
+    pen.polygon(_shape(enemy.type, (49, 33), 29), _DARK)
+    pen.polygon(_shape(enemy.type, (49, 33), 26), colour)
+    pen.text(ENEMY_LETTERS[enemy.type], (49, 35), 27, _DARK)
     for pip in range(enemy.hp):
         x = 49 + 11 * (pip - (enemy.hp - 1) / 2)
         pen.circle((x, 59), 5, _DARK)
         pen.circle((x, 59), 4, colour)
     if enemy.stunned:
         _draw_star(pen, (17, 40), 9)
-    if enemy.disabled:
-        pen.text(f"~{enemy.disabled}", (94, 36), 20, _TEXT, align="right", fit=19)
+    if enemy.disabled_turns:
+        pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, _TEXT, align="right", fit=19)
 
 
 def _draw_star(pen: _Pen, centre: Point, radius: float) -> None:
@@ -294,23 +289,23 @@ def _draw_star(pen: _Pen, centre: Point, radius: float) -> None:
 
 def _draw_transmission(pen: _Pen, coming: Transmission) -> None:
     """Its type is told by colour and letter, both faint while the player does not know it."""
-    colour = _mix(_ENEMIES[coming.kind], _MUTED if coming.kind_hidden else _FLOOR, 0.6 if coming.kind_hidden else 0.1)
+    colour = _mix(_ENEMIES[coming.type], _MUTED if coming.type_hidden else _FLOOR, 0.6 if coming.type_hidden else 0.1)
     for part in range(12):
         start = part * math.pi / 6
         pen.arc((49, 35), 25, (start, start + math.pi / 10), colour, 2.5)
-    pen.text(str(coming.turns), (49, 36), 30, _TEXT, fit=36)
-    letter = _mix(colour, _FLOOR, 0.4) if coming.kind_hidden else colour
-    pen.text(ENEMY_LETTERS[coming.kind], (82, 57), 22, letter)
+    pen.text(str(coming.turns_remaining), (49, 36), 30, _TEXT, fit=36)
+    letter = _mix(colour, _FLOOR, 0.4) if coming.type_hidden else colour
+    pen.text(ENEMY_LETTERS[coming.type], (82, 57), 22, letter)
 
 
-def _shape(kind: str, centre: Point, radius: float) -> list[Point]:
+def _shape(enemy_type: str, centre: Point, radius: float) -> list[Point]:
     x, y = centre
-    if kind == "virus":
+    if enemy_type == "virus":
         return [(x, y - radius), (x + radius * 1.1, y + radius * 0.75), (x - radius * 1.1, y + radius * 0.75)]
-    if kind == "daemon":
+    if enemy_type == "daemon":
         half = radius * 0.8
         return [(x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)]
-    if kind == "glitch":
+    if enemy_type == "glitch":
         return _regular(centre, radius, 6)
     return [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]
 
@@ -334,7 +329,7 @@ def _draw_panel(pen: _Pen, model: BoardModel) -> None:
     _draw_resources(pen.moved(_PANEL_LEFT, 142), model)
     _draw_numbers(pen.moved(_PANEL_LEFT, 190), model)
     _draw_flags(pen.moved(_PANEL_LEFT, 264), model)
-    _draw_programs(pen.moved(_PANEL_LEFT, 314), model.programs)
+    _draw_programs(pen.moved(_PANEL_LEFT, 314), model.owned_programs)
     _draw_legend(pen.moved(_PANEL_LEFT, 574))
 
 
@@ -342,14 +337,14 @@ _PANEL_WIDTH = _PANEL_RIGHT - _PANEL_LEFT
 
 
 def _draw_stage(pen: _Pen, model: BoardModel) -> None:
-    title, colour = f"Stage {model.stage} of {STAGES}", _TEXT
+    title, colour = f"Stage {model.stage} of {NUM_STAGES}", _TEXT
     if model.won:
         title, colour = "Game won", _EXIT
     elif model.dead:
         title, colour = f"Died in stage {model.stage}", _HEART
     pen.text(title, (0, 16), 32, colour, align="left")
-    step = (_PANEL_WIDTH + 4) / STAGES
-    for stage in range(1, STAGES + 1):
+    step = (_PANEL_WIDTH + 4) / NUM_STAGES
+    for stage in range(1, NUM_STAGES + 1):
         lit = _EXIT if stage < model.stage else _TEXT if stage == model.stage else _OFF
         pen.box((step * (stage - 1), 42), (step - 4, 8), lit, radius=3)
 
@@ -359,7 +354,7 @@ def _draw_hearts(pen: _Pen, model: BoardModel) -> None:
         _draw_heart(pen, (14 + 34 * heart, 14), 13, _HEART if heart < model.hp else _OFF)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, _MUTED, align="right")
     for point in range(MAX_ATTACK):
-        colour = _SPAWN if point < model.attack else _OFF
+        colour = _SPAWN if point < model.attack_damage else _OFF
         x = _PANEL_WIDTH - 48 + 18 * point
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
@@ -383,7 +378,7 @@ def _draw_resources(pen: _Pen, model: BoardModel) -> None:
 
 
 def _draw_numbers(pen: _Pen, model: BoardModel) -> None:
-    spawn = "none" if model.calm else str(model.next_scheduled_turn)
+    spawn = "none" if model.scheduled_tasks_disabled else str(model.next_scheduled_task_turn)
     for line, (name, value) in enumerate(
         (("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn))
     ):
@@ -393,7 +388,8 @@ def _draw_numbers(pen: _Pen, model: BoardModel) -> None:
 
 def _draw_flags(pen: _Pen, model: BoardModel) -> None:
     width = (_PANEL_WIDTH + 6) / 3
-    for place, (name, on) in enumerate((("SHOW", model.show), ("CALM", model.calm), ("STEP", model.step))):
+    flags = ("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active)
+    for place, (name, on) in enumerate(flags):
         _draw_chip(pen.moved(place * width, 0), width - 6, name, _STUN if on else None)
 
 
@@ -418,7 +414,7 @@ def _draw_chip(pen: _Pen, width: float, text: str, lit: Colour | None) -> None:
 
 def _draw_legend(pen: _Pen) -> None:
     step = _PANEL_WIDTH / len(_ENEMIES)
-    for place, (kind, colour) in enumerate(_ENEMIES.items()):
+    for place, (enemy_type, colour) in enumerate(_ENEMIES.items()):
         x = step * (place + 0.5)
-        pen.polygon(_shape(kind, (x, 12), 11), colour)
-        pen.text(kind, (x, 34), 17, _MUTED)
+        pen.polygon(_shape(enemy_type, (x, 12), 11), colour)
+        pen.text(enemy_type, (x, 34), 17, _MUTED)

@@ -6,7 +6,8 @@ from rich.color import ColorSystem
 from rich.style import Style
 
 from hackmatrix.render import words
-from hackmatrix.render.model import MAX_ATTACK, MAX_HP, SIZE, STAGES, BoardModel, Cell
+from hackmatrix.render.model import BoardModel, Cell
+from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
 
 Span = tuple[str, str]
 """A piece of text and its style in rich's words; "" is the terminal's own colour."""
@@ -63,12 +64,12 @@ def _paint(text: str, style: str) -> str:
 
 def _board(model: BoardModel) -> Iterator[Line]:
     yield _border("┌┬┐")
-    for row in reversed(range(SIZE)):
-        cells = [_cell_lines(model.cell(row, col)) for col in range(SIZE)]
+    for row, cells in zip(reversed(range(SIZE)), model.rows, strict=True):
+        columns = [(_beings(cell), _fixtures(cell), _ground(cell)) for cell in cells]
         for number in range(3):
             line: Line = [(f"{row} " if number == 1 else "  ", _FAINT)]
-            for cell in cells:
-                line += [("│", _FAINT), *_centred(cell[number])]
+            for lines in columns:
+                line += [("│", _FAINT), *_centred(lines[number])]
             yield [*line, ("│", _FAINT)]
         yield _border("├┼┤" if row else "└┴┘")
     yield [("   ", ""), *((f"{col:^{_CELL_WIDTH + 1}}", _FAINT) for col in range(SIZE))]
@@ -88,32 +89,26 @@ def _width(line: Line) -> int:
     return sum(len(text) for text, _ in line)
 
 
-def _cell_lines(cell: Cell) -> tuple[Line, Line, Line]:
-    return _beings(cell), _fixtures(cell), _ground(cell)
-
-
 def _beings(cell: Cell) -> Line:
     spans: Line = []
     if cell.player:
         spans.append((words.PLAYER, "bold bright_white"))
     if enemy := cell.enemy:
-        word = words.enemy_word(enemy.kind, enemy.hp, enemy.stunned, enemy.disabled)
-        spans.append((word.lower(), _FAINT) if enemy.hidden else (word, _ENEMY_STYLES[enemy.kind]))
+        word = words.enemy_word(enemy)
+        spans.append((word.lower(), _FAINT) if enemy.hidden else (word, _ENEMY_STYLES[enemy.type]))
     if coming := cell.transmission:
-        style = _ENEMY_STYLES[coming.kind].removeprefix("bold ")
-        spans.append((words.transmission_word(coming.kind, coming.turns), style))
+        spans.append((words.transmission_word(coming), _ENEMY_STYLES[coming.type].removeprefix("bold ")))
     if cell.last_known:
-        spans.append(("c?", _FAINT))
+        spans.append((words.LAST_KNOWN, _FAINT))
     return spans
 
 
 def _fixtures(cell: Cell) -> Line:
     if block := cell.block:
-        if block.question:
-            return [("[?]", "yellow")]
-        held = block.program or str(block.points)
-        style = _FAINT if block.siphoned else "green" if block.program else "bright_blue"
-        return [(words.block_word(held, block.spawn), style)]
+        if block.type == "question":
+            return [(f"[{words.HIDDEN_CONTENT}]", "yellow")]
+        style = _FAINT if cell.siphoned else "green" if block.type == "program" else "bright_blue"
+        return [(words.block_word(block.content, block.spawn_count), style)]
     if cell.pickup:
         return [(words.PICKUP, "bold bright_cyan")]
     return [(words.EXIT, _GOOD)] if cell.exit else []
@@ -122,37 +117,36 @@ def _fixtures(cell: Cell) -> Line:
 def _ground(cell: Cell) -> Line:
     spans: Line = []
     if cell.amounts_shown:
-        amounts = words.amount_words(cell.credits, cell.energy)
-        spans += [(word, _CREDITS if word.startswith("$") else _ENERGY) for word in amounts]
+        spans += [(word, _CREDITS if word.startswith("$") else _ENERGY) for word in words.amount_words(cell)]
     if cell.siphoned:
         spans.append((words.SIPHONED, _FAINT))
-    if cell.centre:
-        spans.append((words.CENTRE, _FAINT))
+    if cell.siphon_center:
+        spans.append((words.SIPHON_CENTER, _FAINT))
     return spans
 
 
 def _panel(model: BoardModel) -> list[Line]:
-    stage = ("game won", _GOOD) if model.won else (f"stage {model.stage} of {STAGES}", "bold")
+    stage = ("game won", _GOOD) if model.won else (f"stage {model.stage} of {NUM_STAGES}", "bold")
     end: Line = [(" dead", _BAD)] if model.dead else []
-    spawn = "none (CALM)" if model.calm else f"turn {model.next_scheduled_turn}"
-    flags = (("SHOW", model.show), ("CALM", model.calm), ("STEP", model.step))
+    spawn = "none (CALM)" if model.scheduled_tasks_disabled else f"turn {model.next_scheduled_task_turn}"
+    flags = (("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active))
     return [
         [stage, (f", turn {model.turn}", "")],
         [("hp ", ""), ("♥" * model.hp + "♡" * (MAX_HP - model.hp), _BAD), *end],
-        [(f"attack {model.attack} of {MAX_ATTACK}", "")],
+        [(f"attack {model.attack_damage} of {MAX_ATTACK}", "")],
         [(f"credits {model.credits}", _CREDITS), (_GAP, ""), (f"energy {model.energy}", _ENERGY)],
         [(f"data siphons {model.data_siphons}", "bright_cyan"), (_GAP, ""), (f"score {model.score}", "")],
         [(f"next spawn: {spawn}", "")],
         [(f"{name} {'on' if on else 'off':<4}", _GOOD if on else _FAINT) for name, on in flags],
         [],
-        [(f"{len(model.programs)} programs" if model.programs else "no programs", "bold")],
-        *_program_lines(model.programs),
+        [(f"{len(model.owned_programs)} programs" if model.owned_programs else "no programs", "bold")],
+        *_program_lines(model.owned_programs),
         *[[(line, _FAINT)] for line in _LEGEND],
     ]
 
 
 def _program_lines(programs: tuple[str, ...]) -> Iterator[Line]:
-    """Six lines whatever is owned, so that the legend keeps its place, and an empty one."""
-    for first in range(0, 24, 4):
+    """As many lines whatever is owned, so that the legend keeps its place, and an empty one."""
+    for first in range(0, NUM_PROGRAMS, 4):
         yield [("".join(f"{name:<7}" for name in programs[first : first + 4]), "green")]
     yield []

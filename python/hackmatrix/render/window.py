@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 from types import TracebackType
 
 from hackmatrix.render._pygame import pygame
@@ -12,11 +11,6 @@ from parity.errors import ParityError
 
 _LOGGER = logging.getLogger("hackmatrix")
 _NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
-
-
-def has_display() -> bool:
-    """Whether there seems to be a screen that a person looks at."""
-    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 class Window:

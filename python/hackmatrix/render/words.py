@@ -1,4 +1,6 @@
-"""The words for what is on a board, the same in a terminal and in the parity reports."""
+"""The words for what is on a board: the same in a terminal, in explanations and in the parity reports."""
+
+from hackmatrix.render.model import Block, Cell, Enemy, Transmission
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
 
@@ -6,24 +8,54 @@ PLAYER = "@"
 EXIT = "EXIT"
 PICKUP = "ds"
 SIPHONED = "."
-CENTRE = "o"
+SIPHON_CENTER = "o"
+HIDDEN_CONTENT = "?"
+LAST_KNOWN = "c?"
 
 
-def enemy_word(kind: str, hp: int, stunned: bool, disabled: int) -> str:
+def enemy_word(enemy: Enemy) -> str:
     """``V2`` is a virus with 2 hp, ``V2*`` a stunned one, ``V2~3`` one disabled for 3 turns (A5)."""
-    return f"{ENEMY_LETTERS[kind]}{hp}{'*' if stunned else ''}{f'~{disabled}' if disabled else ''}"
+    disabled = f"~{enemy.disabled_turns}" if enemy.disabled_turns else ""
+    return f"{ENEMY_LETTERS[enemy.type]}{enemy.hp}{'*' if enemy.stunned else ''}{disabled}"
 
 
-def transmission_word(kind: str, turns: int) -> str:
+def transmission_word(coming: Transmission) -> str:
     """``>C1`` is a cryptog that comes in 1 turn (A6)."""
-    return f">{ENEMY_LETTERS[kind]}{turns}"
+    return f">{ENEMY_LETTERS[coming.type]}{coming.turns_remaining}"
 
 
-def block_word(held: str, spawn: int) -> str:
+def block_word(content: int | str, spawn_count: int) -> str:
     """``[7]+4`` is a block that holds 7 points and spawns 4 transmissions (A4)."""
-    return f"[{held}]+{spawn}"
+    return f"[{content}]+{spawn_count}"
 
 
-def amount_words(credits: int, energy: int) -> list[str]:
+def amount_words(cell: Cell) -> list[str]:
     """``$2`` is 2 credits, ``e3`` 3 energy; what a cell has none of is left out (A3)."""
-    return [f"{sign}{amount}" for sign, amount in (("$", credits), ("e", energy)) if amount]
+    return [f"{sign}{amount}" for sign, amount in (("$", cell.credits), ("e", cell.energy)) if amount]
+
+
+def cell_text(cell: Cell) -> str:
+    """All that is in a cell, seen by the player or not, from who stands there to what lies there.
+
+    A cryptog is followed by its last known cell, ``C2(5,1)``, whoever came from a siphon by ``s`` and from the schedule
+    by ``t``; a question says what it hides, ``[?7]+4``.
+    """
+    words = [PLAYER] if cell.player else []
+    if enemy := cell.enemy:
+        known = "({},{})".format(*enemy.last_known) if enemy.last_known else ""
+        words.append(enemy_word(enemy) + known + _origin(enemy))
+    if coming := cell.transmission:
+        words.append(transmission_word(coming) + _origin(coming))
+    if block := cell.block:
+        words.append(block_word(_whole_content(block), block.spawn_count))
+    words += amount_words(cell)
+    flags = (PICKUP, cell.pickup), (EXIT, cell.exit), (SIPHONED, cell.siphoned), (SIPHON_CENTER, cell.siphon_center)
+    return " ".join([*words, *(word for word, there in flags if there)])
+
+
+def _whole_content(block: Block) -> str:
+    return f"{HIDDEN_CONTENT if block.type == 'question' else ''}{block.content}"
+
+
+def _origin(being: Enemy | Transmission) -> str:
+    return ("s" if being.from_siphon else "") + ("t" if being.from_schedule else "")

@@ -9,11 +9,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.games.engines import DEADLINE
-from hackmatrix.games.rows import Rows
 from hackmatrix.swift_env import protocol
-from hackmatrix.swift_env.process import SwiftProcess
-from hackmatrix.swift_env.protocol import Command, Observing
+from hackmatrix.swift_env.process import DEADLINE, SwiftProcess
+from hackmatrix.swift_env.protocol import Command, Observing, Rows
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
@@ -52,7 +50,7 @@ class SwiftGames:
         self._drop_unread()
         flags = 0 if seeds is None else 1
         given = b"" if seeds is None else seeds.astype("<u8").tobytes()
-        restarts = np.full(self.num_games, auto_reset, np.uint8)
+        restarts = bytes([auto_reset]) * self.num_games
         self._process.send(protocol.request(Command.STEP, flags, actions.astype("<i4"), given, restarts))
 
     def receive_step(self) -> Rows:
@@ -102,13 +100,6 @@ class SwiftGames:
         features = [*layout["player"], *layout["programs"], *(36 * layout["cell"])]
         return np.array([feature["divisor"] for feature in features], np.float32)
 
-    def floats(self, rows: Rows) -> NDArray[np.float32]:
-        """The observations of rows (r), float32 (r, 1545), in an array of their own."""
-        assert rows.observation is not None
-        if rows.observation.dtype == np.float32:
-            return rows.observation.copy()
-        return np.divide(rows.observation, self.divisors, dtype=np.float32)
-
     def close(self) -> None:
         """End the process."""
         self._process.close()
@@ -139,17 +130,17 @@ class SwiftGames:
             self._process.receive()
 
     def _read_rows(self, command: Command) -> Rows:
-        """The rows of the next reply; those of the last one where it lies in the same memory in the same order."""
+        """The rows of the next reply."""
+        return self._read(command, lambda frame: self._rows_in(command, frame))
 
-        def parse(frame: NDArray[np.uint8]) -> Rows:
-            head = frame[: protocol.ROWS_HEAD].tobytes()
-            kept_frame, kept_head, rows = self._views.get(command, (None, b"", None))
-            if rows is None or frame is not kept_frame or head != kept_head:
-                rows = protocol.rows(frame)
-                self._views[command] = (frame, head, rows)
-            return rows
-
-        return self._read(command, parse)
+    def _rows_in(self, command: Command, frame: NDArray[np.uint8]) -> Rows:
+        """The rows of a frame; those of the last one where it lies in the same memory in the same order."""
+        head = frame[: protocol.ROWS_HEAD].tobytes()
+        kept_frame, kept_head, rows = self._views.get(command, (None, b"", None))
+        if rows is None or frame is not kept_frame or head != kept_head:
+            rows = protocol.rows(frame)
+            self._views[command] = (frame, head, rows)
+        return rows
 
     def _read(self, command: Command, parse: Callable[[NDArray[np.uint8]], T]) -> T:
         """The next reply, in a buffer that is used for this command again: fresh memory costs page faults."""

@@ -17,10 +17,11 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.games.engines import DEADLINE
-from parity.errors import ParityError
+from parity.errors import EngineError
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
+DEADLINE = 10.0
+"""Seconds that the engine may take for an answer, unless the caller says otherwise."""
 BUILD = "build it with ./swift-build"
 _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
@@ -32,7 +33,7 @@ _SET_PIPE_SIZE = 1031
 """Linux's F_SETPIPE_SZ: with the 64 KiB of a new pipe, a frame would take many turns of both processes."""
 
 
-class SwiftEngineError(ParityError):
+class SwiftEngineError(EngineError):
     """The Swift engine cannot be started, died, hung, or answered against the protocol."""
 
 
@@ -135,7 +136,7 @@ class SwiftProcess:
         return SwiftEngineError(f"the Swift engine {what}{said}; open a new one, and if it happens again {BUILD}.")
 
     def close(self) -> None:
-        """End the process and wait for it; done a second time, nothing."""
+        """End the process and wait for it; closing twice is fine."""
         self._end()
 
     def abandon(self) -> None:

@@ -4,17 +4,20 @@ import json
 import struct
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.games.rows import NUM_FACTS, Rows
+from hackmatrix.rules import COMPONENTS, FACTS, NUM_ACTIONS, OBSERVATION_SIZE
 from hackmatrix.swift_env.process import BUILD, SwiftEngineError
+from parity.errors import ParityError
 
 VERSION = 2
 ALL_GAMES = 2**32 - 1
-OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS = 1545, 28, 15
+NUM_COMPONENTS = len(COMPONENTS)
+NUM_FACTS = len(FACTS) + 1
+"""The last fact of a row is the sum of its flags."""
 _MAGIC = b"HKMX"
 _DONE, _REFUSED = 0, 1
 _OBSERVATION_BYTES = {0: 0, 1: 4 * OBSERVATION_SIZE, 2: OBSERVATION_SIZE}
@@ -48,7 +51,22 @@ class Observing(IntEnum):
     COMPACT = 2
 
 
-class Refused(SwiftEngineError):
+class Rows(NamedTuple):
+    """What the engine says of r games after a step, a start or a look. Its next answer may overwrite the arrays.
+
+    seeds: uint64 (r,). components: int32 (r, 15), thousandths. facts: uint32 (r, 5): stage, score, hp, turn,
+    flags. observation: float32 or, compact, uint8 (r, 1545), or None. mask: bool (r, 28). terminated: bool (r,).
+    """
+
+    seeds: NDArray[np.uint64]
+    components: NDArray[np.int32]
+    facts: NDArray[np.uint32]
+    observation: NDArray[Any] | None
+    mask: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
+
+
+class Refused(ParityError):
     """The engine refused a command; every game is as it was."""
 
 

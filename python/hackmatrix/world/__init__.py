@@ -24,23 +24,24 @@ from parity import BatchEngine, EngineOptions, World
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The canonical engine, as a process of its own; raises EngineError where it is not built."""
-    from hackmatrix.world.swift_engine import SwiftEngine
+    from hackmatrix.swift_env.adapter import SwiftEngine
 
     return SwiftEngine(games, options)
 
 
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process."""
-    from hackmatrix.world.jax_engine import JaxEngine
+    from hackmatrix.jax_env.adapter import JaxEngine
 
     return JaxEngine(games, options)
 
 
+ENGINES = {"swift": open_swift, "jax": open_jax}
 _GOLDEN = Path(__file__).parent / "golden"
 
 WORLD = World(
     name="hackmatrix",
-    engines={"swift": open_swift, "jax": open_jax},
+    engines=ENGINES,
     actions=ACTIONS,
     components=COMPONENTS,
     observation_shape=(OBSERVATION_SIZE,),

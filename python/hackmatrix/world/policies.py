@@ -1,4 +1,4 @@
-"""Ways to play that steer towards seldom reached rules: weights of the 28 actions from what a player sees."""
+"""Ways to play that steer towards seldom reached rules: weights of the actions from what a player sees."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.rules import SIPHON
+from hackmatrix.rules import (
+    BLOCKS,
+    CELL_FEATURES,
+    DIRECTIONS,
+    ENEMIES,
+    GRID_PART,
+    NUM_ACTIONS,
+    NUM_CELLS,
+    SIPHON,
+    SIZE,
+)
 from parity import Policy, UsageError, View
 
 Weights = NDArray[np.float64]
 
-_SEEN_BY_PLAYER, _PROGRAMS, _FEATURES = 10, 23, 42
-_ENEMIES, _BLOCKS, _TURNS, _EXIT = slice(0, 4), slice(7, 10), 36, 40
-_STEPS = ((1, 0), (-1, 0), (0, -1), (0, 1))
+_ENEMIES = slice(CELL_FEATURES.index(ENEMIES[0]), CELL_FEATURES.index(ENEMIES[-1]) + 1)
+_BLOCKS = slice(CELL_FEATURES.index(BLOCKS[0]), CELL_FEATURES.index(BLOCKS[-1]) + 1)
+_TURNS, _EXIT = CELL_FEATURES.index("transmissionTurns"), CELL_FEATURES.index("exit")
 _FAR = 99
 
 
@@ -39,7 +49,7 @@ def ways_to_exit(observation: NDArray[np.float32]) -> NDArray[np.bool_]:
     distances = _distances_to_exit(_grid(observation))
     player = _player(observation)
     here = np.take_along_axis(distances, player[:, None], axis=1)
-    nearer = np.stack([_moved(distances, step) for step in _STEPS], axis=2)
+    nearer = np.stack([_moved(distances, step) for step in DIRECTIONS], axis=2)
     ahead = np.take_along_axis(nearer, player[:, None, None], axis=1)[:, 0]
     return ahead < here
 
@@ -48,7 +58,7 @@ def fighter(view: View) -> Weights:
     """Attacks what it sees beside itself, runs programs now and then."""
     grid = _grid(view.observation)
     beings = grid[:, :, _ENEMIES].any(axis=2) | (grid[:, :, _TURNS] > 0)
-    beside = np.stack([_moved(np.where(beings, 0, _FAR), step) for step in _STEPS], axis=2)
+    beside = np.stack([_moved(np.where(beings, 0, _FAR), step) for step in DIRECTIONS], axis=2)
     attacked = np.take_along_axis(beside, _player(view.observation)[:, None, None], axis=1)[:, 0] == 0
     return _by_kind(view, moves=0.5, siphon=0.5, programs=1.0) + _on_moves(np.where(attacked, 10.0, 0.0))
 
@@ -65,16 +75,15 @@ def load_policy(path: Path) -> Policy:
     """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
     import jax
 
-    from hackmatrix.purejaxrl.checkpointing import load_params
-    from hackmatrix.purejaxrl.networks import network_of
+    from hackmatrix.networks import NETWORKS
     from parity.errors import ParityError
+    from worldkit.purejaxrl.policy import load_logits
 
     try:
-        params = load_params(path)
-        network = network_of(params)
+        logits = load_logits(path, NETWORKS)
     except ParityError as error:
         raise UsageError(str(error)) from error
-    probabilities = jax.jit(lambda observation: jax.nn.softmax(network.apply(params, observation)[0]))
+    probabilities = jax.jit(lambda observation: jax.nn.softmax(logits(observation)))
 
     def policy(view: View) -> Weights:
         return np.asarray(probabilities(view.observation), np.float64)
@@ -90,25 +99,25 @@ def _by_kind(view: View, *, moves: float, siphon: float, programs: float) -> Wei
 
 def _on_moves(weights: Weights) -> Weights:
     """Weights (k, 4) of the moves as weights of all actions."""
-    return np.pad(weights, ((0, 0), (0, _PROGRAMS + 1)))
+    return np.pad(weights, ((0, 0), (0, NUM_ACTIONS - weights.shape[1])))
 
 
 def _grid(observation: NDArray[np.float32]) -> NDArray[np.float32]:
     """The cells' features, (k, 36, 42)."""
-    return observation[:, _SEEN_BY_PLAYER + _PROGRAMS :].reshape(-1, 36, _FEATURES)
+    return observation[:, GRID_PART].reshape(-1, NUM_CELLS, len(CELL_FEATURES))
 
 
 def _player(observation: NDArray[np.float32]) -> NDArray[np.intp]:
     """The player's cell, (k,)."""
-    row, column = np.rint(5 * observation[:, :2]).astype(np.intp).T
-    return 6 * row + column
+    row, column = np.rint((SIZE - 1) * observation[:, :2]).astype(np.intp).T
+    return SIZE * row + column
 
 
 def _moved(values: NDArray[np.int64], step: tuple[int, int]) -> NDArray[np.int64]:
     """For every cell (k, 36) the value of the cell one step further, ``_FAR`` beyond the edge."""
-    board = np.pad(values.reshape(-1, 6, 6), ((0, 0), (1, 1), (1, 1)), constant_values=_FAR)
+    board = np.pad(values.reshape(-1, SIZE, SIZE), ((0, 0), (1, 1), (1, 1)), constant_values=_FAR)
     rows, columns = step
-    return board[:, 1 + rows : 7 + rows, 1 + columns : 7 + columns].reshape(-1, 36)
+    return board[:, 1 + rows :, 1 + columns :][:, :SIZE, :SIZE].reshape(-1, NUM_CELLS)
 
 
 def _distances_to_exit(grid: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -116,7 +125,7 @@ def _distances_to_exit(grid: NDArray[np.float32]) -> NDArray[np.int64]:
     blocked = grid[:, :, _BLOCKS].any(axis=2)
     distances = np.where(grid[:, :, _EXIT] > 0, 0, _FAR)
     while True:
-        around = np.min([_moved(distances, step) for step in _STEPS], axis=0)
+        around = np.min([_moved(distances, step) for step in DIRECTIONS], axis=0)
         shorter = np.where(blocked, _FAR, np.minimum(distances, np.minimum(around + 1, _FAR)))
         if np.array_equal(shorter, distances):
             return distances

@@ -3,15 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from hackmatrix.rules import STATE_FIELDS
 from parity import Shrinker, State
-
-_LISTS = ("enemies", "transmissions", "blocks", "resources", "siphoned", "siphonCenters", "ownedPrograms")
-_OF_PLAYER = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
-_FLAGS = ("showActivated", "scheduledTasksDisabled", "stepActive")
-_NUMBERS = (
-    *("seed", "eventNumber", "turn", "stage", "atkPlusUses", "scheduledTaskInterval", "nextScheduledTaskTurn"),
-    *("pendingSiphonTransmissions", "closestApproach", "killsSinceHistory", "pickupsSinceHistory"),
-)
 
 
 def no_history(state: State) -> Iterator[State]:
@@ -22,8 +15,8 @@ def no_history(state: State) -> Iterator[State]:
 
 def fewer_entries(state: State) -> Iterator[State]:
     """Half of a list, then a list without one of its entries."""
-    for name in _LISTS:
-        entries = state[name]
+    for name in STATE_FIELDS:
+        entries = state[name] if isinstance(state[name], list) else []
         if len(entries) > 2:
             middle = len(entries) // 2
             yield {**state, name: entries[:middle]}
@@ -34,22 +27,20 @@ def fewer_entries(state: State) -> Iterator[State]:
 
 def smaller_numbers(state: State) -> Iterator[State]:
     """One number or flag smaller, boldly first. The engines refuse what is too small."""
-    for name in (*_NUMBERS, *_FLAGS):
+    for name in STATE_FIELDS:
         for value in _below(state[name]):
             yield {**state, name: value}
-    for name in _OF_PLAYER:
-        for value in _below(state["player"][name]):
-            yield {**state, "player": {**state["player"], name: value}}
+    player = state["player"]
+    for name in sorted(player.keys() - {"row", "col"}):
+        for value in _below(player[name]):
+            yield {**state, "player": {**player, name: value}}
 
 
-def _below(value: int) -> Iterator[Any]:
-    if isinstance(value, bool):
-        if value:
-            yield False
-        return
-    for smaller in dict.fromkeys((0, 1, value // 2, value - 1)):
-        if 0 <= smaller < value:
-            yield smaller
+def _below(value: object) -> Iterator[Any]:
+    if value is True:
+        yield False
+    elif type(value) is int:
+        yield from (smaller for smaller in dict.fromkeys((0, 1, value // 2, value - 1)) if 0 <= smaller < value)
 
 
 SHRINKERS: tuple[Shrinker, ...] = (no_history, fewer_entries, smaller_numbers)

@@ -6,14 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from hackmatrix.rules import (
+    CORNERS,
+    DIRECTIONS,
+    ENEMIES,
+    FIRST_PROGRAM,
+    MAX_ATTACK,
+    NUM_ACTIONS,
+    NUM_STAGES,
+    SIZE,
+    WON_STAGE,
+)
 from parity import StartMaker, State
 
 Place = tuple[int, int]
-CELLS = tuple((row, column) for row in range(6) for column in range(6))
-CORNERS = ((0, 0), (0, 5), (5, 0), (5, 5))
-MAX_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
-KINDS = tuple(MAX_HP)
-PROGRAMS = range(5, 28)
+CELLS: tuple[Place, ...] = tuple((row, column) for row in range(SIZE) for column in range(SIZE))
+CORNER_CELLS = tuple(CELLS[corner] for corner in CORNERS)
+PROGRAM_ACTIONS = tuple(range(FIRST_PROGRAM, NUM_ACTIONS))
+ENEMY_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
+"""The most hp of each type (A5)."""
 
 
 @dataclass(frozen=True)
@@ -52,22 +63,22 @@ class _Maker:
         return {"spawnedFromSiphon": self.chance(0.3), "isFromScheduledTask": self.chance(0.3)}
 
     def enemy(self, place: Place) -> State:
-        kind = self.one_of(KINDS)
+        enemy_type = self.one_of(ENEMIES)
         seen = self.one_of(CELLS)
-        known = {"lastKnownRow": seen[0], "lastKnownCol": seen[1]} if kind == "cryptog" else {}
+        known = {"lastKnownRow": seen[0], "lastKnownCol": seen[1]} if enemy_type == "cryptog" else {}
         disabled = self.one_of((0, 0, 0, 0, 1, 2))
-        hp = 1 + self.below(MAX_HP[kind])
-        fields = {"type": kind, "hp": hp, "stunned": self.chance(0.15), "disabledTurns": disabled}
+        hp = 1 + self.below(ENEMY_HP[enemy_type])
+        fields = {"type": enemy_type, "hp": hp, "stunned": self.chance(0.15), "disabledTurns": disabled}
         return {**at(place), **fields, **known, **self.origin()}
 
     def transmission(self, place: Place) -> State:
         turns = self.one_of((1, 1, 2, 3, 5, 7))
-        return {**at(place), "turnsRemaining": turns, "enemyType": self.one_of(KINDS), **self.origin()}
+        return {**at(place), "turnsRemaining": turns, "enemyType": self.one_of(ENEMIES), **self.origin()}
 
     def block(self, place: Place) -> State:
         siphoned = self.chance(self._mix.siphoned)
         is_data = self.chance(0.5)
-        held = {"points": 1 + self.below(9)} if is_data else {"programActionIndex": self.one_of(tuple(PROGRAMS))}
+        held = {"points": 1 + self.below(9)} if is_data else {"programActionIndex": self.one_of(PROGRAM_ACTIONS)}
         kind = "question" if self.chance(0.2) else "data" if is_data else "program"
         spawn = 0 if siphoned else self.below(10)
         return {**at(place), **held, "type": kind, "spawnCount": spawn, "siphoned": siphoned}
@@ -79,7 +90,7 @@ class _Maker:
 
     def record(self, stage: int, player: Place | None = None, exit_place: Place | None = None) -> State:
         """A state without history, seed and event number."""
-        exit_place = exit_place or self.one_of(CORNERS)
+        exit_place = exit_place or self.one_of(CORNER_CELLS)
         player = player or self.one_of(tuple(place for place in CELLS if place != exit_place))
         state: State = {"enemies": [], "transmissions": [], "blocks": [], "resources": []}
         for place in CELLS:
@@ -101,13 +112,13 @@ class _Maker:
                 "credits": self.below(self._mix.rich + 1),
                 "energy": self.below(self._mix.rich + 1),
                 "dataSiphons": self.one_of((0, 1, 1, 2, 3)),
-                "attackDamage": 1 + self.below(3),
+                "attackDamage": 1 + self.below(MAX_ATTACK),
                 "score": self.below(40),
             },
             "siphoned": [at(place) for place in CELLS if self.chance(self._mix.siphoned)],
             "siphonCenters": [at(place) for place in CELLS if self.chance(self._mix.siphoned / 2)],
             "exit": at(exit_place),
-            "ownedPrograms": [action for action in PROGRAMS if self.chance(self._mix.owned)],
+            "ownedPrograms": [action for action in PROGRAM_ACTIONS if self.chance(self._mix.owned)],
             "stage": stage,
             "turn": turn,
             "showActivated": self.chance(0.2),
@@ -161,8 +172,8 @@ def _without(state: State, places: tuple[Place, ...]) -> State:
 
 def doorstep(rng: np.random.Generator) -> State:
     """One step from the exit, in any stage; in stage 8 that wins. What stands about comes along to the next stage."""
-    maker = _Maker(rng, Mix(beings=float(rng.choice([0.1, 0.5])), stages=(1, 2, 3, 4, 5, 6, 7, 8, 8)))
-    corner = maker.one_of(CORNERS)
+    maker = _Maker(rng, Mix(beings=float(rng.choice([0.1, 0.5])), stages=(*range(1, NUM_STAGES), *2 * (NUM_STAGES,))))
+    corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(_beside(corner))
     return _without(maker.state(door, corner), (corner, door))
 
@@ -170,9 +181,9 @@ def doorstep(rng: np.random.Generator) -> State:
 def crowded_doorstep(rng: np.random.Generator) -> State:
     """One step from the exit, and so full that the next stage finds few cells for blocks, or none that are valid."""
     maker = _Maker(rng, Mix(blocks=0.0, stages=(1, 3, 6)))
-    corner = maker.one_of(CORNERS)
+    corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(_beside(corner))
-    other = maker.one_of(tuple(place for place in CORNERS if place != corner))
+    other = maker.one_of(tuple(place for place in CORNER_CELLS if place != corner))
     left_free = {*_beside(other), door, corner}
     if maker.chance(0.3):
         left_free |= {place for place in CELLS if maker.chance(0.1)}
@@ -204,7 +215,7 @@ def exposed(rng: np.random.Generator) -> State:
 def walled_exit(rng: np.random.Generator) -> State:
     """Blocks on both sides of the exit: no path leads there."""
     maker = _Maker(rng, Mix(beings=0.2, blocks=0.15))
-    corner = maker.one_of(CORNERS)
+    corner = maker.one_of(CORNER_CELLS)
     walls = _beside(corner)
     player = maker.one_of(tuple(place for place in CELLS if place not in (*walls, corner)))
     state = _without(maker.state(player, corner), walls)
@@ -240,9 +251,8 @@ def saturated(rng: np.random.Generator) -> State:
 def surrounded(rng: np.random.Generator) -> State:
     """Low hp and enemies on every side, many of them from siphons."""
     maker = _Maker(rng, Mix(beings=0.15, blocks=0.15, hp=(1, 1, 2)))
-    player = (1 + maker.below(4), 1 + maker.below(4))
-    row, column = player
-    around = ((row + 1, column), (row - 1, column), (row, column - 1), (row, column + 1))
+    player = row, column = (1 + maker.below(SIZE - 2), 1 + maker.below(SIZE - 2))
+    around = tuple((row + up, column + right) for up, right in DIRECTIONS)
     state = _without(maker.state(player), around)
     attackers = [
         {**maker.enemy(place), "stunned": False, "disabledTurns": 0, "spawnedFromSiphon": maker.chance(0.7)}
@@ -267,7 +277,7 @@ def finished(rng: np.random.Generator) -> State:
     maker = _Maker(rng, Mix())
     state = maker.state()
     if maker.chance(0.5):
-        return {**state, "stage": 9}
+        return {**state, "stage": WON_STAGE}
     return {**state, "player": {**state["player"], "hp": 0}}
 
 

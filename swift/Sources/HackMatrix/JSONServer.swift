@@ -1,6 +1,7 @@
 /// The JSON mode: one command a line, one answer a line.
 
 import HackMatrixCore
+import HackMatrixProtocol
 
 /// Plays one game for one client.
 struct JSONServer {
@@ -78,49 +79,4 @@ struct JSONServer {
     private static func systemSeed() -> UInt64 {
         UInt64.random(in: 0..<(1 << 53))
     }
-}
-
-private struct ResetAnswer: Encodable {
-    let observation: ObservationMessage
-    let seed: UInt64
-    let validActions: [Int]
-
-    init(_ game: Game) {
-        observation = ObservationMessage(game)
-        seed = game.seed
-        validActions = game.validActions.indices
-    }
-}
-
-private struct StepAnswer: Encodable {
-    let observation: ObservationMessage
-    let reward: Float
-    let done: Bool
-    let info: InfoMessage
-    let validActions: [Int]
-
-    init(_ game: Game, _ outcome: Outcome) {
-        observation = ObservationMessage(game)
-        reward = outcome.reward.float
-        done = outcome.isTerminated
-        info = InfoMessage(outcome)
-        validActions = game.validActions.indices
-    }
-}
-
-private struct SetStateAnswer: Encodable {
-    let observation: ObservationMessage
-    let validActions: [Int]
-
-    init(_ game: Game) {
-        observation = ObservationMessage(game)
-        validActions = game.validActions.indices
-    }
-}
-
-private struct ObservationSpaceAnswer: Encodable {
-    let gridSize = Cell.side
-    let playerFeatures = Observation.playerFeatures
-    let programFeatures = Observation.programFeatures
-    let cellFeatures = Observation.cellFeatures
 }

@@ -1,3 +1,5 @@
+/// The executable `HackMatrix`: runs what the command line asks for.
+
 import Foundation
 import HackMatrixCore
 

@@ -1,4 +1,4 @@
-/// The 28 actions and when each is valid. Rules M1–M3, the "applicable when" column of table P, C4's empty mask.
+/// The actions and when each is valid. Rules M1–M3, C2, C4's empty mask.
 
 /// An action of the player.
 public enum Action: Equatable, Sendable {
@@ -6,13 +6,16 @@ public enum Action: Equatable, Sendable {
     case siphon
     case program(Program)
 
-    public static let count = 28
+    /// After the moves, one for each direction (M1, M2).
+    fileprivate static let siphonIndex = Direction.allCases.count
+    /// The moves, the siphon and the programs.
+    public static let count = siphonIndex + 1 + Program.allCases.count
 
-    /// Nil outside 0…27.
+    /// Nil unless `index` is one of 0..<`count`.
     public init?(index: Int) {
         switch index {
-        case 0..<4: self = .move(Direction.allCases[index])
-        case 4: self = .siphon
+        case 0..<Action.siphonIndex: self = .move(Direction.allCases[index])
+        case Action.siphonIndex: self = .siphon
         default:
             guard let program = Program(rawValue: index) else { return nil }
             self = .program(program)
@@ -37,13 +40,13 @@ public struct ActionMask: Equatable, Sendable {
 }
 
 extension Game {
-    /// The whole mask (M); all false at hp 0 and now.stage 9 (C4).
+    /// The whole mask (M); all false once the game is over (C4).
     public var validActions: ActionMask {
         var mask = ActionMask()
         guard !now.isOver else { return mask }
         for direction in Direction.allCases where canMove(direction) { mask.bits |= 1 << UInt32(direction.rawValue) }
-        if canSiphon { mask.bits |= 1 << 4 }
-        for program in now.owned where canRun(program) { mask.bits |= 1 << UInt32(program.rawValue) }
+        if canSiphon { mask.bits |= 1 << UInt32(Action.siphonIndex) }
+        for program in now.ownedPrograms where canRun(program) { mask.bits |= 1 << UInt32(program.rawValue) }
         return mask
     }
 
@@ -53,7 +56,7 @@ extension Game {
         return switch action {
         case .move(let direction): canMove(direction)
         case .siphon: canSiphon
-        case .program(let program): now.owned.contains(program) && canRun(program)
+        case .program(let program): now.ownedPrograms.contains(program) && canRun(program)
         }
     }
 
@@ -76,50 +79,6 @@ extension Game {
         return now.player.credits >= Amount(price.credits) && now.player.energy >= Amount(price.energy)
     }
 
-    /// The "applicable when" column of table P.
-    private func isApplicable(_ program: Program) -> Bool {
-        switch program {
-        case .push, .pull, .poly:
-            !now.enemies.cells.isEmpty
-        case .crash:
-            !(now.player.cell.surroundings & (now.board.blocks.cells | now.movers)).isEmpty
-        case .warp:
-            !now.movers.isEmpty
-        case .wait, .step, .siphonPlus:
-            true
-        case .debug:
-            !(now.enemies.cells & now.board.blocks.cells).isEmpty
-        case .row:
-            !(now.enemies.cells & now.player.cell.wholeRow).isEmpty
-        case .col:
-            !(now.enemies.cells & now.player.cell.wholeColumn).isEmpty
-        case .undo:
-            history != nil
-        case .exchange:
-            now.player.credits >= Amount(4)
-        case .show:
-            !now.isShowOn
-        case .reset:
-            now.player.hp < Player.maxHP
-        case .calm:
-            !now.isCalmOn
-        case .dBomb:
-            !now.enemies(of: .daemon).isEmpty
-        case .delay:
-            !now.transmissions.cells.isEmpty
-        case .antiV:
-            !now.enemies(of: .virus).isEmpty
-        case .score:
-            now.stage < Stage.last
-        case .reduce:
-            !now.reducibleBlocks.isEmpty
-        case .attackPlus:
-            now.attackPlusUses < 2 && now.player.attack < Player.maxAttack
-        case .hack:
-            !now.board.siphoned.isEmpty
-        }
-    }
-
     /// The mark of the M rule that decides on an action.
     func decisiveMark(_ action: Action) -> Mark {
         switch action {
@@ -130,7 +89,7 @@ extension Game {
         case .siphon:
             return canSiphon ? .`M2.held` : .`M2.none`
         case .program(let program):
-            guard now.owned.contains(program) else { return .`M3.notOwned` }
+            guard now.ownedPrograms.contains(program) else { return .`M3.notOwned` }
             guard canPay(program) else { return .`M3.tooDear` }
             return isApplicable(program) ? .`M3.applicable` : .`M3.notApplicable`
         }

@@ -5,16 +5,16 @@ public enum Direction: Int, CaseIterable, Sendable {
     case up, down, left, right
 }
 
-/// One of the 36 cells; `index` is 6·row + col, row 0 at the bottom (A1).
-public struct Cell: Hashable, Comparable, Sendable {
+/// A cell of the square board; `index` is `side`·row + col, row 0 at the bottom (A1).
+public struct Cell: Hashable, Comparable, Sendable, BitwiseCopyable {
     public static let side = 6
     public static let count = side * side
 
-    private let storage: UInt8
-    public var index: Int { Int(storage) }
+    @usableFromInline let storage: UInt8
+    @inlinable public var index: Int { Int(storage) }
 
-    /// - Parameter index: 0…35.
-    init(index: Int) {
+    /// - Parameter index: from 0, below `count`.
+    @inlinable public init(index: Int) {
         storage = UInt8(index)
     }
 
@@ -29,7 +29,7 @@ public struct Cell: Hashable, Comparable, Sendable {
     public var col: Int { index % Cell.side }
 
     /// All cells of this cell's row, itself included.
-    var wholeRow: CellSet { CellSet(bits: 0b11_1111 << UInt64(Cell.side * row)) }
+    var wholeRow: CellSet { CellSet(bits: CellSet.firstRow.bits << UInt64(Cell.side * row)) }
     /// All cells of this cell's column, itself included.
     var wholeColumn: CellSet { CellSet(bits: CellSet.firstColumn.bits << UInt64(col)) }
     /// The orthogonal neighbours on the board (A2).
@@ -52,54 +52,57 @@ public struct Cell: Hashable, Comparable, Sendable {
 
 /// A set of cells, one bit each; iterates in row-major order.
 public struct CellSet: Equatable, Sendable {
-    static let all = CellSet(bits: 0xF_FFFF_FFFF)
-    static let corners = CellSet(bits: 0x8_4000_0021)
-    static let firstColumn = CellSet(bits: 0x0_4104_1041)
-    static let lastColumn = CellSet(bits: 0x8_2082_0820)
+    public static var all: CellSet { CellSet(bits: 1 << UInt64(Cell.count) - 1) }
+    public static var corners: CellSet { (firstColumn | lastColumn) & (firstRow | lastRow) }
+    static var firstRow: CellSet { CellSet(bits: 1 << UInt64(Cell.side) - 1) }
+    /// One bit in each row: a full board is as many copies of a full row.
+    static var firstColumn: CellSet { CellSet(bits: all.bits / firstRow.bits) }
+    static var lastColumn: CellSet { CellSet(bits: firstColumn.bits << UInt64(Cell.side - 1)) }
+    private static var lastRow: CellSet { CellSet(bits: firstRow.bits << UInt64(Cell.count - Cell.side)) }
 
-    private(set) var bits: UInt64
+    @usableFromInline var bits: UInt64
 
-    init(bits: UInt64 = 0) {
+    public init(bits: UInt64 = 0) {
         self.bits = bits
     }
 
-    init(_ cell: Cell) {
+    @inlinable public init(_ cell: Cell) {
         bits = 1 << UInt64(cell.index)
     }
 
-    var isEmpty: Bool { bits == 0 }
-    var count: Int { bits.nonzeroBitCount }
-    var first: Cell? { bits == 0 ? nil : Cell(index: bits.trailingZeroBitCount) }
+    public var isEmpty: Bool { bits == 0 }
+    public var count: Int { bits.nonzeroBitCount }
+    public var first: Cell? { bits == 0 ? nil : Cell(index: bits.trailingZeroBitCount) }
 
-    func contains(_ cell: Cell) -> Bool { bits & CellSet(cell).bits != 0 }
-    func isSubset(of other: CellSet) -> Bool { (self - other).isEmpty }
+    @inlinable public func contains(_ cell: Cell) -> Bool { bits & CellSet(cell).bits != 0 }
+    public func isSubset(of other: CellSet) -> Bool { (self - other).isEmpty }
 
-    mutating func insert(_ cell: Cell) { bits |= CellSet(cell).bits }
-    mutating func remove(_ cell: Cell) { bits &= ~CellSet(cell).bits }
+    public mutating func insert(_ cell: Cell) { bits |= CellSet(cell).bits }
+    public mutating func remove(_ cell: Cell) { bits &= ~CellSet(cell).bits }
 
-    static func | (left: CellSet, right: CellSet) -> CellSet { CellSet(bits: left.bits | right.bits) }
-    static func & (left: CellSet, right: CellSet) -> CellSet { CellSet(bits: left.bits & right.bits) }
-    static func - (left: CellSet, right: CellSet) -> CellSet { CellSet(bits: left.bits & ~right.bits) }
-    static func |= (left: inout CellSet, right: CellSet) { left.bits |= right.bits }
-    static func -= (left: inout CellSet, right: CellSet) { left.bits &= ~right.bits }
+    public static func | (left: CellSet, right: CellSet) -> CellSet { CellSet(bits: left.bits | right.bits) }
+    public static func & (left: CellSet, right: CellSet) -> CellSet { CellSet(bits: left.bits & right.bits) }
+    public static func - (left: CellSet, right: CellSet) -> CellSet { CellSet(bits: left.bits & ~right.bits) }
+    public static func |= (left: inout CellSet, right: CellSet) { left.bits |= right.bits }
+    public static func -= (left: inout CellSet, right: CellSet) { left.bits &= ~right.bits }
 
     /// The set moved one step; what would leave the board is dropped.
-    func shifted(_ direction: Direction) -> CellSet {
+    public func shifted(_ direction: Direction) -> CellSet {
         switch direction {
-        case .up: CellSet(bits: bits << 6) & .all
-        case .down: CellSet(bits: bits >> 6)
+        case .up: CellSet(bits: bits << UInt64(Cell.side)) & .all
+        case .down: CellSet(bits: bits >> UInt64(Cell.side))
         case .left: CellSet(bits: (self - .firstColumn).bits >> 1)
         case .right: CellSet(bits: (self - .lastColumn).bits << 1)
         }
     }
 
     /// Every cell that is an orthogonal neighbour of a member.
-    var neighbours: CellSet {
+    public var neighbours: CellSet {
         shifted(.up) | shifted(.down) | shifted(.left) | shifted(.right)
     }
 
     /// The members' 8 neighbours, without the members themselves.
-    var surroundings: CellSet {
+    public var surroundings: CellSet {
         let rows = self | shifted(.left) | shifted(.right)
         return (rows | rows.shifted(.up) | rows.shifted(.down)) - self
     }
@@ -121,12 +124,12 @@ extension CellSet: Sequence {
 }
 
 /// What a block gives when it is siphoned (A4).
-enum BlockContent: Equatable, Sendable {
+public enum BlockContent: Equatable, Sendable, BitwiseCopyable {
     case data(points: UInt8)
     case program(Program)
 
-    /// The default spawn count: the points, or the spawn column of table P.
-    var spawn: UInt8 {
+    /// The spawn count that a new block has: the points, or the spawn column of table P.
+    public var spawnCount: UInt8 {
         switch self {
         case .data(let points): points
         case .program(let program): program.spawn
@@ -135,21 +138,40 @@ enum BlockContent: Equatable, Sendable {
 }
 
 /// A block (A4). A question block is one whose content is hidden.
-struct Block: Equatable, Sendable {
-    var content: BlockContent
-    var isQuestion: Bool
-    var spawn: UInt8
+public struct Block: CellValue {
+    public typealias Word = UInt32
+
+    public static let mostPoints: UInt8 = 9
+    public static let mostSpawnCount: UInt8 = 9
+
+    public let content: BlockContent
+    public var isQuestion: Bool
+    public var spawnCount: UInt8
+
+    /// - Parameter spawnCount: that of a new block if it is not given.
+    public init(_ content: BlockContent, isQuestion: Bool, spawnCount: UInt8? = nil) {
+        self.content = content
+        self.isQuestion = isQuestion
+        self.spawnCount = spawnCount ?? content.spawnCount
+    }
 }
 
 /// Everything that belongs to the stage's board (A3) except what moves on it.
-struct Board: Equatable, Sendable {
-    var blocks = CellMap<Block>()
-    var credits = CellMap<UInt8>()
-    var energy = CellMap<UInt8>()
-    var pickups = CellSet()
-    var siphoned = CellSet()
-    var siphonCentres = CellSet()
-    var exit: Cell
+public struct Board: Equatable, Sendable {
+    /// The most credits or energy of a cell.
+    public static let mostResource: UInt8 = 3
+
+    public var blocks = CellMap<Block>()
+    public var credits = CellMap<UInt8>()
+    public var energy = CellMap<UInt8>()
+    public var pickups = CellSet()
+    public var siphoned = CellSet()
+    public var siphonCenters = CellSet()
+    public var exit: Cell
+
+    public init(exit: Cell) {
+        self.exit = exit
+    }
 
     /// The cells that walking may use: those without a block (A4).
     var open: CellSet { .all - blocks.cells }

@@ -1,15 +1,30 @@
-/// Storage for what stands in cells: at most one value a cell (A3), inline, so copying a game allocates nothing.
+/// What stands in which cell: at most one value a cell (A3).
 
-struct CellMap<Value: Equatable & Sendable>: Equatable, Sendable {
+/// A value that can stand in a cell. `Word` is an integer at least as large as the value, whose bits it holds.
+public protocol CellValue: BitwiseCopyable, Equatable, Sendable {
+    associatedtype Word: SIMDScalar & FixedWidthInteger & Sendable
+    where Word.SIMD32Storage: Sendable, Word.SIMD4Storage: Sendable
+}
+
+extension UInt8: CellValue {
+    public typealias Word = UInt8
+}
+
+/// What other modules read of it is inlinable: a generic type that is not specialised there is ten times slower.
+public struct CellMap<Value: CellValue>: Equatable, Sendable {
     /// The cells that hold a value.
-    private(set) var cells = CellSet()
-    private var values = InlineArray<36, Value?>(repeating: nil)
+    public private(set) var cells = CellSet()
+    /// The bits of the values; those of other cells mean nothing.
+    @usableFromInline var words = PerCell<Value.Word>()
 
-    subscript(cell: Cell) -> Value? {
-        get { values[cell.index] }
+    public subscript(cell: Cell) -> Value? {
+        @inlinable get { cells.contains(cell) ? value(cell) : nil }
         set {
-            values[cell.index] = newValue
-            if newValue == nil { cells.remove(cell) } else { cells.insert(cell) }
+            guard let newValue else { return cells.remove(cell) }
+            cells.insert(cell)
+            var word = Value.Word.zero
+            withUnsafeMutableBytes(of: &word) { $0.storeBytes(of: newValue, as: Value.self) }
+            words[cell.index] = word
         }
     }
 
@@ -20,23 +35,30 @@ struct CellMap<Value: Equatable & Sendable>: Equatable, Sendable {
         return value
     }
 
-    /// The cells whose value satisfies a condition.
-    func cells(where condition: (Value) -> Bool) -> CellSet {
-        var found = CellSet()
-        for cell in cells {
-            if let value = values[cell.index], condition(value) { found.insert(cell) }
+    /// Calls `body` with every cell that holds a value, in row-major order, and the value.
+    @inlinable
+    public func visit(_ body: (Cell, Value) -> Void) {
+        withUnsafeBytes(of: words) { words in
+            for cell in cells {
+                body(cell, words.load(fromByteOffset: MemoryLayout<Value.Word>.size * cell.index, as: Value.self))
+            }
         }
+    }
+
+    /// The cells whose value satisfies a condition.
+    public func cells(where condition: (Value) -> Bool) -> CellSet {
+        var found = CellSet()
+        for cell in cells where condition(value(cell)) { found.insert(cell) }
         return found
     }
 
-    /// Changes every value in place; nil removes it.
-    mutating func update(_ change: (Cell, Value) -> Value?) {
-        for cell in cells {
-            if let value = values[cell.index] { self[cell] = change(cell, value) }
-        }
+    public static func == (left: CellMap, right: CellMap) -> Bool {
+        left.cells == right.cells && left.cells.allSatisfy { left.value($0) == right.value($0) }
     }
 
-    static func == (left: CellMap, right: CellMap) -> Bool {
-        left.cells == right.cells && left.cells.allSatisfy { left[$0] == right[$0] }
+    /// The value of one of `cells`.
+    @inlinable
+    func value(_ cell: Cell) -> Value {
+        withUnsafeBytes(of: words[cell.index]) { $0.load(as: Value.self) }
     }
 }

@@ -1,18 +1,10 @@
 /// Enemies and transmissions. Rules A5, A6.
 
 /// The enemy types in A5's order, which lists of types are drawn in (R5).
-public enum EnemyType: UInt8, CaseIterable, Sendable {
+public enum EnemyType: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case virus, daemon, glitch, cryptog
 
-    public var name: String {
-        switch self {
-        case .virus: "virus"
-        case .daemon: "daemon"
-        case .glitch: "glitch"
-        case .cryptog: "cryptog"
-        }
-    }
-
+    public var name: String { String(describing: self) }
     public var maxHP: UInt8 { self == .daemon ? 3 : 2 }
     /// Movement rounds it takes part in each turn (E4).
     public var speed: Int { self == .virus ? 2 : 1 }
@@ -20,30 +12,58 @@ public enum EnemyType: UInt8, CaseIterable, Sendable {
 }
 
 /// Where an enemy or transmission came from; kept for its whole life (A5, A6).
-struct Origin: Equatable, Sendable {
-    static let stage = Origin()
+public struct Origin: Equatable, Sendable, BitwiseCopyable {
+    public static let stage = Origin()
 
-    var fromSiphon = false
-    var fromSchedule = false
+    public let fromSiphon: Bool
+    public let fromSchedule: Bool
+
+    public init(fromSiphon: Bool = false, fromSchedule: Bool = false) {
+        self.fromSiphon = fromSiphon
+        self.fromSchedule = fromSchedule
+    }
 }
 
-struct Enemy: Equatable, Sendable {
-    var type: EnemyType
-    var hp: UInt8
-    var disabled: UInt8 = 0
-    var isStunned = false
-    var origin: Origin
+public struct Enemy: CellValue {
+    public typealias Word = UInt64
+
+    public var type: EnemyType
+    public var hp: UInt8
+    public var disabledTurns: UInt8
+    public var isStunned: Bool
+    public let origin: Origin
     /// Of a cryptog, the cell where it was last seen; nil for every other type.
-    var lastKnown: Cell?
+    public var lastKnown: Cell?
+
+    public init(
+        type: EnemyType, hp: UInt8, disabledTurns: UInt8 = 0, isStunned: Bool = false, origin: Origin,
+        lastKnown: Cell? = nil
+    ) {
+        self.type = type
+        self.hp = hp
+        self.disabledTurns = disabledTurns
+        self.isStunned = isStunned
+        self.origin = origin
+        self.lastKnown = lastKnown
+    }
 }
 
-struct Transmission: Equatable, Sendable {
-    var type: EnemyType
-    var turnsRemaining: UInt8
-    var origin: Origin
+public struct Transmission: CellValue {
+    public typealias Word = UInt32
+
+    public let type: EnemyType
+    public var turnsRemaining: UInt8
+    public let origin: Origin
+
+    public init(type: EnemyType, turnsRemaining: UInt8, origin: Origin) {
+        self.type = type
+        self.turnsRemaining = turnsRemaining
+        self.origin = origin
+    }
 
     /// The enemy it becomes (E3).
     func enemy(at cell: Cell) -> Enemy {
-        Enemy(type: type, hp: type.maxHP, disabled: 1, origin: origin, lastKnown: type == .cryptog ? cell : nil)
+        Enemy(
+            type: type, hp: type.maxHP, disabledTurns: 1, origin: origin, lastKnown: type == .cryptog ? cell : nil)
     }
 }

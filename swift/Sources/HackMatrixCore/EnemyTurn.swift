@@ -3,9 +3,9 @@
 extension Game {
     /// Everything that happens after an action that ends the player's turn (C2).
     mutating func enemyTurn() {
-        if now.isStepOn {
+        if now.stepActive {
             fire(.`E1`)
-            now.isStepOn = false
+            now.stepActive = false
             return
         }
         fire(.`E2`)
@@ -56,11 +56,11 @@ extension Game {
 
     /// E4: whether an enemy takes part in a round.
     private mutating func canAct(_ enemy: Enemy, in round: Int, hasAttacked: Bool) -> Bool {
-        if enemy.disabled > 0 { fire(.`E4.disabled`) }
+        if enemy.disabledTurns > 0 { fire(.`E4.disabled`) }
         if enemy.isStunned { fire(.`E4.stunned`) }
         if hasAttacked { fire(.`E4.attacked`) }
         if round >= enemy.type.speed { fire(.`E4.tooSlow`) }
-        return enemy.disabled == 0 && !enemy.isStunned && !hasAttacked && round < enemy.type.speed
+        return enemy.disabledTurns == 0 && !enemy.isStunned && !hasAttacked && round < enemy.type.speed
     }
 
     /// E5
@@ -145,32 +145,32 @@ extension Game {
 
     /// E10
     private mutating func spawnScheduled() {
-        guard now.turn >= now.nextScheduledTurn else { return }
-        if now.isCalmOn {
+        guard now.turn >= now.nextScheduledTaskTurn else { return }
+        if now.scheduledTasksDisabled {
             fire(.`E10.calm`)
             return
         }
         let found = spawn(Origin(fromSchedule: true), at: (.scheduleCell, .scheduleType))
         fire(found ? .`E10.spawned` : .`E10.dropped`)
-        now.nextScheduledTurn = now.turn &+ now.spawnInterval
+        now.nextScheduledTaskTurn = now.turn &+ now.scheduledTaskInterval
     }
 
     /// E11. No cell becomes empty while spawning, so the first one dropped means that all further ones are.
     private mutating func spawnFromSiphons() {
-        for number in 0..<now.pendingSiphonSpawns.value {
+        for number in 0..<now.pendingSiphonTransmissions.value {
             fire(.`E11`)
             if !spawn(Origin(fromSiphon: true), at: (.siphonCell, .siphonType), number: number) { break }
         }
-        now.pendingSiphonSpawns = Amount(0)
+        now.pendingSiphonTransmissions = Amount(0)
     }
 
     /// E12
     private mutating func recover() {
         for cell in now.enemies.cells {
-            guard var enemy = now.enemies[cell], enemy.disabled > 0 || enemy.isStunned else { continue }
-            if enemy.disabled > 0 { fire(.`E12.disabled`) }
+            guard var enemy = now.enemies[cell], enemy.disabledTurns > 0 || enemy.isStunned else { continue }
+            if enemy.disabledTurns > 0 { fire(.`E12.disabled`) }
             if enemy.isStunned { fire(.`E12.stunned`) }
-            enemy.disabled -= min(enemy.disabled, 1)
+            enemy.disabledTurns -= min(enemy.disabledTurns, 1)
             enemy.isStunned = false
             now.enemies[cell] = enemy
         }

@@ -1,67 +1,22 @@
-/// The game: its complete state, start, step and stage completion. Rules B1, C1–C5, P-UNDO's record, R3, R6.
-
-/// Everything that UNDO brings back (P-UNDO): the game without its history, seed and event number.
-struct Position: Equatable, Sendable {
-    var player: Player
-    var board: Board
-    var enemies = CellMap<Enemy>()
-    var transmissions = CellMap<Transmission>()
-    var owned = ProgramSet()
-    /// 1…8, 9 once the game is won (C3).
-    var stage = 1
-    var turn: UInt32 = 0
-    var isShowOn = false
-    var isCalmOn = false
-    var isStepOn = false
-    /// Uses of ATK+ in this stage.
-    var attackPlusUses: UInt8 = 0
-    var spawnInterval: UInt32
-    var nextScheduledTurn: UInt32
-    var pendingSiphonSpawns = Amount(0)
-    var closestApproach: UInt8 = 0
-
-    /// The cells of enemies and transmissions.
-    var movers: CellSet { enemies.cells | transmissions.cells }
-
-    /// At hp 0 and at stage 9 the game is over (C4).
-    var isOver: Bool { player.hp == 0 || stage > Stage.last }
-
-    func enemies(of type: EnemyType) -> CellSet {
-        enemies.cells { $0.type == type }
-    }
-}
-
-/// What one step did, kept until the next one.
-struct StepLog: Sendable {
-    var fired = MarkSet()
-    var kills = 0
-    var pickups = 0
-    var completedStage: Int?
-    var missedBySiphon = 0
-    var undone: Undone?
-
-    /// What an UNDO took back (W3).
-    struct Undone: Sendable {
-        let kills: Int
-        let pickups: Int
-        let approach: Int
-    }
-}
+/// The game: its complete state, start, step and stage completion. Rules B1, C1–C5, R1, R3, R6.
 
 /// One game of HackMatrix: a pure function of its seed and the actions it was given (R1).
 public struct Game: Sendable {
-    var now: Position
+    public internal(set) var now: Snapshot
     /// The state before the last turn of this stage (P-UNDO).
-    var history: Position?
-    var killsSinceHistory = Amount(0)
-    var pickupsSinceHistory = Amount(0)
-    public internal(set) var seed: UInt64
+    public internal(set) var history: Snapshot?
+    public internal(set) var killsSinceHistory = Amount(0)
+    public internal(set) var pickupsSinceHistory = Amount(0)
+    public let seed: UInt64
     public internal(set) var eventNumber: UInt32 = 0
-    var log = StepLog()
+    /// What the last action did.
+    var deed = Deed()
+    /// The marks of the last step, or of the start of the game.
+    public private(set) var firedMarks = MarkSet()
 
     /// A game in a given state.
-    init(
-        now: Position, history: Position?, killsSinceHistory: Amount, pickupsSinceHistory: Amount,
+    public init(
+        now: Snapshot, history: Snapshot?, killsSinceHistory: Amount, pickupsSinceHistory: Amount,
         seed: UInt64, eventNumber: UInt32
     ) {
         self.now = now
@@ -75,8 +30,7 @@ public struct Game: Sendable {
     /// A new game (B1).
     public init(seed: UInt64) {
         let anywhere = Cell(index: 0)
-        now = Position(
-            player: Player(cell: anywhere), board: Board(exit: anywhere), spawnInterval: 0, nextScheduledTurn: 0)
+        now = Snapshot(player: Player(cell: anywhere), exit: anywhere)
         self.seed = seed
         now.player.cell = uniformCell(of: .corners, .start) ?? anywhere
         takeBonus()
@@ -90,9 +44,6 @@ public struct Game: Sendable {
         return next
     }
 
-    /// The marks of the last step, or of the start of the game.
-    public var firedMarks: MarkSet { log.fired }
-
     public var stage: Int { now.stage }
     public var turn: UInt32 { now.turn }
     public var score: Int { now.player.score.value }
@@ -101,7 +52,8 @@ public struct Game: Sendable {
     /// Performs one action (C). An invalid one changes nothing but ends the episode (C1, C4).
     @discardableResult
     public mutating func step(_ action: Action) -> Outcome {
-        log = StepLog()
+        deed = Deed()
+        firedMarks = MarkSet()
         guard isValid(action) else {
             fire(.`C1.invalid`)
             fire(.`C4.invalid`)
@@ -112,7 +64,7 @@ public struct Game: Sendable {
         let before = Before(now)
         countEvent()
         perform(action)
-        if action.endsTurn && log.completedStage == nil {
+        if action.endsTurn && deed.completedStage == nil {
             enemyTurn()
         }
         fire(action.endsTurn ? .`C2.turnEnds` : .`C2.turnStays`)
@@ -120,8 +72,13 @@ public struct Game: Sendable {
     }
 
     @inline(__always)
+    mutating func fire(_ component: Component) {
+        firedMarks.insert(component)
+    }
+
+    @inline(__always)
     mutating func fire(_ mark: Mark) {
-        log.fired.insert(mark)
+        firedMarks.insert(mark)
     }
 
     /// Fires A7's mark when an addition was cut.
@@ -159,17 +116,9 @@ public struct Game: Sendable {
         }
     }
 
-    /// P-UNDO: the state just before the turn becomes the history.
-    private mutating func record() {
-        fire(.`P-UNDO.record`)
-        history = now
-        killsSinceHistory = Amount(0)
-        pickupsSinceHistory = Amount(0)
-    }
-
     /// C3: the player has entered the exit.
     mutating func completeStage() {
-        log.completedStage = now.stage
+        deed.completedStage = now.stage
         if now.player.hp == Player.maxHP { fire(.`C3.fullHP`) }
         now.player.hp = min(now.player.hp + 1, Player.maxHP)
         now.stage += 1
@@ -181,16 +130,10 @@ public struct Game: Sendable {
             generateStage()
         }
     }
-
-    mutating func forgetHistory() {
-        history = nil
-        killsSinceHistory = Amount(0)
-        pickupsSinceHistory = Amount(0)
-    }
 }
 
 extension Game: Equatable {
-    /// Whether two games are in the same complete state; what their last steps did is no part of it.
+    /// Whether two games are in the same complete state; what their last actions did is no part of it.
     public static func == (left: Game, right: Game) -> Bool {
         left.now == right.now && left.history == right.history && left.seed == right.seed
             && left.eventNumber == right.eventNumber && left.killsSinceHistory == right.killsSinceHistory

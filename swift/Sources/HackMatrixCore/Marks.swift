@@ -59,10 +59,7 @@ public enum Mark: UInt8, CaseIterable, Sendable {
     case `E10.spawned`, `E10.dropped`, `E10.calm`
     case `E11`
     case `E12.disabled`, `E12.stunned`
-    // W: reward
-    case `W.step_penalty`, `W.stage_completion`, `W.score_gain`, `W.kills`, `W.data_siphon`, `W.distance_shaping`
-    case `W.victory`, `W.death_penalty`, `W.resource_gain`, `W.resource_holding`, `W.damage_penalty`
-    case `W.hp_recovery`, `W.siphon_quality`, `W.siphon_death_penalty`, `W.program_waste`
+    // W: reward; a component that is not zero has a mark of its own, after these
     case `W1.closer`, `W1.noPath`, `W1.completed`, `W1.death`
     case `W2.missed`, `W2.best`, `W2.onBlock`
     case `W3.kills`, `W3.pickups`, `W3.distance`
@@ -77,42 +74,42 @@ public enum Mark: UInt8, CaseIterable, Sendable {
 
     /// The rule id and branch, for example "E6.cryptog".
     public var name: String { String(describing: self).filter { $0 != "`" } }
-
-    /// The mark of a reward component that was not zero.
-    init?(_ component: Component) {
-        self.init(rawValue: Mark.`W.step_penalty`.rawValue + UInt8(component.rawValue))
-    }
 }
 
 /// The marks that fired, each once.
 public struct MarkSet: Equatable, Sendable {
-    private var words = InlineArray<4, UInt64>(repeating: 0)
+    /// The names of all marks in the order of their counts: those of `Mark`, then one for each reward component.
+    public static let names = Mark.allCases.map(\.name) + Component.allCases.map { "W.\($0.name)" }
+
+    /// One bit for every mark.
+    private var words = SIMD4<UInt64>()
 
     public init() {}
 
     @inline(__always)
-    mutating func insert(_ mark: Mark) {
-        words[Int(mark.rawValue >> 6)] |= 1 << UInt64(mark.rawValue & 63)
-    }
+    mutating func insert(_ mark: Mark) { insert(place: Int(mark.rawValue)) }
 
-    mutating func formUnion(_ other: MarkSet) {
-        for index in words.indices { words[index] |= other.words[index] }
+    @inline(__always)
+    mutating func insert(_ component: Component) { insert(place: Mark.allCases.count + component.rawValue) }
+
+    @inline(__always)
+    private mutating func insert(place: Int) {
+        withUnsafeMutableBytes(of: &words) {
+            $0.assumingMemoryBound(to: UInt64.self)[place / 64] |= 1 << UInt64(place % 64)
+        }
     }
 
     public func contains(_ mark: Mark) -> Bool {
-        words[Int(mark.rawValue >> 6)] & 1 << UInt64(mark.rawValue & 63) != 0
+        words[Int(mark.rawValue / 64)] & 1 << UInt64(mark.rawValue % 64) != 0
     }
 
-    public static func == (left: MarkSet, right: MarkSet) -> Bool {
-        left.words.indices.allSatisfy { left.words[$0] == right.words[$0] }
-    }
-
-    /// Calls `body` with the index in `Mark.allCases` of every mark of the set.
-    public func forEachIndex(_ body: (Int) -> Void) {
+    /// Counts every mark of the set once.
+    /// - Parameter counts: one count for each of `names`.
+    public func count(in counts: inout [UInt64]) {
         for index in words.indices {
             var rest = words[index]
             while rest != 0 {
-                body(64 * index + rest.trailingZeroBitCount)
+                counts[64 * index + rest.trailingZeroBitCount] &+= 1
                 rest &= rest &- 1
             }
         }

@@ -32,7 +32,7 @@ extension Game {
             fire(.`V2.transmission`)
             remove(cell)
         } else {
-            hit(CellSet(cell), damage: now.player.attack)
+            hit(CellSet(cell), damage: now.player.attackDamage)
             fire(now.enemies.cells.contains(cell) ? .`V2.stunned` : .`V2.removed`)
         }
     }
@@ -45,7 +45,7 @@ extension Game {
             fire(.`V3.pickup`)
             now.board.pickups.remove(cell)
             note(saturated: now.player.dataSiphons.add(1))
-            log.pickups += 1
+            deed.pickups += 1
             if history != nil { note(saturated: pickupsSinceHistory.add(1)) }
         }
         if cell == now.board.exit {
@@ -78,7 +78,7 @@ extension Game {
             return
         }
         fire(.`V4.kill`)
-        log.kills += 1
+        deed.kills += 1
         if history != nil { note(saturated: killsSinceHistory.add(1)) }
     }
 }

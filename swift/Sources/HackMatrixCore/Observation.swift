@@ -1,90 +1,121 @@
-/// The observation: 1545 values, each a small integer over a divisor. Rules O1–O4.
+/// The observation: small integers, each over a divisor of its own. Rules O1–O4.
 
-/// The layout of the observation (O1–O3).
+/// A value of the observation: what it is called and what its integer is divided by.
+public struct Feature: Sendable {
+    public let name: String
+    public let divisor: UInt8
+}
+
+/// The layout of the observation: the player's features, the programs, the features of every cell (O1–O3).
 public enum Observation {
-    /// A value of the layout: what it is called and what its integer is divided by.
-    struct Feature: Sendable {
-        let name: String
-        let divisor: UInt8
+    public static let player = PlayerLayout()
+    public static let programs = Program.allCases.map { Feature(name: $0.name, divisor: 1) }
+    public static let cell = CellLayout()
+
+    public static let size = player.features.count + programs.count + Cell.count * cell.features.count
+
+    /// The divisor of each value.
+    public static let divisors: [UInt8] =
+        (player.features + programs + (0..<Cell.count).flatMap { _ in cell.features }).map(\.divisor)
+
+    // Where a value is capped at 1.
+    static let mostResources: UInt8 = 50
+    static let mostDataSiphons: UInt8 = 10
+    static let mostTurns: UInt8 = 4
+
+    /// Places of the player's features, one line for each in the order of O1.
+    public struct PlayerLayout: Sendable {
+        public let features: [Feature]
+        let row, col, hp, credits, energy, stage, dataSiphons, attackDamage, showActivated, scheduledTasksDisabled: Int
+
+        fileprivate init() {
+            var list = FeatureList()
+            row = list.add("row", over: UInt8(Cell.side - 1))
+            col = list.add("col", over: UInt8(Cell.side - 1))
+            hp = list.add("hp", over: Player.maxHP)
+            credits = list.add("credits", over: mostResources)
+            energy = list.add("energy", over: mostResources)
+            stage = list.add("stage", over: UInt8(Stage.last - 1))
+            dataSiphons = list.add("dataSiphons", over: mostDataSiphons)
+            attackDamage = list.add("attack", over: Player.maxAttackDamage - 1)
+            showActivated = list.add("showActivated")
+            scheduledTasksDisabled = list.add("scheduledTasksDisabled")
+            features = list.features
+        }
     }
 
-    static let player = [
-        Feature(name: "row", divisor: 5), Feature(name: "col", divisor: 5), Feature(name: "hp", divisor: 3),
-        Feature(name: "credits", divisor: 50), Feature(name: "energy", divisor: 50),
-        Feature(name: "stage", divisor: 7), Feature(name: "dataSiphons", divisor: 10),
-        Feature(name: "attack", divisor: 2), Feature(name: "showActivated", divisor: 1),
-        Feature(name: "scheduledTasksDisabled", divisor: 1),
-    ]
+    /// Places of a cell's features within the cell, one line for each in the order of O3. Types and programs take as
+    /// many places as there are of them.
+    public struct CellLayout: Sendable {
+        public let features: [Feature]
+        let enemyTypes, enemyHP, stunned, fromSiphon, data, program, question, points, siphoned, programs: Int
+        let spawnCount, turnsRemaining, credits, energy, pickup, exit, siphonCenter: Int
 
-    static let programs = Program.allCases.map { Feature(name: $0.name, divisor: 1) }
+        fileprivate init() {
+            var list = FeatureList()
+            enemyTypes = list.add(EnemyType.allCases.map(\.name))
+            enemyHP = list.add("enemyHP", over: EnemyType.allCases.map(\.maxHP).max() ?? 1)
+            stunned = list.add("stunned")
+            fromSiphon = list.add("fromSiphon")
+            data = list.add("data")
+            program = list.add("program")
+            question = list.add("question")
+            points = list.add("points", over: Block.mostPoints)
+            siphoned = list.add("siphoned")
+            programs = list.add(Program.allCases.map { "block:\($0.name)" })
+            spawnCount = list.add("spawn", over: Block.mostSpawnCount)
+            turnsRemaining = list.add("transmissionTurns", over: mostTurns)
+            credits = list.add("credits", over: Board.mostResource)
+            energy = list.add("energy", over: Board.mostResource)
+            pickup = list.add("pickup")
+            exit = list.add("exit")
+            siphonCenter = list.add("siphonCentre")
+            features = list.features
+        }
+    }
 
-    static let cell =
-        ["virus", "daemon", "glitch", "cryptog"].map { Feature(name: $0, divisor: 1) }
-        + [Feature(name: "enemyHP", divisor: 3)]
-        + ["stunned", "fromSiphon", "data", "program", "question"].map { Feature(name: $0, divisor: 1) }
-        + [Feature(name: "points", divisor: 9), Feature(name: "siphoned", divisor: 1)]
-        + Program.allCases.map { Feature(name: "block:\($0.name)", divisor: 1) }
-        + [
-            Feature(name: "spawn", divisor: 9), Feature(name: "transmissionTurns", divisor: 4),
-            Feature(name: "credits", divisor: 3), Feature(name: "energy", divisor: 3),
-        ]
-        + ["pickup", "exit", "siphonCentre"].map { Feature(name: $0, divisor: 1) }
+    private struct FeatureList {
+        private(set) var features: [Feature] = []
 
-    public static let playerFeatures = 10
-    public static let programFeatures = 23
-    public static let cellFeatures = 42
-    public static let size = playerFeatures + programFeatures + Cell.count * cellFeatures
+        /// - Returns: the place of the feature.
+        mutating func add(_ name: String, over divisor: UInt8 = 1) -> Int {
+            features.append(Feature(name: name, divisor: divisor))
+            return features.count - 1
+        }
 
-    /// The divisor of each of the 1545 values.
-    public static let divisors: [UInt8] =
-        (player + programs + (0..<Cell.count).flatMap { _ in cell }).map(\.divisor)
-
-    /// Where the values of a cell's features begin within the cell.
-    fileprivate enum Offset {
-        static let hp = 4
-        static let stunned = 5
-        static let fromSiphon = 6
-        static let data = 7
-        static let program = 8
-        static let question = 9
-        static let points = 10
-        static let siphoned = 11
-        static let programs = 12
-        static let spawn = 35
-        static let transmission = 36
-        static let credits = 37
-        static let energy = 38
-        static let pickup = 39
-        static let exit = 40
-        static let siphonCentre = 41
+        /// - Returns: the place of the first of the features.
+        mutating func add(_ names: [String]) -> Int {
+            features += names.map { Feature(name: $0, divisor: 1) }
+            return features.count - names.count
+        }
     }
 }
 
-extension Position {
+extension Snapshot {
     /// The cryptogs that do not show (O4).
-    var hiddenCryptogs: CellSet {
-        isShowOn ? CellSet() : enemies(of: .cryptog) - player.line
+    public var hiddenCryptogs: CellSet {
+        showActivated ? CellSet() : enemies(of: .cryptog) - player.line
     }
 
     /// The cells whose credits and energy show (O4).
-    var uncovered: CellSet { board.open | board.siphoned }
+    public var uncovered: CellSet { board.open | board.siphoned }
 }
 
 extension Game {
     /// Writes the observation as small integers: value `i` of O is `output[i]` / `Observation.divisors[i]`.
     /// - Parameters:
-    ///   - output: 1545 bytes, overwritten.
+    ///   - output: `Observation.size` bytes, overwritten.
     ///   - marks: receives the marks of the O rules.
     public func observe(into output: UnsafeMutableBufferPointer<UInt8>, marks: inout MarkSet) {
         precondition(output.count == Observation.size, "an observation has \(Observation.size) values")
         output.update(repeating: 0)
         observePlayer(output, &marks)
-        for program in now.owned {
+        let programs = UnsafeMutableBufferPointer(rebasing: output[Observation.player.features.count...])
+        for program in now.ownedPrograms {
             marks.insert(.`O2`)
-            output[Observation.playerFeatures + program.rawValue - Program.push.rawValue] = 1
+            programs[program.place] = 1
         }
-        let grid = UnsafeMutableBufferPointer(
-            rebasing: output[(Observation.playerFeatures + Observation.programFeatures)...])
+        let grid = UnsafeMutableBufferPointer(rebasing: programs[Observation.programs.count...])
         observeMovers(grid, &marks)
         observeBlocks(grid, &marks)
         observeGround(grid, &marks)
@@ -92,86 +123,93 @@ extension Game {
 
     /// O1
     private func observePlayer(_ output: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+        let place = Observation.player
         let player = now.player
-        let values = (credits: player.credits.value, energy: player.energy.value, siphons: player.dataSiphons.value)
-        if values.credits > 50 || values.energy > 50 || values.siphons > 10 { marks.insert(.`O1.capped`) }
-        output[0] = UInt8(player.cell.row)
-        output[1] = UInt8(player.cell.col)
-        output[2] = player.hp
-        output[3] = UInt8(min(values.credits, 50))
-        output[4] = UInt8(min(values.energy, 50))
-        output[5] = UInt8(min(now.stage - 1, 7))
-        output[6] = UInt8(min(values.siphons, 10))
-        output[7] = player.attack - 1
-        output[8] = now.isShowOn ? 1 : 0
-        output[9] = now.isCalmOn ? 1 : 0
+        output[place.row] = UInt8(player.cell.row)
+        output[place.col] = UInt8(player.cell.col)
+        output[place.hp] = player.hp
+        output[place.credits] = capped(player.credits, at: Observation.mostResources, &marks)
+        output[place.energy] = capped(player.energy, at: Observation.mostResources, &marks)
+        output[place.stage] = UInt8(min(now.stage, Stage.last) - 1)
+        output[place.dataSiphons] = capped(player.dataSiphons, at: Observation.mostDataSiphons, &marks)
+        output[place.attackDamage] = player.attackDamage - 1
+        output[place.showActivated] = now.showActivated ? 1 : 0
+        output[place.scheduledTasksDisabled] = now.scheduledTasksDisabled ? 1 : 0
     }
 
-    /// O3: 0–6 and 36
+    private func capped(_ amount: Amount, at most: UInt8, _ marks: inout MarkSet) -> UInt8 {
+        if amount.value > Int(most) { marks.insert(.`O1.capped`) }
+        return UInt8(min(amount.value, Int(most)))
+    }
+
+    /// O3: enemies and transmissions
     private func observeMovers(_ grid: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+        let place = Observation.cell
         let hidden = now.hiddenCryptogs
         if !hidden.isEmpty { marks.insert(.`O4.hiddenCryptog`) }
         for cell in now.enemies.cells - hidden {
             guard let enemy = now.enemies[cell] else { continue }
             marks.insert(enemy.type == .cryptog ? .`O4.shownCryptog` : .`O3.enemy`)
-            let base = cell.index * Observation.cellFeatures
-            grid[base + Int(enemy.type.rawValue)] = 1
-            grid[base + Observation.Offset.hp] = enemy.hp
-            grid[base + Observation.Offset.stunned] = enemy.isStunned ? 1 : 0
-            grid[base + Observation.Offset.fromSiphon] = enemy.origin.fromSiphon ? 1 : 0
+            let base = cell.index * place.features.count
+            grid[base + place.enemyTypes + Int(enemy.type.rawValue)] = 1
+            grid[base + place.enemyHP] = enemy.hp
+            grid[base + place.stunned] = enemy.isStunned ? 1 : 0
+            grid[base + place.fromSiphon] = enemy.origin.fromSiphon ? 1 : 0
         }
         for cell in now.transmissions.cells {
             guard let transmission = now.transmissions[cell] else { continue }
             marks.insert(.`O3.transmission`)
-            let base = cell.index * Observation.cellFeatures
-            grid[base + Observation.Offset.transmission] = min(transmission.turnsRemaining, 4)
+            let base = cell.index * place.features.count
+            grid[base + place.turnsRemaining] = min(transmission.turnsRemaining, Observation.mostTurns)
         }
     }
 
-    /// O3: 7–35
+    /// O3: blocks
     private func observeBlocks(_ grid: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+        let place = Observation.cell
         for cell in now.board.blocks.cells {
             guard let block = now.board.blocks[cell] else { continue }
-            let base = cell.index * Observation.cellFeatures
-            grid[base + Observation.Offset.siphoned] = now.board.siphoned.contains(cell) ? 1 : 0
+            let base = cell.index * place.features.count
+            grid[base + place.siphoned] = now.board.siphoned.contains(cell) ? 1 : 0
             if block.isQuestion {
                 marks.insert(.`O4.question`)
-                grid[base + Observation.Offset.question] = 1
+                grid[base + place.question] = 1
                 continue
             }
             marks.insert(.`O3.block`)
-            grid[base + Observation.Offset.spawn] = block.spawn
+            grid[base + place.spawnCount] = block.spawnCount
             switch block.content {
             case .data(let points):
-                grid[base + Observation.Offset.data] = 1
-                grid[base + Observation.Offset.points] = points
+                grid[base + place.data] = 1
+                grid[base + place.points] = points
             case .program(let program):
-                grid[base + Observation.Offset.program] = 1
-                grid[base + Observation.Offset.programs + program.rawValue - Program.push.rawValue] = 1
+                grid[base + place.program] = 1
+                grid[base + place.programs + program.place] = 1
             }
         }
     }
 
-    /// O3: 37–41
+    /// O3: resources, pickups, exit and siphon centres
     private func observeGround(_ grid: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+        let place = Observation.cell
         let board = now.board
         let resources = board.credits.cells | board.energy.cells
         if !(resources - now.uncovered).isEmpty { marks.insert(.`O4.coveredResource`) }
         if !(resources & board.blocks.cells & board.siphoned).isEmpty { marks.insert(.`O4.uncoveredResource`) }
         for cell in resources & now.uncovered {
             marks.insert(.`O3.resource`)
-            let base = cell.index * Observation.cellFeatures
-            grid[base + Observation.Offset.credits] = board.credits[cell] ?? 0
-            grid[base + Observation.Offset.energy] = board.energy[cell] ?? 0
+            let base = cell.index * place.features.count
+            grid[base + place.credits] = board.credits[cell] ?? 0
+            grid[base + place.energy] = board.energy[cell] ?? 0
         }
         for cell in board.pickups {
             marks.insert(.`O3.pickup`)
-            grid[cell.index * Observation.cellFeatures + Observation.Offset.pickup] = 1
+            grid[cell.index * place.features.count + place.pickup] = 1
         }
-        for cell in board.siphonCentres {
+        for cell in board.siphonCenters {
             marks.insert(.`O3.siphonCentre`)
-            grid[cell.index * Observation.cellFeatures + Observation.Offset.siphonCentre] = 1
+            grid[cell.index * place.features.count + place.siphonCenter] = 1
         }
-        grid[board.exit.index * Observation.cellFeatures + Observation.Offset.exit] = 1
+        grid[board.exit.index * place.features.count + place.exit] = 1
     }
 }

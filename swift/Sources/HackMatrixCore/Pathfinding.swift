@@ -1,4 +1,4 @@
-/// Paths over sets of cells, grown layer by layer. Used by B6, E6, E7, W1.
+/// Paths over sets of cells, grown layer by layer. Rules E6, E7, W1; B6 asks it what is connected.
 
 enum Pathfinding {
     /// Length of the shortest path between two cells through `open` (both ends count as open), nil without one.
@@ -43,9 +43,9 @@ enum Pathfinding {
     }
 }
 
-extension Position {
+extension Snapshot {
     /// W1's distance of the player to the exit, nil without a path.
-    var distanceToExit: Int? {
+    public var distanceToExit: Int? {
         Pathfinding.distance(from: player.cell, to: board.exit, through: board.open)
     }
 }

@@ -1,17 +1,17 @@
 /// The player and its counters. Rule A7.
 
-/// A counter in 0…9999 that saturates at both ends (A7).
+/// A counter that saturates at 0 and at `most` (A7).
 public struct Amount: Equatable, Comparable, Sendable {
-    static let most = 9999
+    public static let most = 9999
 
-    private(set) var value: Int
+    public private(set) var value: Int
 
-    /// Clamps to 0…9999.
-    init(_ value: Int) {
+    /// Clamps to 0…`most`.
+    public init(_ value: Int) {
         self.value = min(max(value, 0), Amount.most)
     }
 
-    /// Adds at most 9999 and reports whether the counter was cut at 9999.
+    /// Adds and reports whether the counter was cut at `most`.
     mutating func add(_ gain: Int) -> Bool {
         let sum = value + gain
         self = Amount(sum)
@@ -19,25 +19,29 @@ public struct Amount: Equatable, Comparable, Sendable {
     }
 
     /// Takes away, not below 0.
-    mutating func spend(_ cost: Int) {
+    public mutating func spend(_ cost: Int) {
         self = Amount(value - cost)
     }
 
     public static func < (left: Amount, right: Amount) -> Bool { left.value < right.value }
 }
 
-/// The player (A7); owned programs are kept beside it in `Position`.
-struct Player: Equatable, Sendable {
-    static let maxHP: UInt8 = 3
-    static let maxAttack: UInt8 = 3
+/// The player (A7); the programs it owns are kept beside it in `Snapshot`.
+public struct Player: Equatable, Sendable {
+    public static let maxHP: UInt8 = 3
+    public static let maxAttackDamage: UInt8 = 3
 
-    var cell: Cell
-    var hp = Player.maxHP
-    var attack: UInt8 = 1
-    var credits = Amount(0)
-    var energy = Amount(0)
-    var dataSiphons = Amount(0)
-    var score = Amount(0)
+    public var cell: Cell
+    public var hp = Player.maxHP
+    public var attackDamage: UInt8 = 1
+    public var credits = Amount(0)
+    public var energy = Amount(0)
+    public var dataSiphons = Amount(0)
+    public var score = Amount(0)
+
+    public init(cell: Cell) {
+        self.cell = cell
+    }
 
     /// Whether a cell lies in the player's row or column.
     func sharesLine(with cell: Cell) -> Bool {

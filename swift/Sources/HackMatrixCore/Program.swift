@@ -1,22 +1,24 @@
-/// The 23 programs: table P's columns. Their effects are in Programs.swift, their conditions in Actions.swift.
+/// The programs: names, costs and spawn counts. Table P, M3's action indices, C2; the columns "applicable when" and
+/// "effect" are in ProgramEffects.swift.
 
-/// Programs in table order; `rawValue` is the action index (5–27).
-public enum Program: Int, CaseIterable, Sendable {
+/// Programs in table order; `rawValue` is the action index.
+public enum Program: Int, CaseIterable, Sendable, BitwiseCopyable {
     case push = 5
     case pull, crash, warp, poly, wait, debug, row, col, undo, step, siphonPlus
     case exchange, show, reset, calm, dBomb, delay, antiV, score, reduce, attackPlus, hack
 
-    static let actionIndices = 5...27
+    public static let actionIndices = (Action.count - allCases.count)...(Action.count - 1)
+    public static let mostATKPlusUses: UInt8 = 2
 
-    struct Column {
-        let name: String
-        let credits: Int
-        let energy: Int
-        let spawn: UInt8
+    public struct Column: Sendable {
+        public let name: String
+        public let credits: Int
+        public let energy: Int
+        public let spawn: UInt8
     }
 
     /// The program's line of table P.
-    var column: Column {
+    public var column: Column {
         switch self {
         case .push: Column(name: "push", credits: 0, energy: 2, spawn: 4)
         case .pull: Column(name: "pull", credits: 0, energy: 2, spawn: 4)
@@ -44,23 +46,27 @@ public enum Program: Int, CaseIterable, Sendable {
         }
     }
 
-    var name: String { column.name }
-    var spawn: UInt8 { column.spawn }
+    public var name: String { column.name }
+    public var spawn: UInt8 { column.spawn }
+    /// The place in table P, from 0.
+    var place: Int { rawValue - Program.push.rawValue }
     /// Whether using it ends the player's turn (C2).
     var endsTurn: Bool { self == .wait }
 }
 
 /// A set of programs, one bit per action index; iterates in table order.
 public struct ProgramSet: Equatable, Sendable {
-    static let all = ProgramSet(bits: 0x0FFF_FFE0)
+    static let all = Program.allCases.reduce(into: ProgramSet()) { $0.insert($1) }
 
-    private(set) var bits: UInt32 = 0
+    public private(set) var bits: UInt32 = 0
+
+    public init() {}
 
     var isEmpty: Bool { bits == 0 }
     var count: Int { bits.nonzeroBitCount }
 
-    func contains(_ program: Program) -> Bool { bits & ProgramSet.bit(program) != 0 }
-    mutating func insert(_ program: Program) { bits |= ProgramSet.bit(program) }
+    public func contains(_ program: Program) -> Bool { bits & ProgramSet.bit(program) != 0 }
+    public mutating func insert(_ program: Program) { bits |= ProgramSet.bit(program) }
     mutating func remove(_ program: Program) { bits &= ~ProgramSet.bit(program) }
 
     /// The member at a place in table order.

@@ -39,29 +39,24 @@ enum Threefry {
 }
 
 /// What a word is used for (the table of R5).
-enum Site: UInt32, CaseIterable, Sendable {
+public enum Site: UInt32, CaseIterable, Sendable {
     case start = 1
     case bonus, exit, blockCount, blockCell, question, data, points, program, amount, resource
     case stageCell, stageType, scheduleCell, scheduleType, siphonCell, siphonType
     case warp, poly, order, step
 
     /// The name in the table of R5, for example "STAGE_CELL".
-    var name: String {
-        String(describing: self).reduce(into: "") { name, letter in
-            if letter.isUppercase { name.append("_") }
-            name += letter.uppercased()
-        }
-    }
+    public var name: String { Rules.name(of: self).uppercased() }
 }
 
 /// The words of one event of one game.
 struct Draws: Sendable {
     private let key: (UInt32, UInt32)
-    private let event: UInt32
+    private let eventNumber: UInt32
 
-    init(seed: UInt64, event: UInt32) {
+    init(seed: UInt64, eventNumber: UInt32) {
         key = Draws.key(seed)
-        self.event = event
+        self.eventNumber = eventNumber
     }
 
     /// The word at an address (R4).
@@ -103,7 +98,7 @@ struct Draws: Sendable {
     }
 
     fileprivate func pair(_ site: Site, _ half: Int) -> (UInt32, UInt32) {
-        Threefry.block(key: key, counter: (event, site.rawValue << 16 &+ UInt32(truncatingIfNeeded: half)))
+        Threefry.block(key: key, counter: (eventNumber, site.rawValue << 16 &+ UInt32(truncatingIfNeeded: half)))
     }
 }
 
@@ -130,25 +125,29 @@ private struct RowOfWords {
     }
 }
 
-/// Up to 36 cells in an order of their own, kept inline.
+/// Cells in an order of their own, kept inline.
 struct CellList: Sendable {
-    private var indices = InlineArray<36, UInt8>(repeating: 0)
-    private(set) var count = 0
+    private var indices = PerCell<UInt8>()
+    let count: Int
 
     /// The members of a set by ascending key, ties by cell.
     init(_ cells: CellSet, by key: (Cell) -> UInt32) {
-        var keys = InlineArray<36, UInt32>(repeating: 0)
-        for cell in cells {
-            let own = key(cell)
-            var place = count
-            while place > 0 && keys[place - 1] > own {
-                keys[place] = keys[place - 1]
-                indices[place] = indices[place - 1]
-                place -= 1
+        count = cells.count
+        var keys = PerCell<UInt32>()
+        indices.withWords { indices in
+            keys.withWords { keys in
+                for (end, cell) in cells.enumerated() {
+                    let own = key(cell)
+                    var place = end
+                    while place > 0 && keys[place - 1] > own {
+                        keys[place] = keys[place - 1]
+                        indices[place] = indices[place - 1]
+                        place -= 1
+                    }
+                    keys[place] = own
+                    indices[place] = UInt8(cell.index)
+                }
             }
-            keys[place] = own
-            indices[place] = UInt8(cell.index)
-            count += 1
         }
     }
 
@@ -168,7 +167,7 @@ extension CellList: RandomAccessCollection {
 
 extension Game {
     /// The words of the current event (R3).
-    private var draws: Draws { Draws(seed: seed, event: eventNumber) }
+    private var draws: Draws { Draws(seed: seed, eventNumber: eventNumber) }
 
     /// An integer in 0..<count (R5).
     mutating func below(_ count: Int, _ site: Site, _ index: Int) -> Int {

@@ -1,72 +1,83 @@
-/// The reward in exact thousandths. Table W, W1, W3; W2 is in Siphon.swift.
+/// The reward in exact thousandths. Table W, W1, W3, C4; W2 is in Siphon.swift.
 
-/// The 15 components in the order of table W; `name` is the key there.
+/// The components in the order of table W.
 public enum Component: Int, CaseIterable, Sendable {
     case stepPenalty, stageCompletion, scoreGain, kills, dataSiphon, distanceShaping, victory, deathPenalty
     case resourceGain, resourceHolding, damagePenalty, hpRecovery, siphonQuality, siphonDeathPenalty, programWaste
 
-    public var name: String {
+    /// The key in table W, for example "step_penalty".
+    public var name: String { Rules.name(of: self) }
+
+    /// What table W pays for it: for every stage where it depends on the stage, and of victory also that of a score.
+    public var prices: [Int] {
         switch self {
-        case .stepPenalty: "step_penalty"
-        case .stageCompletion: "stage_completion"
-        case .scoreGain: "score_gain"
-        case .kills: "kills"
-        case .dataSiphon: "data_siphon"
-        case .distanceShaping: "distance_shaping"
-        case .victory: "victory"
-        case .deathPenalty: "death_penalty"
-        case .resourceGain: "resource_gain"
-        case .resourceHolding: "resource_holding"
-        case .damagePenalty: "damage_penalty"
-        case .hpRecovery: "hp_recovery"
-        case .siphonQuality: "siphon_quality"
-        case .siphonDeathPenalty: "siphon_death_penalty"
-        case .programWaste: "program_waste"
+        case .stepPenalty: [Price.stepPenalty]
+        case .stageCompletion: (1...Stage.last).map(Price.stageCompletion)
+        case .scoreGain: [Price.scoreGain]
+        case .kills: [Price.kills]
+        case .dataSiphon: [Price.dataSiphon]
+        case .distanceShaping: [Price.distanceShaping]
+        case .victory: [Price.victory, Price.victoryPerScore]
+        case .deathPenalty: (1...Stage.last).map(Price.deathPenalty)
+        case .resourceGain: [Price.resourceGain]
+        case .resourceHolding: [Price.resourceHolding]
+        case .damagePenalty: [Price.damagePenalty]
+        case .hpRecovery: [Price.hpRecovery]
+        case .siphonQuality: [Price.siphonQuality]
+        case .siphonDeathPenalty: [Price.siphonDeathPenalty]
+        case .programWaste: [Price.programWaste]
         }
     }
 }
 
-/// The prices of table W in thousandths.
-enum Price {
-    static let step = -10
-    static let score = 500
-    static let kill = 300
-    static let pickup = 1000
-    static let approach = 50
-    static let victory = 500_000
-    static let victoryScore = 100_000
-    static let resource = 50
-    static let holding = 10
-    static let hp = 1000
-    static let missed = -25
-    static let siphonDeath = -10_000
-    static let waste = -300
+/// The prices of table W in thousandths, each named after its component.
+public enum Price {
+    public static let stepPenalty = -10
+    public static let scoreGain = 500
+    public static let kills = 300
+    public static let dataSiphon = 1000
+    public static let distanceShaping = 50
+    public static let victory = 500_000
+    public static let victoryPerScore = 100_000
+    public static let resourceGain = 50
+    public static let resourceHolding = 10
+    public static let damagePenalty = -1000
+    public static let hpRecovery = 1000
+    public static let siphonQuality = -25
+    public static let siphonDeathPenalty = -10_000
+    public static let programWaste = -300
 
-    /// For completing stage 1…8.
-    static func completion(of stage: Int) -> Int {
+    public static func stageCompletion(of stage: Int) -> Int {
         stage < Stage.last ? 1000 << (stage - 1) : 100_000
     }
 
-    /// For dying in a stage: half of what the stages before it gave.
-    static func death(in stage: Int) -> Int {
-        -(1..<stage).reduce(0) { $0 + completion(of: $1) } / 2
+    /// Half of what the stages before this one gave.
+    public static func deathPenalty(in stage: Int) -> Int {
+        -(1..<stage).reduce(0) { $0 + stageCompletion(of: $1) } / 2
     }
 }
 
-/// A reward: 15 integers in thousandths.
+/// A reward: one integer in thousandths for each component.
 public struct Reward: Sendable {
-    private var values = InlineArray<15, Int32>(repeating: 0)
+    /// A lane for each component; the next larger vector has 32 of them.
+    private var values = SIMD16<Int32>()
+
+    public init() {}
 
     public internal(set) subscript(component: Component) -> Int {
         get { Int(values[component.rawValue]) }
         set { values[component.rawValue] = Int32(clamping: newValue) }
     }
 
-    /// The component at a place of table W, in thousandths.
-    public subscript(place place: Int) -> Int32 { values[place] }
+    /// Gives `body` the thousandths of all components, in the order of table W.
+    public func withThousandths<Result>(_ body: (UnsafeBufferPointer<Int32>) -> Result) -> Result {
+        withUnsafeBytes(of: values) {
+            body(UnsafeBufferPointer(rebasing: $0.assumingMemoryBound(to: Int32.self)[..<Component.allCases.count]))
+        }
+    }
 
     /// The sum in thousandths.
-    public var total: Int { values.indices.reduce(0) { $0 + Int(values[$1]) } }
+    public var total: Int { Component.allCases.reduce(0) { $0 + self[$1] } }
 
     /// float32(total) / float32(1000), correctly rounded.
     public var float: Float { Float(total) / Float(1000) }
@@ -86,16 +97,33 @@ public struct Outcome: Sendable {
     public internal(set) var won = false
 }
 
+/// What an action did, as the reward needs it besides the states before and after.
+struct Deed: Sendable {
+    var kills = 0
+    var pickups = 0
+    var completedStage: Int?
+    /// Credits and energy (W2).
+    var missedBySiphon = 0
+    var undone: Undone?
+
+    /// What an UNDO took back (W3).
+    struct Undone: Sendable {
+        let kills: Int
+        let pickups: Int
+        let approach: Int
+    }
+}
+
 /// What the reward needs to know about the state before the action.
 struct Before: Sendable {
     let player: Player
     let stage: Int
     let closestApproach: Int
 
-    init(_ position: Position) {
-        player = position.player
-        stage = position.stage
-        closestApproach = Int(position.closestApproach)
+    init(_ snapshot: Snapshot) {
+        player = snapshot.player
+        stage = snapshot.stage
+        closestApproach = Int(snapshot.closestApproach)
     }
 }
 
@@ -103,17 +131,19 @@ extension Game {
     /// The outcome of a valid action that has been performed; lowers the closest approach (W1).
     mutating func settle(_ action: Action, since before: Before) -> Outcome {
         var outcome = Outcome()
-        outcome.completedStage = log.completedStage != nil
+        outcome.completedStage = deed.completedStage != nil
         outcome.died = now.player.hp == 0
-        outcome.won = log.completedStage == Stage.last
+        outcome.won = deed.completedStage == Stage.last
         outcome.isTerminated = now.isOver
         if outcome.died { fire(.`C4.death`) }
         if outcome.won { fire(.`C4.victory`) }
 
         let gained = distanceGained(since: before, died: outcome.died)
         outcome.reward = reward(action, since: before, outcome, distanceGained: gained)
-        for component in Component.allCases where outcome.reward[component] != 0 {
-            if let mark = Mark(component) { fire(mark) }
+        outcome.reward.withThousandths { thousandths in
+            for component in Component.allCases where thousandths[component.rawValue] != 0 {
+                fire(component)
+            }
         }
         return outcome
     }
@@ -128,24 +158,24 @@ extension Game {
         let resourcesBefore = before.player.credits.value + before.player.energy.value
 
         var reward = Reward()
-        reward[.stepPenalty] = Price.step
-        reward[.scoreGain] = Price.score * (player.score.value - before.player.score.value)
-        reward[.kills] = Price.kill * (log.kills - (log.undone?.kills ?? 0))
-        reward[.dataSiphon] = Price.pickup * (log.pickups - (log.undone?.pickups ?? 0))
-        reward[.distanceShaping] = Price.approach * distanceGained
-        reward[.resourceGain] = Price.resource * (resources - resourcesBefore)
-        reward[.damagePenalty] = Price.hp * min(hpChange, 0)
-        reward[.hpRecovery] = Price.hp * max(hpChange, 0)
-        reward[.siphonQuality] = Price.missed * log.missedBySiphon
-        if action == .program(.reset) && before.player.hp == 2 { reward[.programWaste] = Price.waste }
-        if let stage = log.completedStage {
-            reward[.stageCompletion] = Price.completion(of: stage)
-            reward[.resourceHolding] = Price.holding * resources
+        reward[.stepPenalty] = Price.stepPenalty
+        reward[.scoreGain] = Price.scoreGain * (player.score.value - before.player.score.value)
+        reward[.kills] = Price.kills * (deed.kills - (deed.undone?.kills ?? 0))
+        reward[.dataSiphon] = Price.dataSiphon * (deed.pickups - (deed.undone?.pickups ?? 0))
+        reward[.distanceShaping] = Price.distanceShaping * distanceGained
+        reward[.resourceGain] = Price.resourceGain * (resources - resourcesBefore)
+        reward[.damagePenalty] = Price.damagePenalty * max(-hpChange, 0)
+        reward[.hpRecovery] = Price.hpRecovery * max(hpChange, 0)
+        reward[.siphonQuality] = Price.siphonQuality * deed.missedBySiphon
+        if action == .program(.reset) && before.player.hp == 2 { reward[.programWaste] = Price.programWaste }
+        if let stage = deed.completedStage {
+            reward[.stageCompletion] = Price.stageCompletion(of: stage)
+            reward[.resourceHolding] = Price.resourceHolding * resources
         }
-        if outcome.won { reward[.victory] = Price.victory + Price.victoryScore * player.score.value }
+        if outcome.won { reward[.victory] = Price.victory + Price.victoryPerScore * player.score.value }
         if outcome.died {
-            reward[.deathPenalty] = Price.death(in: before.stage)
-            if isSiphonEnemyAdjacent { reward[.siphonDeathPenalty] = Price.siphonDeath }
+            reward[.deathPenalty] = Price.deathPenalty(in: before.stage)
+            if isSiphonEnemyAdjacent { reward[.siphonDeathPenalty] = Price.siphonDeathPenalty }
         }
         return reward
     }
@@ -157,11 +187,11 @@ extension Game {
 
     /// W1 and W3: the cells gained on the closest approach, which becomes the smaller one.
     private mutating func distanceGained(since before: Before, died: Bool) -> Int {
-        if let undone = log.undone {
+        if let undone = deed.undone {
             fireRepayment(undone)
             return -undone.approach
         }
-        if log.completedStage != nil {
+        if deed.completedStage != nil {
             fire(.`W1.completed`)
             return before.closestApproach
         }
@@ -180,7 +210,7 @@ extension Game {
     }
 
     /// W3
-    private mutating func fireRepayment(_ undone: StepLog.Undone) {
+    private mutating func fireRepayment(_ undone: Deed.Undone) {
         if undone.kills > 0 { fire(.`W3.kills`) }
         if undone.pickups > 0 { fire(.`W3.pickups`) }
         if undone.approach > 0 { fire(.`W3.distance`) }

@@ -4,7 +4,7 @@ extension Game {
     /// The siphon action.
     mutating func siphon() {
         let place = now.player.cell
-        log.missedBySiphon = missedBySiphon()
+        deed.missedBySiphon = missedBySiphon()
         let cross = place.cross
         if cross.count < 5 { fire(.`S1.edge`) }
         if !(cross & now.board.siphoned).isEmpty { fire(.`S1.skipped`) }
@@ -12,9 +12,9 @@ extension Game {
         for cell in cross - now.board.siphoned {
             if now.board.blocks.cells.contains(cell) { drainBlock(cell) } else { drainCell(cell) }
         }
-        fire(now.board.siphonCentres.contains(place) ? .`S4.centreAgain` : .`S4.centre`)
+        fire(now.board.siphonCenters.contains(place) ? .`S4.centreAgain` : .`S4.centre`)
         now.board.siphoned |= cross
-        now.board.siphonCentres.insert(place)
+        now.board.siphonCenters.insert(place)
         settleTimers()
     }
 
@@ -27,12 +27,12 @@ extension Game {
             fire(.`S2.data`)
             note(saturated: now.player.score.add(Int(points)))
         case .program(let program):
-            fire(now.owned.contains(program) ? .`S2.alreadyOwned` : .`S2.program`)
-            now.owned.insert(program)
+            fire(now.ownedPrograms.contains(program) ? .`S2.alreadyOwned` : .`S2.program`)
+            now.ownedPrograms.insert(program)
         }
-        note(saturated: now.pendingSiphonSpawns.add(Int(block.spawn)))
+        note(saturated: now.pendingSiphonTransmissions.add(Int(block.spawnCount)))
         block.isQuestion = false
-        block.spawn = 0
+        block.spawnCount = 0
         now.board.blocks[cell] = block
     }
 
@@ -51,10 +51,10 @@ extension Game {
 
     /// S5
     private mutating func settleTimers() {
-        fire(now.spawnInterval <= 4 ? .`S5.floor` : .`S5`)
+        fire(now.scheduledTaskInterval <= 4 ? .`S5.floor` : .`S5`)
         now.player.dataSiphons.spend(1)
-        now.spawnInterval = max(5, now.spawnInterval) - 1
-        now.nextScheduledTurn &+= 5
+        now.scheduledTaskInterval = max(5, now.scheduledTaskInterval) - 1
+        now.nextScheduledTaskTurn &+= 5
     }
 
     /// W2: missed credits plus missed energy of a siphon at the player's cell.
@@ -100,7 +100,7 @@ struct SiphonYield: Equatable, Sendable {
     }
 }
 
-extension Position {
+extension Snapshot {
     /// The yield of a cell; a cell with a block yields nothing (W2).
     func siphonYield(at cell: Cell) -> SiphonYield {
         var yield = SiphonYield()
@@ -110,7 +110,7 @@ extension Position {
             case .data(let points):
                 yield.points += 1 << (4 * UInt64(points))
             case .program(let program):
-                if !owned.contains(program) { yield.programs.insert(program) }
+                if !ownedPrograms.contains(program) { yield.programs.insert(program) }
             case nil:
                 yield.credits += Int(board.credits[cell] ?? 0)
                 yield.energy += Int(board.energy[cell] ?? 0)

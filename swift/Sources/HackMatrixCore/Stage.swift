@@ -1,11 +1,11 @@
-/// Stage generation and the spawning of transmissions. Rules B2–B8, C6.
+/// Stage generation. Rules B2–B8.
 
-enum Stage {
-    static let last = 8
+public enum Stage {
+    public static let last = 8
     static let placementAttempts = 100
 
-    /// The spawn interval a stage starts with (B2).
-    static func interval(of stage: Int) -> UInt32 { UInt32(13 - stage) }
+    /// The interval that a stage starts with (B2).
+    public static func scheduledTaskInterval(of stage: Int) -> UInt32 { UInt32(13 - stage) }
 
     /// B6: no cell is cut off, the exit can be entered, every block can be siphoned.
     static func isValidPlacement(_ blocks: CellSet, exit: Cell) -> Bool {
@@ -34,13 +34,13 @@ extension Game {
 
     private mutating func startTimers() {
         now.turn = 0
-        now.spawnInterval = Stage.interval(of: now.stage)
-        now.nextScheduledTurn = now.spawnInterval
-        now.isShowOn = false
-        now.isCalmOn = false
-        now.isStepOn = false
-        now.attackPlusUses = 0
-        now.pendingSiphonSpawns = Amount(0)
+        now.scheduledTaskInterval = Stage.scheduledTaskInterval(of: now.stage)
+        now.nextScheduledTaskTurn = now.scheduledTaskInterval
+        now.showActivated = false
+        now.scheduledTasksDisabled = false
+        now.stepActive = false
+        now.atkPlusUses = 0
+        now.pendingSiphonTransmissions = Amount(0)
     }
 
     /// B3, on a board cleared of everything
@@ -80,14 +80,14 @@ extension Game {
             let content: BlockContent
             if below(2, .data, index) == 0 {
                 fire(isQuestion ? .`B5.questionData` : .`B5.data`)
-                content = .data(points: UInt8(1 + below(9, .points, index)))
+                content = .data(points: UInt8(1 + below(Int(Block.mostPoints), .points, index)))
             } else {
                 fire(isQuestion ? .`B5.questionProgram` : .`B5.program`)
                 let program = unused.entry(below(unused.count, .program, index))
                 unused.remove(program)
                 content = .program(program)
             }
-            now.board.blocks[cell] = Block(content: content, isQuestion: isQuestion, spawn: content.spawn)
+            now.board.blocks[cell] = Block(content, isQuestion: isQuestion)
         }
     }
 
@@ -108,37 +108,5 @@ extension Game {
                 now.board.energy[cell] = amount
             }
         }
-    }
-
-    /// Spawns the `number`-th transmission of a group with one turn to go (C6).
-    /// - Returns: false when there is no empty cell and it was dropped.
-    mutating func spawn(_ origin: Origin, at sites: (cell: Site, type: Site), number: Int = 0) -> Bool {
-        let empty = now.board.open - now.movers - CellSet(now.player.cell)
-        let covered = empty - now.lineOfFire
-        let choice = covered.isEmpty ? empty : covered
-        guard let cell = uniformCell(of: choice, sites.cell, offset: Cell.count * number) else {
-            fire(.`C6.dropped`)
-            return false
-        }
-        fire(covered.isEmpty ? .`C6.exposed` : .`C6.covered`)
-        let type = EnemyType.allCases[below(EnemyType.allCases.count, sites.type, number)]
-        now.transmissions[cell] = Transmission(type: type, turnsRemaining: 1, origin: origin)
-        return true
-    }
-}
-
-extension Position {
-    /// The cells in the player's line of fire (C6).
-    var lineOfFire: CellSet {
-        let stoppers = enemies.cells | board.blocks.cells
-        var line = CellSet()
-        for direction in Direction.allCases {
-            var front = CellSet(player.cell).shifted(direction)
-            while !front.isEmpty {
-                line |= front
-                front = (front - stoppers).shifted(direction)
-            }
-        }
-        return line
     }
 }

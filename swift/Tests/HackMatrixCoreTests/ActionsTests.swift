@@ -1,5 +1,6 @@
 /// Rules C1, C2, C4, M1–M3.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
@@ -39,9 +40,9 @@ func `M3: a program needs to be owned and paid`(program: Program) {
     game.history = game.now
     #expect(game.isValid(.program(program)))
     #expect(game.validActions.indices.contains(program.rawValue))
-    game.now.owned.remove(program)
+    game.now.ownedPrograms.remove(program)
     #expect(!game.isValid(.program(program)))
-    game.now.owned.insert(program)
+    game.now.ownedPrograms.insert(program)
     for (credits, energy) in [(-1, 0), (0, -1)] {
         var poor = game
         poor.now.player.credits = Amount(program.column.credits + credits)
@@ -62,11 +63,11 @@ func `M3: a program needs to be owned and paid`(program: Program) {
 @Test func `M3: switches that are on, spent uses and the last stage`() {
     let game = emptyGame(player: at(2, 2)) { now in
         now.own(.show, .calm, .score, .attackPlus, .reset, .reduce, .crash)
-        now.isShowOn = true
-        now.isCalmOn = true
+        now.showActivated = true
+        now.scheduledTasksDisabled = true
         now.stage = 8
-        now.attackPlusUses = 2
-        now.data(5, at(2, 3), spawn: 0)
+        now.atkPlusUses = 2
+        now.data(5, at(2, 3), spawnCount: 0)
         now.data(5, at(5, 0))
         now.board.siphoned.insert(at(5, 0))
     }
@@ -108,8 +109,8 @@ func `M3: a program needs to be owned and paid`(program: Program) {
     #expect(game.turn == 3)
 }
 
-@Test func `C1: there are 28 actions`() {
-    #expect((0..<28).allSatisfy { Action(index: $0) != nil })
-    #expect(Action(index: -1) == nil && Action(index: 28) == nil)
-    #expect(Action(index: 4) == .siphon && Action(index: 27) == .program(.hack))
+@Test func `C1: the moves, the siphon, then the programs`() {
+    #expect((0..<Action.count).allSatisfy { Action(index: $0) != nil })
+    #expect(Action(index: -1) == nil && Action(index: Action.count) == nil)
+    #expect(Action(index: 4) == .siphon && Action(index: 5) == .program(.push))
 }

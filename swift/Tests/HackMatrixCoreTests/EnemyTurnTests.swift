@@ -1,11 +1,12 @@
 /// Rules E1–E12.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
 
 /// The board after an enemy turn.
-private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (inout Position) -> Void) -> Game {
+private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (inout Snapshot) -> Void) -> Game {
     var game = emptyGame(player: player, seed: seed, change)
     game.enemyTurn()
     return game
@@ -13,12 +14,12 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
 
 @Test func `E1: STEP skips everything once`() {
     let game = afterTurn { now in
-        now.isStepOn = true
-        now.pendingSiphonSpawns = Amount(2)
+        now.stepActive = true
+        now.pendingSiphonTransmissions = Amount(2)
         now.transmit(.virus, at(3, 3), turns: 1)
         now.put(.daemon, at(0, 1), stunned: true)
     }
-    #expect(!game.now.isStepOn && game.turn == 0 && game.hp == 3 && game.now.pendingSiphonSpawns.value == 2)
+    #expect(!game.now.stepActive && game.turn == 0 && game.hp == 3 && game.now.pendingSiphonTransmissions.value == 2)
     #expect(game.now.transmissions[at(3, 3)]?.turnsRemaining == 1)
     #expect(game.now.enemies[at(0, 1)]?.isStunned == true)
 }
@@ -26,7 +27,7 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
 @Test func `E2: the turn number wraps at 32 bits`() {
     let game = afterTurn { now in
         now.turn = .max
-        now.nextScheduledTurn = .max
+        now.nextScheduledTaskTurn = .max
     }
     #expect(game.turn == 0 && game.now.movers.isEmpty)
 }
@@ -49,12 +50,12 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
     let game = afterTurn { now in
         now.put(.virus, at(5, 0))
         now.put(.daemon, at(0, 5))
-        now.put(.daemon, at(3, 3), disabled: 2)
+        now.put(.daemon, at(3, 3), disabledTurns: 2)
         now.put(.virus, at(4, 4), stunned: true)
     }
     #expect(game.now.enemies[at(3, 0)]?.type == .virus)
     #expect(game.now.enemies[at(0, 4)]?.type == .daemon)
-    #expect(game.now.enemies[at(3, 3)]?.disabled == 1)
+    #expect(game.now.enemies[at(3, 3)]?.disabledTurns == 1)
     #expect(game.now.enemies[at(4, 4)]?.isStunned == false)
 }
 
@@ -71,11 +72,11 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
         now.player.hp = 1
         now.put(.daemon, at(0, 1))
         now.put(.daemon, at(1, 0))
-        now.put(.daemon, at(5, 5), disabled: 1)
-        now.pendingSiphonSpawns = Amount(1)
+        now.put(.daemon, at(5, 5), disabledTurns: 1)
+        now.pendingSiphonTransmissions = Amount(1)
     }
     #expect(game.hp == 0 && game.fired(.`E5.lethal`) && game.fired(.`E5.afterDeath`))
-    #expect(game.now.enemies[at(5, 5)]?.disabled == 0 && game.now.transmissions.cells.count == 1)
+    #expect(game.now.enemies[at(5, 5)]?.disabledTurns == 0 && game.now.transmissions.cells.count == 1)
 }
 
 @Test func `E6: the only shortest path is taken, around blocks and others`() {
@@ -118,7 +119,7 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
     var seen = CellSet()
     for seed in 0..<40 as Range<UInt64> {
         let game = afterTurn(seed: seed) { now in now.put(.daemon, at(3, 3)) }
-        let down = (UInt64(Draws(seed: seed, event: 0).word(.step, 21)) * 2) >> 32 == 0
+        let down = (UInt64(Draws(seed: seed, eventNumber: 0).word(.step, 21)) * 2) >> 32 == 0
         #expect(game.now.enemies.cells == cells(down ? at(2, 3) : at(3, 2)))
         seen |= game.now.enemies.cells
     }
@@ -135,8 +136,8 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
 
 @Test func `E7: without a path the others are ignored, and what they occupy is dropped`() {
     let game = afterTurn { now in
-        now.put(.daemon, at(0, 1), disabled: 9)
-        now.put(.daemon, at(1, 0), disabled: 9)
+        now.put(.daemon, at(0, 1), disabledTurns: 9)
+        now.put(.daemon, at(1, 0), disabledTurns: 9)
         now.put(.daemon, at(0, 4))
     }
     #expect(game.now.enemies.cells == cells(at(0, 1), at(1, 0), at(0, 3)))
@@ -151,7 +152,7 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
     #expect(walled.now.enemies.cells == cells(at(2, 3)), "down comes before left")
     let queue = afterTurn { now in
         for cell in [at(1, 0), at(1, 1), at(1, 2), at(1, 3), at(1, 4)] { now.data(1, cell) }
-        now.put(.daemon, at(0, 1), disabled: 9)
+        now.put(.daemon, at(0, 1), disabledTurns: 9)
         now.put(.daemon, at(0, 2))
     }
     #expect(queue.now.enemies.cells == cells(at(0, 1), at(0, 3)))
@@ -169,33 +170,33 @@ private func afterTurn(player: Cell = at(0, 0), seed: UInt64 = 0, _ change: (ino
 @Test func `E10: one scheduled transmission, then the interval again`() {
     let game = afterTurn { now in
         now.turn = 11
-        now.spawnInterval = 7
+        now.scheduledTaskInterval = 7
     }
     let cell = game.now.transmissions.cells.first
     let transmission = cell.flatMap { game.now.transmissions[$0] }
     #expect(game.now.transmissions.cells.count == 1)
     #expect(transmission?.origin == Origin(fromSchedule: true) && transmission?.turnsRemaining == 1)
-    #expect(game.now.nextScheduledTurn == 19)
+    #expect(game.now.nextScheduledTaskTurn == 19)
     let calm = afterTurn { now in
         now.turn = 11
-        now.isCalmOn = true
+        now.scheduledTasksDisabled = true
     }
-    #expect(calm.now.transmissions.cells.isEmpty && calm.now.nextScheduledTurn == 12 && calm.fired(.`E10.calm`))
+    #expect(calm.now.transmissions.cells.isEmpty && calm.now.nextScheduledTaskTurn == 12 && calm.fired(.`E10.calm`))
 }
 
 @Test func `E10, E11: on a full board spawns are dropped for good`() {
     let game = afterTurn { now in
-        for cell in CellSet.all - cells(at(0, 0)) { now.put(.daemon, cell, disabled: 9) }
+        for cell in CellSet.all - cells(at(0, 0)) { now.put(.daemon, cell, disabledTurns: 9) }
         now.turn = 11
-        now.pendingSiphonSpawns = Amount(9999)
+        now.pendingSiphonTransmissions = Amount(9999)
     }
-    #expect(game.now.transmissions.cells.isEmpty && game.now.pendingSiphonSpawns.value == 0)
-    #expect(game.now.nextScheduledTurn == 24 && game.fired(.`E10.dropped`))
+    #expect(game.now.transmissions.cells.isEmpty && game.now.pendingSiphonTransmissions.value == 0)
+    #expect(game.now.nextScheduledTaskTurn == 24 && game.fired(.`E10.dropped`))
 }
 
 @Test func `E11: pending spawns come out of the line of fire, marked as a siphon's`() {
-    let game = afterTurn { now in now.pendingSiphonSpawns = Amount(3) }
-    #expect(game.now.transmissions.cells.count == 3 && game.now.pendingSiphonSpawns.value == 0)
+    let game = afterTurn { now in now.pendingSiphonTransmissions = Amount(3) }
+    #expect(game.now.transmissions.cells.count == 3 && game.now.pendingSiphonTransmissions.value == 0)
     for cell in game.now.transmissions.cells {
         #expect(game.now.transmissions[cell]?.origin == Origin(fromSiphon: true))
         #expect(cell.row != 0 && cell.col != 0)

@@ -1,5 +1,6 @@
 /// Rules V1–V4.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
@@ -33,7 +34,7 @@ import Testing
 
 @Test func `V2: attack damage removes at 0, and one hit destroys a transmission`() {
     var game = emptyGame(player: at(2, 0)) { now in
-        now.player.attack = 3
+        now.player.attackDamage = 3
         now.put(.daemon, at(2, 4))
         now.transmit(.virus, at(2, 2))
     }
@@ -41,7 +42,7 @@ import Testing
     #expect(game.now.transmissions.cells.isEmpty && game.now.enemies.cells.count == 1)
     game.move(.right)
     #expect(game.now.enemies.cells.isEmpty)
-    #expect(game.log.kills == 2)
+    #expect(game.deed.kills == 2)
 }
 
 @Test func `V3: walking takes a pickup but no credits or energy`() {
@@ -52,16 +53,16 @@ import Testing
     let components = game.components(.move(.right))
     #expect(game.now.player.dataSiphons.value == 1 && game.now.player.credits.value == 0)
     #expect(game.now.board.pickups.isEmpty && game.now.board.credits[at(2, 1)] == 3)
-    #expect(components[Component.dataSiphon.rawValue] == 1000)
+    #expect(components[.dataSiphon, default: 0] == 1000)
 }
 
 @Test func `V4: scheduled enemies are no kills`() {
     var game = emptyGame(player: at(2, 0)) { now in
-        now.player.attack = 3
+        now.player.attackDamage = 3
         now.put(.virus, at(2, 2), origin: Origin(fromSchedule: true))
         now.transmit(.virus, at(4, 0), origin: Origin(fromSiphon: true))
     }
-    #expect(game.components(.move(.right))[Component.kills.rawValue] == 0)
+    #expect(game.components(.move(.right))[.kills, default: 0] == 0)
     #expect(game.fired(.`V4.scheduled`))
-    #expect(game.components(.move(.up))[Component.kills.rawValue] == 300)
+    #expect(game.components(.move(.up))[.kills, default: 0] == 300)
 }

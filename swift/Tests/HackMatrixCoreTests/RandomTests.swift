@@ -1,5 +1,6 @@
 /// Rules R2–R6.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
@@ -14,14 +15,14 @@ import Testing
 }
 
 @Test func `R4: key and counter are built from seed, event, site and index`() {
-    let draws = Draws(seed: 0x0123_4567_89AB_CDEF, event: 77)
+    let draws = Draws(seed: 0x0123_4567_89AB_CDEF, eventNumber: 77)
     let pair = Threefry.block(key: (0x89AB_CDEF, 0x0123_4567), counter: (77, 5 * 65_536 + 20))
     #expect(draws.word(.blockCell, 40) == pair.0)
     #expect(draws.word(.blockCell, 41) == pair.1)
 }
 
 @Test func `R5: below, uniform cell, distinct cells and order follow the words`() {
-    let draws = Draws(seed: 9, event: 3)
+    let draws = Draws(seed: 9, eventNumber: 3)
     let set = CellSet.firstColumn | CellSet.lastColumn
     let byWord = set.map { $0 }.sorted { draws.word(.warp, $0.index) < draws.word(.warp, $1.index) }
     #expect(draws.cell(of: set, .warp, offset: 0) == byWord.first)

@@ -1,28 +1,29 @@
 /// Table W, W1.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
 
 @Test func `W1: walking to and fro 100 steps costs exactly one`() {
-    var game = emptyGame(player: at(0, 0)) { $0.nextScheduledTurn = 1000 }
+    var game = emptyGame(player: at(0, 0)) { $0.nextScheduledTaskTurn = 1000 }
     game.step(.move(.up))
     var total = 0
     for number in 0..<100 {
-        total += game.components(.move(number % 2 == 0 ? .down : .up)).reduce(0, +)
+        total += game.components(.move(number % 2 == 0 ? .down : .up)).values.reduce(0, +)
     }
     #expect(total == -1000)
 }
 
 @Test func `W1: the closest approach pays once, enemies do not block, blocks do`() {
     var game = emptyGame(player: at(5, 0)) { now in
-        now.put(.virus, at(4, 3), disabled: 255)
+        now.put(.virus, at(4, 3), disabledTurns: 255)
         now.data(1, at(5, 3))
     }
     #expect(game.now.closestApproach == 7)
-    #expect(game.components(.move(.right))[Component.distanceShaping.rawValue] == 50)
+    #expect(game.components(.move(.right))[.distanceShaping] == 50)
     #expect(game.now.closestApproach == 6)
-    #expect(game.components(.move(.left))[Component.distanceShaping.rawValue] == 0)
+    #expect(game.components(.move(.left))[.distanceShaping, default: 0] == 0)
     #expect(game.now.closestApproach == 6)
 }
 
@@ -33,7 +34,7 @@ import Testing
     }
     #expect(game.now.closestApproach == 0)
     game.now.closestApproach = 9
-    #expect(game.components(.move(.up))[Component.distanceShaping.rawValue] == 0)
+    #expect(game.components(.move(.up))[.distanceShaping, default: 0] == 0)
     #expect(game.now.closestApproach == 9 && game.fired(.`W1.noPath`))
 }
 
@@ -44,7 +45,10 @@ import Testing
         now.player.energy = Amount(4)
         now.stage = 3
     }
-    #expect(game.components(.move(.right)) == [-10, 4000, 0, 0, 0, 50, 0, 0, 0, 110, 0, 1000, 0, 0, 0])
+    #expect(
+        game.components(.move(.right)) == [
+            .stepPenalty: -10, .stageCompletion: 4000, .distanceShaping: 50, .resourceHolding: 110, .hpRecovery: 1000,
+        ])
 }
 
 @Test func `W: victory`() {
@@ -68,31 +72,27 @@ import Testing
     let outcome = game.step(.move(.left))
     #expect(outcome.died && outcome.isTerminated)
     #expect(
-        Component.allCases.map { outcome.reward[$0] }
-            == [-10, 0, 0, 0, 0, 0, 0, -3500, 0, 0, -1000, 0, 0, -10_000, 0])
-}
-
-@Test func `W: the tables as the rules print them`() {
-    #expect((1...8).map(Price.completion) == [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000])
-    #expect((1...8).map(Price.death) == [0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500])
-    #expect(
-        Component.allCases.map(\.name) == [
-            "step_penalty", "stage_completion", "score_gain", "kills", "data_siphon", "distance_shaping", "victory",
-            "death_penalty", "resource_gain", "resource_holding", "damage_penalty", "hp_recovery", "siphon_quality",
-            "siphon_death_penalty", "program_waste",
+        outcome.reward.components == [
+            .stepPenalty: -10, .deathPenalty: -3500, .damagePenalty: -1000, .siphonDeathPenalty: -10_000,
         ])
 }
 
+@Test func `W: the tables as the rules print them`() {
+    #expect((1...8).map(Price.stageCompletion) == [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000])
+    #expect((1...8).map(Price.deathPenalty) == [0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500])
+}
+
 @Test func `W: RESET at hp 2 is a waste, at hp 1 it is not`() {
-    func reward(hp: UInt8) -> [Int] {
+    func reward(hp: UInt8) -> [Component: Int] {
         var game = emptyGame(player: at(0, 0)) { now in
             now.own(.reset)
             now.player.hp = hp
         }
         return game.components(.program(.reset))
     }
-    #expect(reward(hp: 2) == [-10, 0, 0, 0, 0, 0, 0, 0, -200, 0, 0, 1000, 0, 0, -300])
-    #expect(reward(hp: 1) == [-10, 0, 0, 0, 0, 0, 0, 0, -200, 0, 0, 2000, 0, 0, 0])
+    let paid = [Component.stepPenalty: -10, .resourceGain: -200]
+    #expect(reward(hp: 2) == paid.merging([.hpRecovery: 1000, .programWaste: -300]) { $1 })
+    #expect(reward(hp: 1) == paid.merging([.hpRecovery: 2000]) { $1 })
 }
 
 @Test func `W: score and resources of a siphon`() {
@@ -101,11 +101,11 @@ import Testing
         now.data(9, at(0, 1))
         now.board.energy[at(0, 0)] = 3
     }
-    #expect(game.components(.siphon) == [-10, 0, 4500, 0, 0, 0, 0, 0, 150, 0, 0, 0, 0, 0, 0])
+    #expect(game.components(.siphon) == [.stepPenalty: -10, .scoreGain: 4500, .resourceGain: 150])
 }
 
 @Test func `W: every component has its own mark`() {
     for component in Component.allCases {
-        #expect(Mark(component)?.name == "W.\(component.name)")
+        #expect(MarkSet.names[Mark.allCases.count + component.rawValue] == "W.\(component.name)")
     }
 }

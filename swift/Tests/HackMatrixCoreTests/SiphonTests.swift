@@ -1,5 +1,6 @@
 /// Rules S1–S5, W2.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
@@ -18,29 +19,29 @@ import Testing
     }
     game.siphon()
     let now = game.now
-    #expect(now.player.score.value == 4 && now.owned.contains(.crash))
+    #expect(now.player.score.value == 4 && now.ownedPrograms.contains(.crash))
     #expect(now.player.credits.value == 3 && now.player.energy.value == 2)
-    #expect(now.pendingSiphonSpawns.value == 10)
-    #expect(now.board.blocks[at(3, 2)] == Block(content: .data(points: 4), isQuestion: false, spawn: 0))
-    #expect(now.board.blocks[at(1, 2)] == Block(content: .program(.crash), isQuestion: false, spawn: 0))
+    #expect(now.pendingSiphonTransmissions.value == 10)
+    #expect(now.board.blocks[at(3, 2)] == Block(.data(points: 4), isQuestion: false, spawnCount: 0))
+    #expect(now.board.blocks[at(1, 2)] == Block(.program(.crash), isQuestion: false, spawnCount: 0))
     #expect(now.board.credits[at(3, 2)] == 1 && now.board.energy[at(2, 3)] == 3)
     #expect(now.board.credits[at(2, 1)] == nil && now.board.pickups == cells(at(2, 1)))
-    #expect(now.board.siphoned == at(2, 2).cross && now.board.siphonCentres == cells(at(2, 2)))
+    #expect(now.board.siphoned == at(2, 2).cross && now.board.siphonCenters == cells(at(2, 2)))
     #expect(now.player.dataSiphons.value == 1)
-    #expect((now.spawnInterval, now.nextScheduledTurn) == (11, 17))
+    #expect((now.scheduledTaskInterval, now.nextScheduledTaskTurn) == (11, 17))
 }
 
 @Test func `S5: the interval does not fall below 4`() {
     var game = emptyGame(player: at(0, 0)) { $0.player.dataSiphons = Amount(2) }
-    game.now.spawnInterval = 5
+    game.now.scheduledTaskInterval = 5
     game.siphon()
-    #expect(game.now.spawnInterval == 4)
+    #expect(game.now.scheduledTaskInterval == 4)
     game.siphon()
-    #expect(game.now.spawnInterval == 4 && game.fired(.`S5.floor`) && game.fired(.`S4.centreAgain`))
-    game.now.spawnInterval = 0
-    game.now.nextScheduledTurn = .max
+    #expect(game.now.scheduledTaskInterval == 4 && game.fired(.`S5.floor`) && game.fired(.`S4.centreAgain`))
+    game.now.scheduledTaskInterval = 0
+    game.now.nextScheduledTaskTurn = .max
     game.siphon()
-    #expect(game.now.spawnInterval == 4 && game.now.nextScheduledTurn == 4)
+    #expect(game.now.scheduledTaskInterval == 4 && game.now.nextScheduledTaskTurn == 4)
 }
 
 @Test func `S2: an owned program gives nothing new but still spawns`() {
@@ -50,7 +51,7 @@ import Testing
         now.program(.push, at(0, 1))
     }
     game.siphon()
-    #expect(game.now.pendingSiphonSpawns.value == 4 && game.fired(.`S2.alreadyOwned`))
+    #expect(game.now.pendingSiphonTransmissions.value == 4 && game.fired(.`S2.alreadyOwned`))
 }
 
 @Test func `W2: the best cell with the same blocks counts, each resource by itself`() {
@@ -61,7 +62,7 @@ import Testing
         now.board.credits[at(1, 4)] = 1
         now.board.energy[at(1, 4)] = 2
     }
-    #expect(game.components(.siphon)[Component.siphonQuality.rawValue] == -25 * (2 + 2))
+    #expect(game.components(.siphon)[.siphonQuality, default: 0] == -25 * (2 + 2))
 }
 
 @Test func `W2: a cell with fewer of one resource is no better`() {
@@ -70,7 +71,7 @@ import Testing
         now.board.energy[at(0, 0)] = 1
         now.board.credits[at(4, 1)] = 3
     }
-    #expect(game.components(.siphon)[Component.siphonQuality.rawValue] == 0)
+    #expect(game.components(.siphon)[.siphonQuality, default: 0] == 0)
     #expect(game.fired(.`W2.best`))
 }
 
@@ -85,7 +86,7 @@ import Testing
                 now.board.energy[at(4, 3)] = 3
             }
         }
-        return game.components(.siphon)[Component.siphonQuality.rawValue]
+        return game.components(.siphon)[.siphonQuality, default: 0]
     }
     #expect(quality(blockElsewhere: false) == -75)
     #expect(quality(blockElsewhere: true) == -75, "equal points at another block do not count")
@@ -98,6 +99,6 @@ import Testing
         now.board.credits[at(0, 1)] = 3
         now.board.credits[at(4, 4)] = 2
     }
-    #expect(game.components(.siphon)[Component.siphonQuality.rawValue] == -25 * 3)
+    #expect(game.components(.siphon)[.siphonQuality, default: 0] == -25 * 3)
     #expect(game.fired(.`W2.onBlock`) && game.now.player.score.value == 2)
 }

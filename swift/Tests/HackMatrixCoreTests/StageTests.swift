@@ -1,5 +1,6 @@
 /// Rules A1–A3, B1–B8, C6.
 
+import TestBoards
 import Testing
 
 @testable import HackMatrixCore
@@ -39,7 +40,7 @@ func `B1–B8: what every new game has`(seed: UInt64) {
     #expect((now.board.credits.cells & now.board.energy.cells).isEmpty)
     #expect(now.transmissions.cells.count == 1)
     #expect(now.transmissions.cells.allSatisfy { now.transmissions[$0]?.turnsRemaining == 1 })
-    #expect((now.spawnInterval, now.nextScheduledTurn) == (12, 12))
+    #expect((now.scheduledTaskInterval, now.nextScheduledTaskTurn) == (12, 12))
     #expect(Int(now.closestApproach) == now.distanceToExit)
     let programs = now.board.blocks.cells.compactMap { cell -> Program? in
         if case .program(let program) = now.board.blocks[cell]?.content { program } else { nil }
@@ -83,13 +84,13 @@ func `B1–B8: what every new game has`(seed: UInt64) {
 @Test func `C3, B2, C5: completing a stage keeps the player, enemies and transmissions and resets the rest`() {
     var game = emptyGame(player: at(5, 4)) { now in
         now.player.hp = 2
-        now.player.attack = 3
+        now.player.attackDamage = 3
         now.player.score = Amount(7)
-        now.isShowOn = true
-        now.isCalmOn = true
-        now.isStepOn = true
-        now.attackPlusUses = 2
-        now.pendingSiphonSpawns = Amount(4)
+        now.showActivated = true
+        now.scheduledTasksDisabled = true
+        now.stepActive = true
+        now.atkPlusUses = 2
+        now.pendingSiphonTransmissions = Amount(4)
         now.turn = 9
         now.put(.virus, at(0, 0))
         now.transmit(.daemon, at(1, 1))
@@ -99,13 +100,13 @@ func `B1–B8: what every new game has`(seed: UInt64) {
     let outcome = game.step(.move(.right))
     #expect(outcome.completedStage && !outcome.isTerminated)
     #expect(game.stage == 2 && game.hp == 3 && game.turn == 0 && game.score == 7)
-    #expect(game.now.player.cell == at(5, 5) && game.now.player.attack == 3)
+    #expect(game.now.player.cell == at(5, 5) && game.now.player.attackDamage == 3)
     #expect(game.now.enemies[at(0, 0)]?.type == .virus)
     #expect(game.now.transmissions[at(1, 1)]?.turnsRemaining == 9)
     #expect(game.now.transmissions.cells.count == 3)
-    #expect(!game.now.isShowOn && !game.now.isCalmOn && !game.now.isStepOn)
-    #expect(game.now.attackPlusUses == 0 && game.now.pendingSiphonSpawns.value == 0)
-    #expect((game.now.spawnInterval, game.now.nextScheduledTurn) == (11, 11))
+    #expect(!game.now.showActivated && !game.now.scheduledTasksDisabled && !game.now.stepActive)
+    #expect(game.now.atkPlusUses == 0 && game.now.pendingSiphonTransmissions.value == 0)
+    #expect((game.now.scheduledTaskInterval, game.now.nextScheduledTaskTurn) == (11, 11))
     #expect(game.now.board.siphoned.isEmpty && game.history == nil)
     #expect(game.now.board.exit != at(5, 5) && CellSet.corners.contains(game.now.board.exit))
     #expect(game.fired(.`B2.survivors`) && game.fired(.`B3.occupied`))
@@ -115,12 +116,12 @@ func `B1–B8: what every new game has`(seed: UInt64) {
     var game = emptyGame(player: at(5, 4)) { now in
         now.stage = 8
         now.data(3, at(2, 2))
-        now.isShowOn = true
+        now.showActivated = true
     }
     let outcome = game.step(.move(.right))
     #expect(outcome.won && outcome.isTerminated && outcome.completedStage)
     #expect(game.stage == 9 && game.hp == 3)
-    #expect(game.now.board.blocks.cells == cells(at(2, 2)) && game.now.isShowOn)
+    #expect(game.now.board.blocks.cells == cells(at(2, 2)) && game.now.showActivated)
     #expect(game.history?.player.cell == at(5, 4))
     #expect(game.validActions.indices.isEmpty)
 }
@@ -148,4 +149,16 @@ func `B1–B8: what every new game has`(seed: UInt64) {
     game.now.transmissions[at(3, 3)] = nil
     _ = game.spawn(.stage, at: sites)
     #expect(game.now.transmissions.cells == cells(at(3, 3)))
+}
+
+@Test func `A1: cells have a place each in what is kept for every cell`() {
+    #expect(MemoryLayout<PerCell<UInt8>>.size == Cell.count)
+    #expect(MemoryLayout<PerCell<UInt32>>.size == 4 * Cell.count)
+    var words = PerCell<UInt64>()
+    for place in 0..<Cell.count { words[place] = UInt64(place) << 40 }
+    #expect((0..<Cell.count).allSatisfy { words[$0] == UInt64($0) << 40 })
+    #expect(words.withWords { $0.map { $0 } } == (0..<Cell.count).map { UInt64($0) << 40 })
+    #expect(MemoryLayout<Enemy>.size <= MemoryLayout<Enemy.Word>.size)
+    #expect(MemoryLayout<Block>.size <= MemoryLayout<Block.Word>.size)
+    #expect(MemoryLayout<Transmission>.size <= MemoryLayout<Transmission.Word>.size)
 }

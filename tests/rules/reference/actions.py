@@ -13,6 +13,8 @@ from .board import (
     DIRECTIONS,
     ENEMIES,
     MAX_HP,
+    NUM_ACTIONS,
+    PROGRAM_ACTIONS,
     Enemy,
     Game,
     Transmission,
@@ -28,18 +30,18 @@ from .randomness import WORD, Draws
 
 
 def mask(game: Game) -> list[bool]:
-    """The 28 valid actions (M, C4)."""
+    """Which actions are valid (M, C4)."""
     if game.hp == 0 or game.stage == 9:
-        return [False] * 28
+        return [False] * NUM_ACTIONS
     moves = [_can_move(game, direction) for direction in DIRECTIONS]
     programs = [
-        action in game.owned
+        action in game.owned_programs
         and game.credits >= COST[action][0]
         and game.energy >= COST[action][1]
         and _applies(game, action)
-        for action in range(5, 28)
+        for action in PROGRAM_ACTIONS
     ]
-    return [*moves, game.siphons > 0, *programs]
+    return [*moves, game.data_siphons > 0, *programs]
 
 
 def _can_move(game: Game, direction: tuple[int, int]) -> bool:
@@ -47,8 +49,8 @@ def _can_move(game: Game, direction: tuple[int, int]) -> bool:
     return there is not None and (there not in game.blocks or there in game.enemies)
 
 
-def _of_kind(game: Game, kind: str) -> list[int]:
-    return sorted(cell for cell, enemy in game.enemies.items() if enemy.kind == kind)
+def _of_type(game: Game, enemy_type: str) -> list[int]:
+    return sorted(cell for cell, enemy in game.enemies.items() if enemy.enemy_type == enemy_type)
 
 
 def _applies(game: Game, action: int) -> bool:
@@ -69,27 +71,27 @@ def _applies(game: Game, action: int) -> bool:
         case "col":
             return any(col(cell) == col(game.player) for cell in enemies)
         case "undo":
-            return game.record is not None
+            return game.history is not None
         case "exch":
             return game.credits >= 4
         case "show":
-            return not game.show
+            return not game.show_activated
         case "reset":
             return game.hp < 3
         case "calm":
-            return not game.calm
+            return not game.scheduled_tasks_disabled
         case "d_bom":
-            return bool(_of_kind(game, "daemon"))
+            return bool(_of_type(game, "daemon"))
         case "delay":
             return bool(game.transmissions)
         case "anti-v":
-            return bool(_of_kind(game, "virus"))
+            return bool(_of_type(game, "virus"))
         case "score":
             return game.stage < 8
         case "reduc":
-            return any(block.spawn > 0 and cell not in game.siphoned for cell, block in game.blocks.items())
+            return any(block.spawn_count > 0 and cell not in game.siphoned for cell, block in game.blocks.items())
         case "atk+":
-            return game.attack_uses < 2 and game.attack < 3
+            return game.atk_plus_uses < 2 and game.attack_damage < 3
         case "hack":
             return bool(game.siphoned)
         case _:
@@ -131,13 +133,13 @@ def move(game: Game, direction: tuple[int, int]) -> tuple[int, bool]:
     """Move or attack (V1-V4); returns the kills and whether a pickup was walked onto."""
     aim = target(game, direction)
     if aim is not None:
-        return _remove(game, [aim]) if aim in game.transmissions else _hit(game, [aim], game.attack), False
+        return _remove(game, [aim]) if aim in game.transmissions else _hit(game, [aim], game.attack_damage), False
     there = beside(game.player, direction)
     assert there is not None
     game.player = there
     taken = there in game.pickups
     game.pickups -= {there}
-    game.siphons = saturated(game.siphons + taken)
+    game.data_siphons = saturated(game.data_siphons + taken)
     return 0, taken
 
 
@@ -153,17 +155,17 @@ def siphon(game: Game) -> None:
             game.energy = saturated(game.energy + game.cell_energy[cell])
             game.cell_credits[cell] = game.cell_energy[cell] = 0
             continue
-        block.kind = block.hides
+        block.block_type = block.hides
         if block.program is None:
             game.score = saturated(game.score + block.points)
         else:
-            game.owned.add(block.program)
-        game.pending = saturated(game.pending + block.spawn)
-        block.spawn = 0
-    game.centres.add(game.player)
-    game.siphons -= 1
-    game.interval = max(4, game.interval - 1)
-    game.next_turn = (game.next_turn + 5) & WORD
+            game.owned_programs.add(block.program)
+        game.pending_siphon_transmissions = saturated(game.pending_siphon_transmissions + block.spawn_count)
+        block.spawn_count = 0
+    game.siphon_centers.add(game.player)
+    game.data_siphons -= 1
+    game.scheduled_task_interval = max(4, game.scheduled_task_interval - 1)
+    game.next_scheduled_task_turn = (game.next_scheduled_task_turn + 5) & WORD
 
 
 def _sign(number: int) -> int:
@@ -200,27 +202,28 @@ def _warp(game: Game, draws: Draws) -> int:
 def _poly(game: Game, draws: Draws) -> int:
     kills = 0
     for cell, enemy in list(game.enemies.items()):
-        damage = MAX_HP[enemy.kind] - enemy.hp
-        others = [kind for kind in ENEMIES if kind != enemy.kind]
-        enemy.kind = draws.one_of(others, site.POLY, cell)
-        enemy.hp = MAX_HP[enemy.kind] - damage
-        enemy.last_known = cell if enemy.kind == "cryptog" else None
+        damage = MAX_HP[enemy.enemy_type] - enemy.hp
+        others = [other for other in ENEMIES if other != enemy.enemy_type]
+        enemy.enemy_type = draws.one_of(others, site.POLY, cell)
+        enemy.hp = MAX_HP[enemy.enemy_type] - damage
+        enemy.last_known = cell if enemy.enemy_type == "cryptog" else None
         if enemy.hp <= 0:
             kills += _remove(game, [cell])
     return kills
 
 
 def _bomb(game: Game) -> int:
-    nearest = min(_of_kind(game, "daemon"), key=lambda cell: apart(cell, game.player))
+    nearest = min(_of_type(game, "daemon"), key=lambda cell: apart(cell, game.player))
     return _remove(game, [nearest]) + _hit(game, around(nearest), 1)
 
 
 def _restore(game: Game) -> None:
     """P-UNDO."""
-    record = game.record
+    record = game.history
     assert record is not None
-    kept = {"seed": game.seed, "event": game.event}
-    vars(game).update(vars(record) | kept | {"record": None, "kills": 0, "pickups_taken": 0})
+    kept = {"seed": game.seed, "event_number": game.event_number}
+    emptied = {"history": None, "kills_since_history": 0, "pickups_since_history": 0}
+    vars(game).update(vars(record) | kept | emptied)
     game.credits = saturated(game.credits - COST[ACTION["undo"]][0])
     game.energy = saturated(game.energy - COST[ACTION["undo"]][1])
 
@@ -249,31 +252,31 @@ def run_program(game: Game, draws: Draws, action: int) -> int:
         case "poly":
             return _poly(game, draws)
         case "debug" | "row" | "col" | "hack":
-            return _hit(game, filter(hits[name], CELLS), game.attack)
+            return _hit(game, filter(hits[name], CELLS), game.attack_damage)
         case "d_bom":
             return _bomb(game)
         case "anti-v":
-            return _hit(game, _of_kind(game, "virus"), 1)
+            return _hit(game, _of_type(game, "virus"), 1)
         case "step":
-            game.step_on = True
+            game.step_active = True
         case "siph+":
-            game.siphons = saturated(game.siphons + 1)
+            game.data_siphons = saturated(game.data_siphons + 1)
         case "exch":
             game.energy = saturated(game.energy + 4)
         case "show":
-            game.show = True
+            game.show_activated = True
         case "reset":
             game.hp = 3
         case "calm":
-            game.calm = True
+            game.scheduled_tasks_disabled = True
         case "delay":
             for coming in game.transmissions.values():
-                coming.turns = saturated(coming.turns + 3, 255)
+                coming.turns_remaining = saturated(coming.turns_remaining + 3, 255)
         case "score":
             game.score = saturated(game.score + 8 - game.stage)
         case "reduc":
             for cell, block in game.blocks.items():
-                block.spawn -= cell not in game.siphoned and block.spawn > 0
+                block.spawn_count -= cell not in game.siphoned and block.spawn_count > 0
         case "atk+":
-            game.attack, game.attack_uses = game.attack + 1, game.attack_uses + 1
+            game.attack_damage, game.atk_plus_uses = game.attack_damage + 1, game.atk_plus_uses + 1
     return 0

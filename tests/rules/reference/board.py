@@ -38,8 +38,9 @@ PROGRAM_TABLE = (
     ("atk+", 4, 4, 8),
     ("hack", 2, 2, 4),
 )
-PROGRAM_ACTIONS = tuple(range(5, 28))
 ACTION = {name: 5 + place for place, (name, *_) in enumerate(PROGRAM_TABLE)}
+PROGRAM_ACTIONS = tuple(ACTION.values())
+NUM_ACTIONS = 5 + len(PROGRAM_ACTIONS)
 COST = {5 + place: (credits, energy) for place, (_, credits, energy, _) in enumerate(PROGRAM_TABLE)}
 SPAWN = {5 + place: spawn for place, (*_, spawn) in enumerate(PROGRAM_TABLE)}
 
@@ -108,10 +109,10 @@ def saturated(number: int, most: int = 9999) -> int:
 class Enemy:
     """A5."""
 
-    kind: str
+    enemy_type: str
     hp: int
     stunned: bool = False
-    disabled: int = 0
+    disabled_turns: int = 0
     from_siphon: bool = False
     from_schedule: bool = False
     last_known: int | None = None
@@ -121,18 +122,18 @@ class Enemy:
 class Transmission:
     """A6."""
 
-    kind: str
-    turns: int
+    enemy_type: str
+    turns_remaining: int
     from_siphon: bool = False
     from_schedule: bool = False
 
 
 @dataclass
 class Block:
-    """A4. ``hides``: what a question hides; for the other kinds the kind itself."""
+    """A4. ``hides``: what a question hides; for the other types the type itself."""
 
-    kind: str
-    spawn: int
+    block_type: str
+    spawn_count: int
     points: int = 0
     program: int | None = None
 
@@ -149,10 +150,10 @@ class Game:
     hp: int = 3
     credits: int = 0
     energy: int = 0
-    siphons: int = 0
-    attack: int = 1
+    data_siphons: int = 0
+    attack_damage: int = 1
     score: int = 0
-    owned: set[int] = field(default_factory=set)
+    owned_programs: set[int] = field(default_factory=set)
     enemies: dict[int, Enemy] = field(default_factory=dict)
     transmissions: dict[int, Transmission] = field(default_factory=dict)
     blocks: dict[int, Block] = field(default_factory=dict)
@@ -161,22 +162,22 @@ class Game:
     pickups: set[int] = field(default_factory=set)
     exit: int = 35
     siphoned: set[int] = field(default_factory=set)
-    centres: set[int] = field(default_factory=set)
+    siphon_centers: set[int] = field(default_factory=set)
     stage: int = 1
     turn: int = 0
-    show: bool = False
-    calm: bool = False
-    step_on: bool = False
-    attack_uses: int = 0
-    interval: int = 12
-    next_turn: int = 12
-    pending: int = 0
-    closest: int = 0
+    show_activated: bool = False
+    scheduled_tasks_disabled: bool = False
+    step_active: bool = False
+    atk_plus_uses: int = 0
+    scheduled_task_interval: int = 12
+    next_scheduled_task_turn: int = 12
+    pending_siphon_transmissions: int = 0
+    closest_approach: int = 0
     seed: int = 0
-    event: int = 0
-    record: "Game | None" = None
-    kills: int = 0
-    pickups_taken: int = 0
+    event_number: int = 0
+    history: "Game | None" = None
+    kills_since_history: int = 0
+    pickups_since_history: int = 0
 
     def occupied(self) -> set[int]:
         """Cells that hold an enemy or a transmission."""
@@ -202,14 +203,15 @@ def _origin(mover: Enemy | Transmission) -> dict[str, bool]:
 def _dump_enemy(cell: int, enemy: Enemy) -> dict[str, Any]:
     known = enemy.last_known
     seen = {} if known is None else {"lastKnownRow": row(known), "lastKnownCol": col(known)}
-    state = {"type": enemy.kind, "hp": enemy.hp, "stunned": enemy.stunned, "disabledTurns": enemy.disabled}
+    state = {"type": enemy.enemy_type, "hp": enemy.hp, "stunned": enemy.stunned, "disabledTurns": enemy.disabled_turns}
     return _at(cell) | _origin(enemy) | state | seen
 
 
 def _dump_block(game: Game, cell: int) -> dict[str, Any]:
     block = game.blocks[cell]
     content = {"points": block.points} if block.hides == "data" else {"programActionIndex": block.program}
-    return _at(cell) | content | {"type": block.kind, "spawnCount": block.spawn, "siphoned": cell in game.siphoned}
+    siphoned = {"siphoned": cell in game.siphoned}
+    return _at(cell) | content | {"type": block.block_type, "spawnCount": block.spawn_count} | siphoned
 
 
 def dump(game: Game) -> dict[str, Any]:
@@ -220,13 +222,13 @@ def dump(game: Game) -> dict[str, Any]:
             "hp": game.hp,
             "credits": game.credits,
             "energy": game.energy,
-            "dataSiphons": game.siphons,
-            "attackDamage": game.attack,
+            "dataSiphons": game.data_siphons,
+            "attackDamage": game.attack_damage,
             "score": game.score,
         },
         "enemies": [_dump_enemy(cell, enemy) for cell, enemy in sorted(game.enemies.items())],
         "transmissions": [
-            _at(cell) | _origin(coming) | {"turnsRemaining": coming.turns, "enemyType": coming.kind}
+            _at(cell) | _origin(coming) | {"turnsRemaining": coming.turns_remaining, "enemyType": coming.enemy_type}
             for cell, coming in sorted(game.transmissions.items())
         ],
         "blocks": [_dump_block(game, cell) for cell in sorted(game.blocks)],
@@ -241,19 +243,19 @@ def dump(game: Game) -> dict[str, Any]:
             if game.cell_credits[cell] or game.cell_energy[cell] or cell in game.pickups
         ],
         "siphoned": [_at(cell) for cell in sorted(game.siphoned)],
-        "siphonCenters": [_at(cell) for cell in sorted(game.centres)],
+        "siphonCenters": [_at(cell) for cell in sorted(game.siphon_centers)],
         "exit": _at(game.exit),
-        "ownedPrograms": sorted(game.owned),
+        "ownedPrograms": sorted(game.owned_programs),
         "stage": game.stage,
         "turn": game.turn,
-        "showActivated": game.show,
-        "scheduledTasksDisabled": game.calm,
-        "stepActive": game.step_on,
-        "atkPlusUses": game.attack_uses,
-        "scheduledTaskInterval": game.interval,
-        "nextScheduledTaskTurn": game.next_turn,
-        "pendingSiphonTransmissions": game.pending,
-        "closestApproach": game.closest,
+        "showActivated": game.show_activated,
+        "scheduledTasksDisabled": game.scheduled_tasks_disabled,
+        "stepActive": game.step_active,
+        "atkPlusUses": game.atk_plus_uses,
+        "scheduledTaskInterval": game.scheduled_task_interval,
+        "nextScheduledTaskTurn": game.next_scheduled_task_turn,
+        "pendingSiphonTransmissions": game.pending_siphon_transmissions,
+        "closestApproach": game.closest_approach,
     }
 
 
@@ -261,23 +263,23 @@ def dump_whole(game: Game) -> dict[str, Any]:
     """``dump`` with seed, event number and history."""
     return dump(game) | {
         "seed": game.seed,
-        "eventNumber": game.event,
-        "history": None if game.record is None else dump(game.record),
-        "killsSinceHistory": game.kills,
-        "pickupsSinceHistory": game.pickups_taken,
+        "eventNumber": game.event_number,
+        "history": None if game.history is None else dump(game.history),
+        "killsSinceHistory": game.kills_since_history,
+        "pickupsSinceHistory": game.pickups_since_history,
     }
 
 
 def _load_enemy(entry: dict[str, Any]) -> Enemy:
     enemy = Enemy(
-        kind=entry["type"],
+        enemy_type=entry["type"],
         hp=entry["hp"],
         stunned=entry.get("stunned", False),
-        disabled=entry.get("disabledTurns", 0),
+        disabled_turns=entry.get("disabledTurns", 0),
         from_siphon=entry.get("spawnedFromSiphon", False),
         from_schedule=entry.get("isFromScheduledTask", False),
     )
-    if enemy.kind == "cryptog":
+    if enemy.enemy_type == "cryptog":
         row_known, col_known = entry.get("lastKnownRow", entry["row"]), entry.get("lastKnownCol", entry["col"])
         enemy.last_known = 6 * row_known + col_known
     return enemy
@@ -285,8 +287,8 @@ def _load_enemy(entry: dict[str, Any]) -> Enemy:
 
 def _load_transmission(entry: dict[str, Any]) -> Transmission:
     return Transmission(
-        kind=entry["enemyType"],
-        turns=entry["turnsRemaining"],
+        enemy_type=entry["enemyType"],
+        turns_remaining=entry["turnsRemaining"],
         from_siphon=entry.get("spawnedFromSiphon", False),
         from_schedule=entry.get("isFromScheduledTask", False),
     )
@@ -311,30 +313,30 @@ def load(state: dict[str, Any]) -> Game:
         hp=player.get("hp", 3),
         credits=player.get("credits", 0),
         energy=player.get("energy", 0),
-        siphons=player.get("dataSiphons", 0),
-        attack=player.get("attackDamage", 1),
+        data_siphons=player.get("dataSiphons", 0),
+        attack_damage=player.get("attackDamage", 1),
         score=player.get("score", 0),
-        owned=set(state.get("ownedPrograms", [])),
+        owned_programs=set(state.get("ownedPrograms", [])),
         enemies={_cell(entry): _load_enemy(entry) for entry in state.get("enemies", [])},
         transmissions={_cell(entry): _load_transmission(entry) for entry in state.get("transmissions", [])},
         blocks={_cell(entry): _load_block(entry) for entry in blocks},
         exit=_cell(state.get("exit", {"row": 5, "col": 5})),
         siphoned={_cell(entry) for entry in state.get("siphoned", [])}
         | {_cell(entry) for entry in blocks if entry.get("siphoned", False)},
-        centres={_cell(entry) for entry in state.get("siphonCenters", [])},
+        siphon_centers={_cell(entry) for entry in state.get("siphonCenters", [])},
         stage=stage,
         turn=state.get("turn", 0),
-        show=state.get("showActivated", False),
-        calm=state.get("scheduledTasksDisabled", False),
-        step_on=state.get("stepActive", False),
-        attack_uses=state.get("atkPlusUses", 0),
-        interval=interval,
-        next_turn=state.get("nextScheduledTaskTurn", interval),
-        pending=state.get("pendingSiphonTransmissions", 0),
+        show_activated=state.get("showActivated", False),
+        scheduled_tasks_disabled=state.get("scheduledTasksDisabled", False),
+        step_active=state.get("stepActive", False),
+        atk_plus_uses=state.get("atkPlusUses", 0),
+        scheduled_task_interval=interval,
+        next_scheduled_task_turn=state.get("nextScheduledTaskTurn", interval),
+        pending_siphon_transmissions=state.get("pendingSiphonTransmissions", 0),
         seed=state.get("seed", 0),
-        event=state.get("eventNumber", 0),
-        kills=state.get("killsSinceHistory", 0),
-        pickups_taken=state.get("pickupsSinceHistory", 0),
+        event_number=state.get("eventNumber", 0),
+        kills_since_history=state.get("killsSinceHistory", 0),
+        pickups_since_history=state.get("pickupsSinceHistory", 0),
     )
     for entry in state.get("resources", []):
         cell = _cell(entry)
@@ -342,7 +344,7 @@ def load(state: dict[str, Any]) -> Game:
         game.cell_energy[cell] = entry.get("energy", 0)
         game.pickups |= {cell} if entry.get("dataSiphon", False) else set()
     closest = state.get("closestApproach")
-    game.closest = (game.distance() or 0) if closest is None else closest
+    game.closest_approach = (game.distance() or 0) if closest is None else closest
     history = state.get("history")
-    game.record = None if history is None else load(history)
+    game.history = None if history is None else load(history)
     return game

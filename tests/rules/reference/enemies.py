@@ -8,32 +8,33 @@ from .stage import SCHEDULE_WAVE, SIPHON_WAVE, spawn
 
 def enemy_turn(game: Game, draws: Draws) -> None:
     """E1-E12."""
-    if game.step_on:
-        game.step_on = False
+    if game.step_active:
+        game.step_active = False
         return
     game.turn = (game.turn + 1) & WORD
     _arrive(game)
     attacked: set[int] = set()
-    for number in range(2 if any(enemy.kind == "virus" for enemy in game.enemies.values()) else 1):
+    for number in range(2 if any(enemy.enemy_type == "virus" for enemy in game.enemies.values()) else 1):
         _round(game, draws, number, attacked)
-    if not game.calm and game.turn >= game.next_turn:
+    if not game.scheduled_tasks_disabled and game.turn >= game.next_scheduled_task_turn:
         spawn(game, draws, 1, SCHEDULE_WAVE)
-        game.next_turn = (game.turn + game.interval) & WORD
-    spawn(game, draws, game.pending, SIPHON_WAVE)
-    game.pending = 0
+        game.next_scheduled_task_turn = (game.turn + game.scheduled_task_interval) & WORD
+    spawn(game, draws, game.pending_siphon_transmissions, SIPHON_WAVE)
+    game.pending_siphon_transmissions = 0
     for enemy in game.enemies.values():
-        enemy.disabled = saturated(enemy.disabled - 1)
+        enemy.disabled_turns = saturated(enemy.disabled_turns - 1)
         enemy.stunned = False
 
 
 def _arrive(game: Game) -> None:
     """E3."""
     for cell, coming in list(game.transmissions.items()):
-        coming.turns = saturated(coming.turns - 1)
-        if coming.turns == 0:
+        coming.turns_remaining = saturated(coming.turns_remaining - 1)
+        if coming.turns_remaining == 0:
             del game.transmissions[cell]
-            enemy = Enemy(coming.kind, MAX_HP[coming.kind], False, 1, coming.from_siphon, coming.from_schedule)
-            enemy.last_known = cell if enemy.kind == "cryptog" else None
+            full_hp = MAX_HP[coming.enemy_type]
+            enemy = Enemy(coming.enemy_type, full_hp, False, 1, coming.from_siphon, coming.from_schedule)
+            enemy.last_known = cell if enemy.enemy_type == "cryptog" else None
             game.enemies[cell] = enemy
 
 
@@ -41,7 +42,7 @@ def _round(game: Game, draws: Draws, number: int, attacked: set[int]) -> None:
     """One round of E4; ``attacked``: the identities of the enemies that have attacked this turn."""
     order = [game.enemies[cell] for cell in draws.order(game.enemies, site.ORDER, 36 * number)]
     for enemy in order:
-        if enemy.disabled or enemy.stunned or id(enemy) in attacked or number >= SPEED[enemy.kind]:
+        if enemy.disabled_turns or enemy.stunned or id(enemy) in attacked or number >= SPEED[enemy.enemy_type]:
             continue
         here = next(cell for cell, other in game.enemies.items() if other is enemy)
         if apart(here, game.player) == 1:
@@ -51,13 +52,13 @@ def _round(game: Game, draws: Draws, number: int, attacked: set[int]) -> None:
         to = destination(game, draws, number, here)
         if to is not None:
             game.enemies[to] = game.enemies.pop(here)
-            if enemy.kind == "cryptog" and aligned(to, game.player):
+            if enemy.enemy_type == "cryptog" and aligned(to, game.player):
                 enemy.last_known = to
 
 
 def candidates(game: Game, here: int) -> list[int]:
     """The cells that E6, else E7 offers, before the preferences and the draw; in direction order."""
-    walls = set() if game.enemies[here].kind == "glitch" else set(game.blocks)
+    walls = set() if game.enemies[here].enemy_type == "glitch" else set(game.blocks)
     occupied = game.occupied() - {here}
     return _first_steps(game, here, walls | occupied) or [
         cell for cell in _first_steps(game, here, walls) if cell not in occupied
@@ -73,15 +74,15 @@ def _first_steps(game: Game, here: int, closed: set[int]) -> list[int]:
 
 def destination(game: Game, draws: Draws, number: int, here: int) -> int | None:
     """Where an enemy that does not attack moves (E6, E7, E8)."""
-    kind = game.enemies[here].kind
+    enemy_type = game.enemies[here].enemy_type
     offered = candidates(game, here)
     if not offered:
-        closed = game.occupied() | (set() if kind == "glitch" else set(game.blocks))
+        closed = game.occupied() | (set() if enemy_type == "glitch" else set(game.blocks))
         open_cells = [cell for cell in neighbours(here) if cell not in closed]
         return min(open_cells, key=lambda cell: apart(cell, game.player), default=None)
     preferred = offered
-    if kind == "cryptog":
+    if enemy_type == "cryptog":
         preferred = [cell for cell in offered if not aligned(cell, game.player)]
-    if kind == "glitch":
+    if enemy_type == "glitch":
         preferred = [cell for cell in offered if cell in game.blocks]
     return draws.one_of(preferred or offered, site.STEP, 36 * number + here)

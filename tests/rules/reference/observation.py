@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from .board import CELLS, ENEMIES, MAX_HP, PROGRAM_ACTIONS, Game, aligned, col, row
 
 BLOCKS = ("data", "program", "question")
+AFTER_PROGRAMS = 12 + len(PROGRAM_ACTIONS)
+"""O3: the channel after those that say which program a block holds."""
 
 
 def quotient(number: int, divisor: int) -> np.float32:
@@ -14,7 +16,7 @@ def quotient(number: int, divisor: int) -> np.float32:
 
 
 def observe(game: Game) -> NDArray[np.float32]:
-    """The 1545 values (O1, O2, O3)."""
+    """All values (O1, O2, O3)."""
     player = [
         quotient(row(game.player), 5),
         quotient(col(game.player), 5),
@@ -22,40 +24,40 @@ def observe(game: Game) -> NDArray[np.float32]:
         quotient(game.credits, 50),
         quotient(game.energy, 50),
         quotient(game.stage - 1, 7),
-        quotient(game.siphons, 10),
-        quotient(game.attack - 1, 2),
-        np.float32(game.show),
-        np.float32(game.calm),
+        quotient(game.data_siphons, 10),
+        quotient(game.attack_damage - 1, 2),
+        np.float32(game.show_activated),
+        np.float32(game.scheduled_tasks_disabled),
     ]
-    programs = [np.float32(action in game.owned) for action in PROGRAM_ACTIONS]
+    programs = [np.float32(action in game.owned_programs) for action in PROGRAM_ACTIONS]
     cells = [_cell(game, cell) for cell in CELLS]
     return np.concatenate([np.array(player), np.array(programs), *cells]).astype(np.float32)
 
 
 def _cell(game: Game, cell: int) -> NDArray[np.float32]:
-    """The 42 channels of a cell (O3, O4)."""
-    values = np.zeros(42, np.float32)
+    """The channels of a cell (O3, O4)."""
+    values = np.zeros(AFTER_PROGRAMS + 7, np.float32)
     enemy, block, coming = game.enemies.get(cell), game.blocks.get(cell), game.transmissions.get(cell)
-    if enemy is not None and (enemy.kind != "cryptog" or game.show or aligned(cell, game.player)):
-        assert 0 < enemy.hp <= MAX_HP[enemy.kind]
-        values[ENEMIES.index(enemy.kind)] = 1
+    if enemy is not None and (enemy.enemy_type != "cryptog" or game.show_activated or aligned(cell, game.player)):
+        assert 0 < enemy.hp <= MAX_HP[enemy.enemy_type]
+        values[ENEMIES.index(enemy.enemy_type)] = 1
         values[4] = quotient(enemy.hp, 3)
         values[5] = enemy.stunned
         values[6] = enemy.from_siphon
     if block is not None:
-        values[7 + BLOCKS.index(block.kind)] = 1
+        values[7 + BLOCKS.index(block.block_type)] = 1
         values[11] = cell in game.siphoned
-        if block.kind != "question":
+        if block.block_type != "question":
             values[10] = quotient(block.points, 9)
-            values[35] = quotient(block.spawn, 9)
+            values[AFTER_PROGRAMS] = quotient(block.spawn_count, 9)
             if block.program is not None:
                 values[12 + PROGRAM_ACTIONS.index(block.program)] = 1
     if coming is not None:
-        values[36] = quotient(coming.turns, 4)
+        values[AFTER_PROGRAMS + 1] = quotient(coming.turns_remaining, 4)
     if block is None or cell in game.siphoned:
-        values[37] = quotient(game.cell_credits[cell], 3)
-        values[38] = quotient(game.cell_energy[cell], 3)
-    values[39] = cell in game.pickups
-    values[40] = cell == game.exit
-    values[41] = cell in game.centres
+        values[AFTER_PROGRAMS + 2] = quotient(game.cell_credits[cell], 3)
+        values[AFTER_PROGRAMS + 3] = quotient(game.cell_energy[cell], 3)
+    values[AFTER_PROGRAMS + 4] = cell in game.pickups
+    values[AFTER_PROGRAMS + 5] = cell == game.exit
+    values[AFTER_PROGRAMS + 6] = cell in game.siphon_centers
     return values

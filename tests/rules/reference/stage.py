@@ -54,8 +54,8 @@ def spawn(game: Game, draws: Draws, count: int, wave: Wave) -> None:
             return
         cells = empty - in_line_of_fire(game) or empty
         cell = draws.order(cells, wave.cell_site, 36 * j)[0]
-        kind = draws.one_of(ENEMIES, wave.type_site, j)
-        game.transmissions[cell] = Transmission(kind, 1, wave.from_siphon, wave.from_schedule)
+        enemy_type = draws.one_of(ENEMIES, wave.type_site, j)
+        game.transmissions[cell] = Transmission(enemy_type, 1, wave.from_siphon, wave.from_schedule)
 
 
 def is_valid_placement(blocks: set[int], exit_cell: int) -> bool:
@@ -94,14 +94,14 @@ def draw_blocks(draws: Draws, free: set[int], exit_cell: int) -> tuple[dict[int,
 
 def generate_stage(game: Game) -> int:
     """Generate ``game.stage`` around player, enemies and transmissions (B2-B8); returns the attempts of B6."""
-    draws = Draws(game.seed, game.event)
+    draws = Draws(game.seed, game.event_number)
     game.cell_credits, game.cell_energy = [0] * 36, [0] * 36
-    game.siphoned, game.centres = set(), set()
-    game.turn, game.interval = 0, 13 - game.stage
-    game.next_turn = game.interval
-    game.show = game.calm = game.step_on = False
-    game.attack_uses = game.pending = 0
-    game.record, game.kills, game.pickups_taken = None, 0, 0
+    game.siphoned, game.siphon_centers = set(), set()
+    game.turn, game.scheduled_task_interval = 0, 13 - game.stage
+    game.next_scheduled_task_turn = game.scheduled_task_interval
+    game.show_activated = game.scheduled_tasks_disabled = game.step_active = False
+    game.atk_plus_uses = game.pending_siphon_transmissions = 0
+    game.history, game.kills_since_history, game.pickups_since_history = None, 0, 0
 
     game.exit, *others = draws.order(set(CORNERS) - {game.player}, site.EXIT)
     game.pickups = set(others)
@@ -113,7 +113,7 @@ def generate_stage(game: Game) -> int:
         amounts = game.cell_credits if draws.below(2, site.RESOURCE, cell) == 0 else game.cell_energy
         amounts[cell] = amount
     spawn(game, draws, game.stage, STAGE_WAVE)
-    game.closest = game.distance() or 0
+    game.closest_approach = game.distance() or 0
     return attempts
 
 
@@ -127,6 +127,6 @@ def new_game(seed: int) -> Game:
         case 1:
             game.energy = 11
         case _:
-            game.siphons = 1
+            game.data_siphons = 1
     generate_stage(game)
     return game

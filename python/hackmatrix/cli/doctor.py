@@ -1,0 +1,47 @@
+"""``hackmatrix doctor``: say what is here and works, and what to do about the rest."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from hackmatrix.doctor import BROKEN, CACHE_VARIABLE, NOTE, OK, Check, examine
+from worldkit.cli.console import open_console
+from worldkit.cli.parser import Parser
+from worldkit.jaxkit.xla import keep_compiled_programs
+
+_STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print one line for each check and return the exit code: 1 where something is broken, else 0.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+    """
+    parser = Parser(
+        prog="hackmatrix doctor",
+        description="Say what is here and works, and what to do about the rest.",
+        epilog="Exit codes: 0 all that is needed is there, 1 something is broken. A note is no fault.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
+    args = parser.parse_args(argv)
+    keep_compiled_programs("hackmatrix")
+    console = open_console(quiet=args.json)
+    checks = []
+    for check in examine(Path(os.environ[CACHE_VARIABLE])):
+        checks.append(check)
+        console.print(_line(check), soft_wrap=True)
+    broken = any(check.status == BROKEN for check in checks)
+    if args.json:
+        print(json.dumps({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
+    return int(broken)
+
+
+def _line(check: Check) -> Text:
+    told = "; ".join(filter(None, (check.found, check.remedy)))
+    return Text.assemble((f"{check.status:8}", _STYLES[check.status]), f"{check.name:19}{told}")

@@ -1,0 +1,247 @@
+"""What is here and works: Python, packages, the Swift engine, JAX and its compilation cache, extras, a display.
+
+Each check is one function that returns a Check, so that a command, a notebook and a test can ask for the same.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+from hackmatrix import RULES_VERSION, __version__
+from hackmatrix.render.display import has_display
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
+from hackmatrix.world import WORLD
+from parity.errors import ParityError
+
+CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
+PROBE_SECONDS = 180.0
+"""A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
+_PROBE_NAME = "hackmatrix_doctor"
+_SOURCES = Path(__file__).resolve().parents[2] / "swift"
+_EXTRAS = {
+    "sb3": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "pygame"),
+    "wandb": ("wandb",),
+    "gymnax": ("gymnax",),
+}
+"""Extra of the package -> the distributions that one looks for."""
+
+
+class Status(StrEnum):
+    """How one thing is: a note is something missing that not everybody needs."""
+
+    OK = "ok"
+    NOTE = "note"
+    BROKEN = "broken"
+
+
+OK, NOTE, BROKEN = Status
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found of one thing; ``remedy`` is what to do about it, unless ``found`` says that already."""
+
+    name: str
+    status: Status
+    found: str
+    remedy: str = ""
+
+
+def examine(cache: Path) -> Iterator[Check]:
+    """All checks, each made when it is asked for. ``cache``: the folder of JAX's compilation cache.
+
+    Checking JAX starts two processes of their own, which takes some seconds.
+    """
+    yield Check("Python", OK, f"{platform.python_version()} ({sys.executable})")
+    yield packages()
+    yield swift_toolchain()
+    yield swift_engine()
+    yield from jax_and_cache(cache)
+    yield from map(extra, _EXTRAS)
+    yield display()
+
+
+def packages() -> Check:
+    """The core's packages and their versions, held to what the project asks for."""
+    ours = f"hackmatrix {__version__}, rules {RULES_VERSION}"
+    try:
+        required = [Requirement(text) for text in metadata.requires("hackmatrix") or ()]
+    except metadata.PackageNotFoundError:
+        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", "run `make setup`")
+    core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
+    versions = {each.name: _version(each.name) for each in core}
+    wrong = [
+        f"{each.name} {versions[each.name] or 'is missing'} (needed: {each.specifier})"
+        for each in core
+        if not each.specifier.contains(versions[each.name] or "", prereleases=True)
+    ]
+    if wrong:
+        return Check(
+            "packages", BROKEN, f"{ours}; {'; '.join(wrong)}", "run `make setup`, or pip install hackmatrix anew"
+        )
+    return Check("packages", OK, ", ".join([ours, *(f"{name} {version}" for name, version in versions.items())]))
+
+
+def swift_toolchain() -> Check:
+    """The Swift compiler, which only builds the engine."""
+    if shutil.which("swift") is None:
+        remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
+        return Check("Swift toolchain", NOTE, "there is no swift on the PATH", remedy)
+    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, check=False)
+    version = re.search(r"Swift version (\S+)", said.stdout + said.stderr)
+    if said.returncode or version is None:
+        return Check("Swift toolchain", NOTE, "swift does not run", "reinstall it (https://www.swift.org/install)")
+    return Check("Swift toolchain", OK, f"Swift {version[1]}")
+
+
+def swift_engine() -> Check:
+    """The engine's binary: it is there, runs, and has this package's protocol and rules."""
+    name = "Swift engine"
+    try:
+        path = binary_path()
+    except ParityError as error:
+        # Whoever named a binary needs it; whoever has built none may be content with the other engine.
+        status = BROKEN if os.environ.get(BINARY_VARIABLE) else NOTE
+        return Check(name, status, _sentence(error), "the JAX engine needs none of this")
+    try:
+        WORLD.engines["swift"](1).close()
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+    except (ParityError, OSError, subprocess.TimeoutExpired) as error:
+        return Check(name, BROKEN, f"{path}: {_sentence(error)}")
+    rebuild = "run ./swift-build"
+    if os.environ.get(BINARY_VARIABLE):
+        rebuild += f" and give {BINARY_VARIABLE} the path it prints"
+    if said.stdout.strip() != RULES_VERSION:
+        rules = said.stdout.strip() or "none that it tells"
+        return Check(name, BROKEN, f"{path} has rules {rules}, but these are rules {RULES_VERSION}", rebuild)
+    if _built_before_its_sources(path):
+        return Check(name, NOTE, f"{path} runs, but was built before its sources last changed", rebuild)
+    return Check(name, OK, f"{path} runs, rules {RULES_VERSION}")
+
+
+def _built_before_its_sources(binary: Path) -> bool:
+    sources = [*_SOURCES.glob("Sources/**/*.swift"), *_SOURCES.glob("Package.swift")]
+    return any(source.stat().st_mtime > binary.stat().st_mtime for source in sources)
+
+
+def jax_and_cache(cache: Path) -> tuple[Check, Check]:
+    """JAX's devices, and whether what one process compiles is found in the cache by the next.
+
+    The same small program, which nobody compiled before, is run in two processes: the first must not find it in the
+    cache and the second must.
+    """
+    name = "compilation cache"
+    fault = _unwritable(cache)
+    environment = {CACHE_VARIABLE: str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    number = int.from_bytes(os.urandom(3))
+    first = _probe(number, {} if fault else environment)
+    jax = _devices(first)
+    if fault:
+        remedy = f"give {CACHE_VARIABLE} a folder that you can write to; without one every run compiles for minutes"
+        return jax, Check(name, BROKEN, fault, remedy)
+    if jax.status == BROKEN:
+        return jax, Check(name, BROKEN, f"{cache} could not be tried, because JAX does not run", "mend JAX first")
+    second = _probe(number, environment)
+    for left in cache.glob(f"jit_{_PROBE_NAME}-*"):
+        left.unlink(missing_ok=True)
+    if first.get("hit") or not second.get("hit"):
+        found = f"{cache} can be written to, but a second process did not find there what the first one compiled"
+        return jax, Check(name, BROKEN, found, "look for JAX_ENABLE_COMPILATION_CACHE=0 or another JAX_* setting")
+    return jax, Check(name, OK, f"{cache}, a second process found there what the first one compiled")
+
+
+def _devices(probed: dict[str, Any]) -> Check:
+    if "fault" in probed:
+        remedy = "with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `make setup` again"
+        return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
+    kinds = dict.fromkeys(probed["devices"])
+    devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)
+    unused_gpu = probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi")
+    if unused_gpu:
+        return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", 'pip install "hackmatrix[cuda]"')
+    return Check("JAX", OK, f"{devices} ({probed['platform']})")
+
+
+_PROBE = f"""
+import json
+import jax, numpy
+events = []
+devices = jax.devices()
+jax.monitoring.register_event_listener(lambda event, **_: events.append(event))
+def {_PROBE_NAME}(x):
+    return x * {{number}}.0 + 1
+jax.jit({_PROBE_NAME})(numpy.ones(3, numpy.float32)).block_until_ready()
+print(json.dumps(dict(
+    devices=[device.device_kind for device in devices],
+    platform=devices[0].platform,
+    hit="/jax/compilation_cache/cache_hits" in events,
+)))
+"""
+
+
+def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
+    """What a process of its own says of JAX, or ``fault``: why it could not."""
+    words = [sys.executable, "-c", _PROBE.format(number=number)]
+    environment = {**os.environ, **variables}
+    try:
+        said = subprocess.run(
+            words, env=environment, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}
+    if said.returncode:
+        return {"fault": (said.stderr.strip().splitlines() or [f"exit code {said.returncode}"])[-1]}
+    answer: dict[str, Any] = json.loads(said.stdout.splitlines()[-1])
+    return answer
+
+
+def _unwritable(folder: Path) -> str:
+    """Why nothing can be written into a folder, or nothing; it is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            return ""
+    except FileExistsError:
+        return f"{folder} is no folder"
+    except OSError as error:
+        return f"{folder} cannot be written to ({error.strerror})"
+
+
+def extra(name: str) -> Check:
+    """One extra of the package, which a person installs who wants it."""
+    versions = {distribution: _version(distribution) for distribution in _EXTRAS[name]}
+    missing = [distribution for distribution, version in versions.items() if version is None]
+    if missing:
+        return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", f'pip install "hackmatrix[{name}]"')
+    return Check(f"extra {name}", OK, ", ".join(f"{each} {version}" for each, version in versions.items()))
+
+
+def display() -> Check:
+    """A screen for windows; text and pictures need none."""
+    if has_display():
+        return Check("display", OK, "windows can be opened")
+    return Check("display", NOTE, "there is none for windows", "run on a desktop, or draw text or pictures instead")
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _sentence(error: Exception) -> str:
+    return str(error).rstrip(".")

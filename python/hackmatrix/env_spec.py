@@ -1,0 +1,134 @@
+"""HackMatrix as environments show it: its spaces, the parts of an observation (O), its statistics and its pictures."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from hackmatrix.metrics import HIGHEST_STAGE, action_share
+from hackmatrix.render.model import board_model
+from hackmatrix.render.text import draw_text
+from hackmatrix.rules import (
+    ACTION_KINDS,
+    FACTS,
+    FIRST_PROGRAM,
+    GRID_PART,
+    GRID_SHAPE,
+    NUM_PROGRAMS,
+    OBSERVATION_SIZE,
+    PLAYER_FEATURES,
+    PLAYER_PART,
+    PROGRAM_PART,
+    PROGRAMS,
+    SIPHON,
+)
+from hackmatrix.world import WORLD
+from parity import State
+from worldkit.envs.spec import EnvSpec, Window
+from worldkit.envs.statistics import Counts, Summary
+
+Observation = dict[str, NDArray[Any]]
+"""The parts of O1-O3, with any leading axes: player float32 (10,), programs int8 (23,), grid float32 (6, 6, 42)."""
+
+
+def dict_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
+    """The Dict of O1-O3."""
+    return spaces.Dict(
+        {
+            "player": spaces.Box(0.0, 1.0, (len(PLAYER_FEATURES),), np.float32),
+            "programs": spaces.MultiBinary(NUM_PROGRAMS),
+            "grid": spaces.Box(0.0, 1.0, GRID_SHAPE, np.float32),
+        }
+    )
+
+
+def flat_space() -> spaces.Box:
+    """The same as one vector in the order O, (1545,)."""
+    return spaces.Box(0.0, 1.0, (OBSERVATION_SIZE,), np.float32)
+
+
+def split(flat: NDArray[np.float32]) -> Observation:
+    """The parts of observations in the order O, float32 (..., 1545); the floats are views of them."""
+    return {
+        "player": flat[..., PLAYER_PART],
+        "programs": flat[..., PROGRAM_PART].astype(np.int8),
+        "grid": flat[..., GRID_PART].reshape(*flat.shape[:-1], *GRID_SHAPE),
+    }
+
+
+def join(observation: Observation) -> NDArray[np.float32]:
+    """The parts in the order O: float32 (..., 1545)."""
+    programs, grid = observation["programs"], observation["grid"]
+    batch = programs.shape[:-1]
+    parts = [observation["player"], programs.astype(np.float32), grid.reshape(*batch, -1)]
+    return np.concatenate(parts, axis=-1)
+
+
+def own_statistics(counts: Counts) -> Summary:
+    """``actions`` by kind, ``programs_used`` by name, and ``highest_stage`` (9 is a game won)."""
+    moves, programs = counts.actions[:, :SIPHON], counts.actions[:, FIRST_PROGRAM:]
+    kinds = (moves.sum(axis=1), counts.actions[:, SIPHON], programs.sum(axis=1))
+    return {
+        "actions": dict(zip(ACTION_KINDS, kinds, strict=True)),
+        "programs_used": dict(zip(PROGRAMS, programs.T, strict=True)),
+        "highest_stage": counts.maxima[:, FACTS.index("stage")],
+    }
+
+
+def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
+    """What episodes consisted of.
+
+    ``actions/*_frac``: share of moves, siphons and programs. ``programs/*``: uses of each program in an episode.
+    ``stats/highest_stage``: the highest stage of them (9: won).
+    """
+    counts = {kind: sum(summary["actions"][kind] for summary in summaries) for kind in ACTION_KINDS}
+    return {
+        **{
+            f"programs/{name}": float(np.mean([summary["programs_used"][name] for summary in summaries]))
+            for name in PROGRAMS
+        },
+        **{action_share(kind): count / sum(counts.values()) for kind, count in counts.items()},
+        HIGHEST_STAGE: max(summary["highest_stage"] for summary in summaries),
+    }
+
+
+def _text(state: State) -> str:
+    return draw_text(board_model(state))
+
+
+def _picture(state: State) -> NDArray[np.uint8]:
+    from hackmatrix.render.picture import draw_picture
+
+    return draw_picture(board_model(state))
+
+
+def _open_window(frames_per_second: float) -> Window:
+    from hackmatrix.render.window import Window as BoardWindow
+
+    class StateWindow:
+        """Shows the boards of states."""
+
+        def __init__(self) -> None:
+            self._window = BoardWindow(fps=frames_per_second)
+            self.close = self._window.close
+
+        def show(self, state: State) -> None:
+            self._window.show(board_model(state))
+
+    return StateWindow()
+
+
+ENV_SPEC = EnvSpec(
+    world=WORLD,
+    id="HackMatrix-v0",
+    make_space=dict_space,
+    split=split,
+    own_statistics=own_statistics,
+    episode_metrics=episode_metrics,
+    text=_text,
+    picture=_picture,
+    open_window=_open_window,
+    home=f"{__name__}:ENV_SPEC",
+)

@@ -1,0 +1,154 @@
+"""The Swift engine as everybody plays it: the parity contract over the bridge."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hackmatrix.rules import EVENTS, FACTS
+from hackmatrix.swift_env.engine import SwiftGames
+from hackmatrix.swift_env.process import DEADLINE
+from hackmatrix.swift_env.protocol import Observing, Refused, Rows
+from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
+
+Slots = NDArray[np.intp]
+
+_THOUSANDTHS = np.float32(1000)
+_NUM_FACTS = len(FACTS)
+_EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
+"""The protocol has one bit more: the game was started anew."""
+
+_SNAPSHOT = np.dtype(
+    [
+        ("turn", "<u4"), ("scheduledTaskInterval", "<u4"), ("nextScheduledTaskTurn", "<u4"), ("ownedPrograms", "<u4"),
+        ("credits", "<u2"), ("energy", "<u2"), ("dataSiphons", "<u2"), ("score", "<u2"),
+        ("pendingSiphonTransmissions", "<u2"), ("player", "u1"), ("hp", "u1"), ("attackDamage", "u1"),
+        ("stage", "u1"), ("showActivated", "u1"), ("scheduledTasksDisabled", "u1"), ("stepActive", "u1"),
+        ("atkPlusUses", "u1"), ("closestApproach", "u1"), ("exit", "u1"), ("unused", "u1", 4),
+        ("cells", "u1", (14, 36)),
+    ]
+)  # fmt: skip
+_PACKED = np.dtype(
+    [
+        ("seed", "<u4", 2), ("eventNumber", "<u4"), ("killsSinceHistory", "<u2"), ("pickupsSinceHistory", "<u2"),
+        ("hasHistory", "u1"), ("unused", "u1", 7), ("now", _SNAPSHOT), ("history", _SNAPSHOT),
+    ]
+)  # fmt: skip
+"""A packed state, as docs/protocol.md lays it out."""
+
+
+class SwiftEngine(BatchEngine):
+    """``games`` games of the Swift engine, in a process of its own, which heeds ``packed`` and ``deadline``.
+
+    Packed observations are uint8 (k, 1545). Everything shown lies in the buffers that the bridge uses again.
+
+    Raises SwiftEngineError where the engine cannot be started and, later, where it fails.
+    """
+
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
+        self.games = games
+        self._games = SwiftGames(
+            np.zeros(games, np.uint64),
+            Observing.COMPACT if options.packed else Observing.FLOATS,
+            DEADLINE if options.deadline is None else options.deadline,
+        )
+        self._rows = self._games.opened
+        self._marks_before = self._games.marks()[0] if options.marks else None
+        self._begun: tuple[bytes, bool] | None = None
+        self._packed: NDArray[np.uint8] | None = None
+        self._packs_each_step = False
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
+        return self._placed(self._games.reset(seeds, slots), slots)
+
+    def restart(self, slots: Slots) -> NDArray[Any]:
+        return self._placed(self._games.restart(slots), slots)
+
+    def seeds(self) -> NDArray[np.uint64]:
+        return self._rows.seeds
+
+    def mask(self) -> NDArray[np.bool_]:
+        return self._rows.mask
+
+    def facts(self) -> NDArray[np.uint32]:
+        return self._rows.facts[:, :_NUM_FACTS]
+
+    def unpacked(self, observation: NDArray[Any]) -> NDArray[np.float32]:
+        if observation.dtype == np.float32:
+            return observation.copy()
+        return np.divide(observation, self._games.divisors, dtype=np.float32)
+
+    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
+        """The process works on its own core from here on."""
+        self._games.send_step(actions, auto_reset=restarting)
+        if self._packs_each_step:
+            self._games.send_packed_states()
+        self._begun = (actions.tobytes(), restarting)
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._step(actions, restarting=False)
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._step(actions, restarting=True)
+
+    def get_state(self, slots: Slots) -> list[State]:
+        return self._games.get_states(slots)
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
+        try:
+            rows = self._games.set_states(states, slots)
+        except Refused as refusal:
+            raise StateRefused(str(refusal)) from refusal
+        return self._placed(rows, slots)
+
+    def state_arrays(self) -> Mapping[str, NDArray[Any]]:
+        """Packed states, spread out. Asked for once, they are sent along with every step."""
+        self._packs_each_step = True
+        if self._packed is None:
+            self._games.send_packed_states()
+            self._packed = self._games.receive_packed_states()
+        packed = self._packed.view(_PACKED)[:, 0]
+        snapshots = [packed["now"], packed["history"]]
+        names = ("eventNumber", "killsSinceHistory", "pickupsSinceHistory", "hasHistory")
+        scalars = [packed["seed"], *(packed[name] for name in names)]
+        for snapshot in snapshots:
+            scalars += [snapshot[name] for name in _SNAPSHOT.names or () if name not in ("unused", "cells")]
+        return {
+            "scalars": np.column_stack([values.astype(np.uint32) for values in scalars]),
+            "cells": np.stack([snapshot["cells"] for snapshot in snapshots], axis=1),
+        }
+
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        if self._marks_before is None:
+            return None
+        return (self._games.marks()[0] - self._marks_before).astype(np.int64)
+
+    def close(self) -> None:
+        """End the process; closing twice is fine."""
+        self._games.close()
+
+    def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
+        if self._begun != (actions.tobytes(), restarting):
+            self.begin_step(actions, restarting=restarting)
+        self._begun = self._packed = None
+        self._rows = rows = self._games.receive_step()
+        if self._packs_each_step:
+            self._packed = self._games.receive_packed_states()
+        assert rows.observation is not None
+        return BatchStep(
+            observation=rows.observation,
+            components=rows.components,
+            reward=rows.components.sum(axis=1, dtype=np.int32).astype(np.float32) / _THOUSANDTHS,
+            terminated=rows.terminated,
+            facts=self.facts(),
+            events=rows.facts[:, -1] & _EVENT_BITS,
+        )
+
+    def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
+        """Take what is seen of some slots into what is seen of all."""
+        seen = self._rows
+        seen.seeds[slots], seen.mask[slots], seen.facts[slots] = rows.seeds, rows.mask, rows.facts
+        self._begun = self._packed = None
+        assert rows.observation is not None
+        return rows.observation

@@ -1,0 +1,1 @@
+"""Benchmarks of any world; each gives records of one and the same form."""

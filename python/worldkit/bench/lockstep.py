@@ -1,0 +1,49 @@
+"""How many steps a second the first two engines of a world make in lockstep, everything compared at every step."""
+
+import time
+
+from parity import ParityError, UsageError, World
+from parity.lockstep import Settings, run
+from worldkit.bench.records import Record, median_and_spread
+
+STEPS = 600
+
+
+def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
+    """``lockstep_steps_per_second``: uniform valid actions, 1 % invalid ones, ended games restarted in the step.
+
+    Masks, observations, components, flags and complete states of all games are compared. ``compile_seconds`` is
+    what a first run takes longer than the median one: opening the engines, tracing and compiling.
+
+    Raises:
+        UsageError: the world has one engine only.
+        ParityError: the engines differ, or one cannot be opened.
+    """
+    if len(world.engines) < 2:
+        raise UsageError(f"world '{world.name}' has one engine only: lockstep needs two.")
+    start = time.perf_counter()
+    _steps_per_second(world, num_envs, seed=0)
+    first_seconds = time.perf_counter() - start
+    samples = [_steps_per_second(world, num_envs, seed=1 + number) for number in range(repetitions)]
+    value, spread = median_and_spread(samples)
+    return [
+        Record(
+            name="lockstep_steps_per_second",
+            value=value,
+            unit="steps/s",
+            num_envs=num_envs,
+            spread=spread,
+            compile_seconds=first_seconds - num_envs * STEPS / value,
+            trace_seconds=None,
+            peak_bytes=None,
+        )
+    ]
+
+
+def _steps_per_second(world: World, num_envs: int, seed: int) -> float:
+    reference, other, *_ = world.engines
+    settings = Settings("uniform", steps=STEPS, games=num_envs, seed=seed, auto_reset=True)
+    outcome = run(world, (reference, other), settings)
+    if outcome.divergences:
+        raise ParityError(f"the engines '{reference}' and '{other}' differ: `parity run --auto-reset` shows where.")
+    return outcome.steps / outcome.seconds

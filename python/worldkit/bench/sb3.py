@@ -1,0 +1,101 @@
+"""How close MaskablePPO on a world comes to MaskablePPO on an environment that does nothing."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from worldkit.bench.records import Record, plain_record
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.envs.spec import EnvSpec
+from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.sb3.training import policy_for
+
+
+def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions: int) -> list[Record]:
+    """``sb3_steps_per_second``, ``sb3_ceiling_steps_per_second`` and ``sb3_share_of_ceiling``.
+
+    One sample is a rollout and its update with the settings ``config`` in ``num_envs`` games; the ceiling is
+    the same in an environment that answers every step with the same observation and mask. The samples of both
+    alternate, and the share is that of neighbours. Memory is not measured. Raises EngineError where the
+    engine cannot start.
+    """
+    games, nothing = WorldVecEnv(spec, num_envs, seed=0), NothingVecEnv(spec, num_envs)
+    models = [MaskablePPO(policy_for(env), env, **config.ppo()) for env in (games, nothing)]
+    try:
+        samples = [[_update(model) for model in models] for _ in range(1 + repetitions)][1:]
+    finally:
+        games.close()
+    real, ceiling = ([sample[which] for sample in samples] for which in (0, 1))
+    share = [sample[0] / sample[1] for sample in samples]
+    return [
+        plain_record("sb3_steps_per_second", num_envs, real),
+        plain_record("sb3_ceiling_steps_per_second", num_envs, ceiling),
+        plain_record("sb3_share_of_ceiling", num_envs, share, unit=""),
+    ]
+
+
+def _update(model: MaskablePPO) -> float:
+    steps = model.n_steps * model.n_envs
+    start = time.perf_counter()
+    model.learn(steps, reset_num_timesteps=False)
+    return steps / (time.perf_counter() - start)
+
+
+class NothingVecEnv(VecEnv):
+    """The spaces of a world, and the first observation of some games for ever: no engine, no ends, no rewards."""
+
+    def __init__(self, spec: EnvSpec, num_envs: int) -> None:
+        games = WorldVecEnv(spec, num_envs, seed=0)
+        self._observation = games.reset()
+        self._masks = list(games.action_masks().copy())
+        games.close()
+        self._rewards, self._dones = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.bool_)
+        super().__init__(num_envs, games.observation_space, games.action_space)
+
+    def reset(self) -> Any:  # noqa: ANN401 - as the world shows observations
+        """The one observation."""
+        return self._observation
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        """Nothing."""
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """The one observation."""
+        return self._observation, self._rewards, self._dones, [{} for _ in range(self.num_envs)]
+
+    def close(self) -> None:
+        """Nothing."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Masks are there."""
+        return attr_name == "action_masks"
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """No attributes."""
+        return [None] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: object, indices: VecEnvIndices = None) -> None:
+        """Nothing."""
+
+    def env_method(
+        self, method_name: str, *method_args: object, indices: VecEnvIndices = None, **method_kwargs: object
+    ) -> list[Any]:
+        """The masks of the one observation."""
+        return self._masks
+
+    def env_is_wrapped(
+        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
+    ) -> list[bool]:
+        """Not wrapped."""
+        return [False] * self.num_envs
+
+    def get_images(self) -> Sequence[None]:
+        """No pictures."""
+        return [None] * self.num_envs

@@ -1,0 +1,1 @@
+"""The console command of a world: parsing, outputs, errors of one sentence."""

@@ -1,0 +1,91 @@
+"""The console command of a world: looks at the first word only and imports nothing but what that word needs."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+
+from parity.errors import ParityError
+from worldkit.cli.parser import Parser, fail
+from worldkit.game import Game
+
+KIT_COMMANDS = {
+    "train": "train an agent with PPO on the JAX engine",
+    "evaluate": "let an agent play many episodes and say how well they went",
+    "train-sb3": "train an agent with MaskablePPO of Stable-Baselines3",
+    "bench": "measure environments, trainers and start-up",
+}
+VERSION = "version"
+INTERRUPTED_EXIT_CODE = 130
+
+
+def main(game: Game, argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand and return its exit code.
+
+    Args:
+        game: the world.
+        argv: the words after the command; by default those of the process.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    purposes = _purposes(game)
+    parser = _parser(game, purposes)
+    choices = f"choose one of {', '.join(purposes)}"
+    if not words:
+        parser.error(f"a command is missing; {choices}")
+    # Only the first word is this parser's: the rest, `--help` too, belongs to the command.
+    command, *arguments = words
+    if command in ("-h", "--help"):
+        parser.print_help()
+        return 0
+    if command in (VERSION, f"--{VERSION}"):
+        if arguments:
+            parser.error(f"{command} takes no arguments, got {arguments[0]!r}")
+        print(version_text(game))
+        return 0
+    if command not in purposes:
+        parser.error(f"unknown command {command!r}; {choices}")
+    try:
+        return _run(game, command, arguments)
+    except ParityError as error:
+        fail(error)
+    except KeyboardInterrupt:
+        print(f"{game.name}: interrupted.", file=sys.stderr)
+        return INTERRUPTED_EXIT_CODE
+    except BrokenPipeError:
+        # The reader of the output has gone; Python's own flush at exit must not complain about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def version_text(game: Game) -> str:
+    """One line with the versions of the package, of the rules it implements and of the installed JAX."""
+    return f"{game.name} {game.version}, rules {game.rules_version}, jax {metadata.version('jax')}"
+
+
+def _run(game: Game, command: str, arguments: list[str]) -> int:
+    if command in game.commands:
+        return game.commands[command].main(arguments)
+    exit_code: int = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}").main(game, arguments)
+    return exit_code
+
+
+def _purposes(game: Game) -> dict[str, str]:
+    own = {name: command.purpose for name, command in game.commands.items()}
+    return {**KIT_COMMANDS, **own, VERSION: "print the versions of the package, the rules and JAX"}
+
+
+def _parser(game: Game, purposes: dict[str, str]) -> Parser:
+    width = max(map(len, purposes))
+    commands = "\n".join(f"  {name:{width}}  {purpose}" for name, purpose in purposes.items())
+    return Parser(
+        prog=game.name,
+        usage=f"{game.name} COMMAND [ARGUMENT ...]",
+        description=f"commands:\n{commands}",
+        epilog=f"`{game.name} COMMAND --help` lists a command's arguments.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )

@@ -1,0 +1,135 @@
+"""``bench``: measure, show a table, and write the figures as JSON where asked."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from rich.console import Console
+
+from parity.errors import EngineError
+from worldkit.bench.records import Record, as_json, as_table
+from worldkit.cli.console import open_console
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.cli.parser import Parser, positive_int
+from worldkit.game import Benchmark, Game
+from worldkit.jaxkit.xla import prefer_wide_vectors
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where an argument is wrong or the JSON file
+            cannot be written, before anything is measured.
+    """
+    benchmarks = {**kit_benchmarks(game), **game.benchmarks}
+    parser = _parser(game, benchmarks)
+    args = parser.parse_args(argv)
+    for name in args.benchmarks:
+        if name not in benchmarks:
+            parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
+        if not _is_installed(benchmarks[name]):
+            parser.error(f'{name} needs {benchmarks[name].needs}: run `pip install "{game.package}[sb3]"`')
+    check_output(parser, args.json)
+    prefer_wide_vectors()
+    # The JSON may go to standard output, and then nothing else may.
+    console = open_console(stderr=True)
+    records: list[Record] = []
+    for name in args.benchmarks or _possible(game, benchmarks, console):
+        for num_envs in args.num_envs or [benchmarks[name].games]:
+            console.print(f"measuring {name} with {num_envs:,} games ...")
+            records += benchmarks[name].measure(num_envs, args.repetitions)
+    table = console if args.json == STANDARD_OUTPUT else open_console()
+    if args.json:
+        write_output(args.json, as_json(records))
+    table.print(as_table(records))
+    return 0
+
+
+def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
+    """The benchmarks of any world."""
+
+    def env(num_envs: int, repetitions: int) -> list[Record]:
+        from worldkit.bench.env import measure
+
+        return measure(game.train_env(), num_envs, repetitions)
+
+    def train(num_envs: int, repetitions: int) -> list[Record]:
+        from worldkit.bench.train import measure
+
+        return measure(game.train_env(), game.train_config(num_envs=num_envs), repetitions)
+
+    def gym(num_envs: int, repetitions: int) -> list[Record]:
+        from worldkit.bench.gym import measure
+
+        return measure(game.env(), num_envs, repetitions)
+
+    def sb3(num_envs: int, repetitions: int) -> list[Record]:
+        from worldkit.bench.sb3 import measure
+
+        return measure(game.env(), game.sb3_config(), num_envs, repetitions)
+
+    def lockstep(num_envs: int, repetitions: int) -> list[Record]:
+        from worldkit.bench.lockstep import measure
+
+        return measure(game.env().world, num_envs, repetitions)
+
+    def startup(num_envs: int, repetitions: int) -> list[Record]:
+        from worldkit.bench.startup import measure
+
+        return measure(game.module, num_envs, repetitions)
+
+    sb3_games = game.sb3_config().num_envs
+    return {
+        "env": Benchmark("random play on the JAX engine alone", env, plays=False),
+        "train": Benchmark("whole PPO updates", train, plays=False),
+        "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
+        "sb3": Benchmark(
+            "MaskablePPO, beside one on an environment that does nothing", sb3, games=sb3_games, needs="sb3_contrib"
+        ),
+        "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
+        "startup": Benchmark(
+            "from process start to the first update, with a cold and a warm compilation cache", startup, plays=False
+        ),
+    }
+
+
+def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
+    """All benchmarks, without those whose library is not installed or whose engine cannot start."""
+    names = [name for name, each in benchmarks.items() if _is_installed(each)]
+    if len(names) < len(benchmarks):
+        missing = " and ".join(name for name in benchmarks if name not in names)
+        console.print(f'leaving out {missing}: `pip install "{game.package}[sb3]"`')
+    playing = [name for name in names if benchmarks[name].plays]
+    if playing:
+        world = game.env().world
+        try:
+            next(iter(world.engines.values()))(1).close()
+        except EngineError as error:
+            console.print(f"leaving out {', '.join(playing)}: {error}")
+            names = [name for name in names if name not in playing]
+    return names
+
+
+def _is_installed(benchmark: Benchmark) -> bool:
+    return benchmark.needs is None or find_spec(benchmark.needs) is not None
+
+
+def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
+    parser = Parser(prog=f"{game.name} bench", description="Measure speed, compile time and memory on this machine.")
+    described = "; ".join(f"{name}: {each.purpose}" for name, each in benchmarks.items())
+    own = ", ".join(f"{each.games} of {name}" for name, each in benchmarks.items() if each.games != Benchmark.games)
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: all)")
+    parser.add_argument(
+        "--num-envs",
+        type=_counts,
+        metavar="N[,N...]",
+        help="games played at the same time, one measurement for each number "
+        f"(default: {Benchmark.games}{', ' + own if own else ''})",
+    )
+    parser.add_argument("--repetitions", type=positive_int, default=5, help="samples per figure (default: 5)")
+    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    return parser
+
+
+def _counts(text: str) -> list[int]:
+    return [positive_int(count) for count in text.split(",")]

@@ -1,0 +1,82 @@
+"""``evaluate``: let somebody play many episodes and say how well they went."""
+
+from collections.abc import Sequence
+
+from worldkit.cli.console import open_console
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.cli.parser import Parser, positive_int, seed
+from worldkit.game import Game
+from worldkit.jaxkit.xla import keep_compiled_programs
+
+DIFFERENT_EXIT_CODE = 1
+BOTH = "both"
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Play, print the figures and return the exit code: 1 where the two engines gave different episodes, else 0.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+        UsageError: the parameters cannot be used.
+        EngineError: an engine cannot start, or fails.
+    """
+    parser = _parser(game)
+    args = parser.parse_args(argv)
+    check_output(parser, args.json)
+    keep_compiled_programs(game.name)
+    # Imported only now: a mistaken command line should not have to wait for JAX.
+    from worldkit.evaluation.play import play_episodes
+    from worldkit.evaluation.players import player_of
+    from worldkit.evaluation.report import as_json, as_tables, summary
+
+    spec = game.evaluation()
+    names = tuple(spec.env.world.engines)
+    if args.engine not in (*names, BOTH):
+        parser.error(f"there is no engine {args.engine!r}: choose {', '.join((*names, BOTH))}")
+    console = open_console(stderr=args.json == STANDARD_OUTPUT)
+    player = player_of(spec, args.player, deterministic=args.deterministic, seed=args.player_seed)
+    engines = names[:2] if args.engine == BOTH else (args.engine,)
+    played = [
+        play_episodes(
+            spec, player, args.seed, args.episodes, engine=engine, num_envs=args.num_envs, max_steps=args.max_steps
+        )
+        for engine in engines
+    ]
+    figures = summary(spec, played[0])
+    how = "likeliest actions" if args.deterministic else "drawn actions"
+    title = f"{args.player}, {how}, games {args.seed} to {args.seed + args.episodes - 1}"
+    for table in as_tables(spec, figures, title):
+        console.print(table)
+    if args.json:
+        write_output(args.json, as_json(figures))
+    if args.engine != BOTH:
+        return 0
+    different = [one.seed for one, other in zip(*played, strict=True) if one != other]
+    console.print(
+        f"The engines differ in the games {different}." if different else "Both engines gave the same episodes."
+    )
+    return DIFFERENT_EXIT_CODE if different else 0
+
+
+def _parser(game: Game) -> Parser:
+    parser = Parser(
+        prog=f"{game.name} evaluate",
+        description="Let somebody play whole episodes and say how well they went, with 95% confidence intervals.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "player", metavar="PARAMS", help="a params_*.npz file, or `random`, or another player of the world by name"
+    )
+    parser.add_argument("--episodes", type=positive_int, default=1000, metavar="N", help="(default 1000)")
+    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument("--player-seed", type=int, default=0, metavar="N", help="seed of drawn actions (default 0)")
+    parser.add_argument(
+        "--engine", default="jax", metavar="NAME", help=f"one of the world's, or `{BOTH}` (default jax)"
+    )
+    parser.add_argument("--num-envs", type=positive_int, default=256, metavar="N", help="games at once (default 256)")
+    parser.add_argument(
+        "--max-steps", type=positive_int, default=5000, metavar="N", help="truncate after (default 5000)"
+    )
+    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    return parser

@@ -1,0 +1,226 @@
+"""``train``: train an agent on the world's JAX engine with masked PPO."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parity.errors import ParityError, UsageError
+from worldkit.cli.parser import Parser, fail, typed_command
+from worldkit.game import Game
+from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
+from worldkit.runs.folder import new_run_folder, run_folder
+from worldkit.settings import add_flags, at_least, from_flags, given, positive, setting
+
+if TYPE_CHECKING:
+    from worldkit.purejaxrl.train_env import TrainEnv
+    from worldkit.purejaxrl.training import Start, Trained
+    from worldkit.runs.run import Run
+
+INTERRUPTED_EXIT_CODE = 130
+_LOGGING, _RUN, _HOSTS = "logging and checkpoints", "run", "several hosts"
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What the command line says beyond the settings of the trainer."""
+
+    no_wandb: bool = setting(False, "leave W&B out", group=_LOGGING)
+    project: str | None = setting(None, "W&B project; without it the world's name", group=_LOGGING, kind=str)
+    entity: str | None = setting(None, "W&B entity; without it the account's own", group=_LOGGING, kind=str)
+    run_name: str | None = setting(
+        None, "the run's name and folder; without it made from time and seed", group=_LOGGING, kind=str
+    )
+    run_suffix: str | None = setting(
+        None, "appended to a name made from time and seed", group=_LOGGING, kind=str, metavar="TEXT"
+    )
+    save_interval_minutes: float = setting(10.0, "minutes between checkpoints", group=_LOGGING, check=positive)
+    save_interval: int | None = setting(
+        None, "updates between checkpoints, instead of minutes", group=_LOGGING, kind=int, check=at_least(1)
+    )
+    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=_LOGGING, kind=Path)
+    no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=_LOGGING)
+    resume: str | None = setting(
+        None,
+        "resume from this `checkpoint_*.pkl`, or from the `latest` good one in `--checkpoint-dir`",
+        group=_RUN,
+        kind=str,
+        metavar="FILE",
+    )
+    rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=_RUN)
+    auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=_RUN)
+    distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
+    coordinator: str | None = setting(
+        None, "address of the first process, where JAX does not find it", group=_HOSTS, kind=str, metavar="HOST:PORT"
+    )
+    num_processes: int | None = setting(
+        None, "how many processes, where JAX does not find out", group=_HOSTS, kind=int, check=at_least(1)
+    )
+    process_id: int | None = setting(
+        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, kind=int, check=at_least(0)
+    )
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Run the command and return its exit code: 0, 1 if training failed, 130 if stopped before there were results.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+    """
+    arguments = _parser(game).parse_args(argv)
+    options = from_flags(arguments, TrainOptions)
+    prefer_wide_vectors()
+    keep_compiled_programs(game.name)
+    try:
+        if options.resume is None:
+            if options.rewind:
+                raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
+            # before anything imports JAX, for which a mistake should not have to wait
+            config = _config_of(arguments, options, game.train_config, {})
+        is_first = _joined(options)
+        env = game.train_env()
+        start = _resumed(options, env)
+        if start is not None:
+            config = _config_of(arguments, options, game.train_config, start.checkpoint.config)
+        folder = _folder_of(game, options, config, start) if is_first else None
+        return _train(game, config, env, options, folder, start, argv)
+    except UsageError as error:
+        fail(error)
+    except ParityError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _parser(game: Game) -> Parser:
+    parser = Parser(
+        prog=f"{game.name} train", description="Train an agent on the JAX engine with masked PPO.", allow_abbrev=False
+    )
+    add_flags(parser, game.train_config, TrainOptions)
+    return parser
+
+
+def _joined(options: TrainOptions) -> bool:
+    """Join the other processes, if there are any; whether this is the first."""
+    if not options.distributed:
+        return True
+    from worldkit.purejaxrl import parallel
+
+    parallel.join_processes(options.coordinator, options.num_processes, options.process_id)
+    return parallel.is_first_process()
+
+
+def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
+    """Read the checkpoint to resume from, if one is named."""
+    if options.resume is None:
+        return None
+    from worldkit.purejaxrl.checkpointing import LATEST, CheckpointError, latest_checkpoint, read_checkpoint
+    from worldkit.purejaxrl.training import Start
+
+    try:
+        if options.resume != LATEST:
+            return Start(Path(options.resume), read_checkpoint(Path(options.resume), env))
+        path, checkpoint, faults = latest_checkpoint(options.checkpoint_dir, env)
+    except CheckpointError as error:
+        raise UsageError(str(error)) from error
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
+    return Start(path, checkpoint)
+
+
+def _config_of(
+    arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], kept: dict[str, Any]
+) -> TrainConfig:
+    """The flags given, over the settings of the checkpoint, over the defaults."""
+    flags = given(arguments, kind)
+    known = {name: value for name, value in kept.items() if name in kind.__dataclass_fields__}
+    config = kind(**known | flags)
+    if options.auto_tune:
+        config = auto_tune_for_device(config, explicit=flags)
+    is_same_batch = kept and (kept["num_envs"], kept["num_steps"]) == (config.num_envs, config.num_steps)
+    return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
+
+
+def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Start | None") -> Path:
+    """A new run's folder, or the one that the checkpoint lies in."""
+    if start is not None and not options.run_name:
+        from worldkit.purejaxrl.training import check_steps_left
+
+        check_steps_left(config, start)
+        return start.path.parent
+    if options.run_name:
+        return run_folder(options.checkpoint_dir, options.run_name, "--checkpoint-dir")
+    suffix = f"-{options.run_suffix}" if options.run_suffix else ""
+    return new_run_folder(options.checkpoint_dir, game.name, config.seed, suffix)
+
+
+def _train(
+    game: Game,
+    config: TrainConfig,
+    env: "TrainEnv",
+    options: TrainOptions,
+    folder: Path | None,
+    start: "Start | None",
+    argv: Sequence[str],
+) -> int:
+    """Train; without a folder, as one of the processes that neither write nor speak."""
+    from worldkit.cli.console import open_console
+    from worldkit.purejaxrl.training import SavePlan, train
+    from worldkit.runs.run import Run, Tracking
+    from worldkit.runs.stop import StopRequest
+
+    console = open_console(quiet=folder is None)
+    tracking = Tracking(
+        options.project or game.name,
+        options.entity,
+        enabled=not options.no_wandb,
+        upload=not options.no_artifact,
+        rewind=options.rewind,
+    )
+    stop = StopRequest(lambda: console.print("Stopping after the current chunk; a second Ctrl-C ends it at once."))
+    run = Run(
+        folder,
+        title=f"{game.title}, masked PPO",
+        console=console,
+        tracking=tracking,
+        milestone=game.milestone,
+        stop=stop,
+    )
+    plan = SavePlan(options.save_interval, options.save_interval_minutes)
+    with stop, run:
+        trained = train(config, env, run, start=start, save_plan=plan)
+    if trained.progress.updates == trained.since.updates:
+        run.say("Stopped before the first update was complete; there is nothing to keep.")
+        return INTERRUPTED_EXIT_CODE
+    if folder is not None:
+        _say_what_came_of_it(game, config, folder, trained, run, argv)
+    return 0
+
+
+def _say_what_came_of_it(
+    game: Game, config: TrainConfig, folder: Path, trained: "Trained", run: "Run", argv: Sequence[str]
+) -> None:
+    steps = trained.progress.timesteps - trained.since.timesteps
+    seconds = trained.progress.seconds - trained.since.seconds
+    run.say(
+        f"Trained {steps:,} steps in {seconds:.1f} s ({steps / seconds:,.0f} steps/s), "
+        f"after {trained.compile_seconds:.1f} s of compiling."
+    )
+    for path in (*trained.files, *(folder / name for name in ("metrics.csv", "learning_curve.png", "config.json"))):
+        run.say(f"  {path}")
+    if run.stop.requested:
+        run.say(f"Resume: {typed_command(game.name, 'train', '--resume', str(trained.files[0]))}")
+    else:
+        run.say(f"Next, a run ten times as long: {next_command(game.name, argv, 10 * config.total_timesteps)}")
+
+
+def next_command(program: str, given: Sequence[str], total_timesteps: int) -> str:
+    """The command for a longer run with the same settings under a new name, as it can be typed here."""
+    replaced = argparse.ArgumentParser(add_help=False, allow_abbrev=True)
+    for flag in ("--total-timesteps", "--run-name", "--resume"):
+        replaced.add_argument(flag)
+    replaced.add_argument("--rewind", action="store_true")
+    _, kept = replaced.parse_known_args(given)
+    return typed_command(program, "train", *kept, "--total-timesteps", str(total_timesteps))

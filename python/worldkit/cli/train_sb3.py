@@ -1,0 +1,128 @@
+"""``train-sb3``: train an agent on a world's engine with MaskablePPO of Stable-Baselines3."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from parity.errors import UsageError
+from worldkit.cli.console import open_console
+from worldkit.cli.parser import Parser, typed_command
+from worldkit.game import Game
+from worldkit.runs.folder import new_run_folder, run_folder
+from worldkit.settings import add_flags, from_flags, given, setting
+
+NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
+_RUN = "run"
+
+
+@dataclass(frozen=True)
+class TrainSB3Options:
+    """What the command line says beyond the settings of MaskablePPO."""
+
+    resume: Path | None = setting(
+        None,
+        "a model to continue, in its own folder: steps, schedules, evaluations and the run's settings are kept",
+        group=_RUN,
+        kind=Path,
+        metavar="ZIP",
+    )
+    device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=_RUN)
+    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=_RUN, kind=str)
+    models_dir: Path = setting(Path("models"), "where runs go", group=_RUN, kind=Path)
+    run_name: str | None = setting(None, "the run's folder; without it made from time and seed", group=_RUN, kind=str)
+    no_wandb: bool = setting(False, "leave W&B out", group=_RUN)
+    project: str | None = setting(None, "W&B project; without it the world's name", group=_RUN, kind=str)
+    entity: str | None = setting(None, "W&B entity; without it the account's own", group=_RUN, kind=str)
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Train and return the exit code.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+        UsageError: the model to resume or the folder cannot be used.
+        EngineError: the engine cannot be started, or fails.
+    """
+    parser = Parser(
+        prog=f"{game.name} train-sb3",
+        description="Train an agent with MaskablePPO of Stable-Baselines3.",
+        epilog="Ctrl+C saves and says how to resume.",
+        allow_abbrev=False,
+    )
+    add_flags(parser, game.sb3_config, TrainSB3Options)
+    arguments = parser.parse_args(argv)
+    options = from_flags(arguments, TrainSB3Options)
+    require_sb3(game.package)
+    flags = given(arguments, game.sb3_config)
+    config = game.sb3_config(**_kept(game, options.resume) | flags).validated()
+    folder = _folder(options, config.seed)
+
+    # Imported only now: a mistaken command line should not have to wait for torch.
+    from worldkit.runs.run import Run, Tracking
+    from worldkit.runs.stop import StopRequest
+    from worldkit.sb3.training import train
+
+    spec = game.env()
+    engine = options.engine or next(iter(spec.world.engines))
+    console = open_console()
+    stop = StopRequest(lambda: console.print("Stopping after this step; a second Ctrl-C ends it at once."))
+    run = Run(
+        folder,
+        title=f"{game.title}, MaskablePPO",
+        console=console,
+        step="timesteps",
+        tracking=Tracking(options.project or game.name, options.entity, enabled=not options.no_wandb, upload=False),
+        milestone=game.milestone,
+        stop=stop,
+    )
+    run.say(
+        f"Training MaskablePPO for {config.timesteps:,} steps in {config.num_envs} games of the {engine} engine, "
+        f"seed {config.seed}, into {folder}."
+    )
+    with stop, run:
+        trained = train(config, spec, run, resume=options.resume, device=options.device, engine=engine)
+
+    best = folder / "best_model.zip"
+    run.say(f"{'Stopped' if stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
+    for path in (trained.model, best, folder / "learning_curve.png"):
+        if path.exists():
+            run.say(f"  {path}")
+    if "watch-sb3" in game.commands:
+        watched = best if best.exists() else trained.model
+        run.say(f"Watch it play: {typed_command(game.name, 'watch-sb3', '--model', str(watched))}")
+    if stop.requested:
+        run.say(f"Resume: {typed_command(game.name, 'train-sb3', '--resume', str(trained.model))}")
+    run.say(f"Compare runs: tensorboard --logdir {options.models_dir}")
+    return 0
+
+
+def require_sb3(package: str) -> None:
+    """Raises UsageError where Stable-Baselines3, an extra of ``package``, is not installed."""
+    if any(find_spec(name) is None for name in NEEDED):
+        raise UsageError(f'This command needs Stable-Baselines3: run `pip install "{package}[sb3]"`.')
+
+
+def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
+    """The settings of the run that a model belongs to, where it still has them."""
+    if resume is None:
+        return {}
+    from worldkit.runs.run import kept_settings
+
+    kept = kept_settings(resume.parent)
+    names = game.sb3_config.__dataclass_fields__
+    return {name: value for name, value in kept.items() if name in names and isinstance(value, (int, float))}
+
+
+def _folder(options: TrainSB3Options, seed: int) -> Path:
+    """A new run's folder, or the one of the model to resume."""
+    if options.resume is None:
+        if options.run_name:
+            return run_folder(options.models_dir, options.run_name, "--models-dir")
+        return new_run_folder(options.models_dir, "sb3", seed, "", "--models-dir")
+    if not options.resume.exists():
+        raise UsageError(f"There is no model {options.resume}: name a .zip file that training wrote.")
+    if options.run_name is not None:
+        raise UsageError("--run-name does not go with --resume: the run continues in the folder of its model.")
+    return options.resume.parent

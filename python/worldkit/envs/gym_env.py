@@ -1,0 +1,129 @@
+"""One game of a world as a Gymnasium environment."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.errors import UsageError
+from worldkit.envs import infos
+from worldkit.envs.arguments import check_action, check_seed
+from worldkit.envs.episodes import Episodes
+from worldkit.envs.spec import EnvSpec, Window
+
+_ONLY = np.zeros(1, np.intp)
+
+
+class WorldEnv(gym.Env[Any, np.int64]):
+    """One game of the world that ``spec`` describes.
+
+    Observation: as ``spec`` splits it.
+
+    Action: Discrete. Which actions are valid says ``info["action_mask"]``, int8, as ``action_space.sample(mask)``
+    takes it, and ``action_masks()``, bool, as MaskablePPO asks for it; neither costs a call to the engine.
+
+    Info, after every reset and step: ``action_mask``, ``seed`` (of this game) and the world's facts. After a step also
+    ``reward_breakdown`` and, only when true, the world's events. At the end ``episode_stats`` (`EnvSpec.summary`).
+
+    Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed comes the game that
+    follows by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
+    ``get_state`` gives it.
+
+    Args:
+        spec: the world.
+        render_mode: one of the world's, or None.
+        engine: one of the world's engines; None: its first.
+        deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
+        restart: start the engine again when it fails: the episode is truncated, and
+            ``info["engine_restarted"]`` says why. Otherwise EngineError is raised.
+
+    Raises:
+        UsageError: an argument is wrong.
+        EngineError: the engine cannot start, or fails.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array", "human"]}  # noqa: RUF012 - Gymnasium's own
+    """The modes that a world may draw for; an environment's own are those of its ``spec``."""
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        render_mode: str | None = None,
+        *,
+        engine: str | None = None,
+        deadline: float | None = None,
+        restart: bool = False,
+    ) -> None:
+        modes = spec.render_modes
+        if render_mode not in (None, *modes):
+            raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(modes)}.")
+        self.env_spec, self.render_mode, self.metadata = spec, render_mode, spec.metadata
+        self.observation_space = spec.observation_space()
+        self.action_space = spec.action_space()
+        self._episodes = Episodes(spec.world, 1, engine, deadline=deadline, restart=restart)
+        self._num_actions = len(spec.world.actions)
+        self._window: Window | None = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; see the class."""
+        super().reset(seed=None if seed is None else check_seed(seed))
+        state = (options or {}).get("state")
+        if state is not None:
+            self._episodes.start_from([state], _ONLY)
+        elif seed is not None:
+            self._episodes.start(_ONLY, np.array([seed], np.uint64))
+        else:
+            self._episodes.start(_ONLY)
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), infos.view_of_one(self.env_spec, self._episodes, 0)
+
+    def step(self, action: np.int64 | int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one action; see the class."""
+        spec, episodes = self.env_spec, self._episodes
+        episodes.begin_step(np.array([check_action(action, self._num_actions)], np.int32))
+        step = episodes.finish_step()
+        info = infos.view_of_one(spec, episodes, 0) | infos.step_of_one(spec, episodes, step, 0)
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The valid actions now, bool (actions,), from the engine's last answer."""
+        return self._episodes.mask[0].copy()
+
+    def get_state(self) -> dict[str, Any]:
+        """The complete state, as the world's engines give it."""
+        return self._episodes.get_states()[0]
+
+    def render(self) -> Any:  # noqa: ANN401 - str, an array or nothing, by the mode
+        """The game: a text for ``ansi``, uint8 (height, width, 3) for ``rgb_array``; ``human`` shows a window."""
+        spec = self.env_spec
+        if self.render_mode is None:
+            gym.logger.warn(f'nothing is rendered without a render mode: gym.make("{spec.id}", render_mode="ansi")')
+            return None
+        state = self.get_state()
+        if self.render_mode == "ansi" and spec.text is not None:
+            return spec.text(state)
+        if self.render_mode == "rgb_array" and spec.picture is not None:
+            return spec.picture(state)
+        if self._window is None and spec.open_window is not None:
+            self._window = spec.open_window(spec.frames_per_second)
+        if self._window is not None:
+            self._window.show(state)
+        return None
+
+    def close(self) -> None:
+        """End the engine and close the window; closing twice is fine."""
+        self._episodes.close()
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the window; the game continues where this is read."""
+        return {**self.__dict__, "_window": None}
+
+    def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        return self.env_spec.split(self._episodes.observation[0])

@@ -1,0 +1,98 @@
+"""What the infos of the environments say, for one game and for many."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import Slots
+from worldkit.envs.episodes import Episodes, EpisodeStep
+from worldkit.envs.spec import EnvSpec
+from worldkit.envs.statistics import Summary
+
+Bools = NDArray[np.bool_]
+
+
+def view_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> dict[str, Any]:
+    """What an info always says: action_mask (int8 (actions,)), seed (uint64), and the world's facts."""
+    facts = dict(zip(spec.world.facts, episodes.facts[game].tolist(), strict=False))
+    return {"action_mask": episodes.mask[game].astype(np.int8), "seed": episodes.seeds[game], **facts}
+
+
+def step_of_one(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
+    """What the info of a step says besides: the breakdown, what happened, and at the end the statistics."""
+    happened = int(step.events[game])
+    info: dict[str, Any] = {name: True for bit, name in enumerate(spec.world.events) if happened >> bit & 1}
+    components = spec.in_rewards(step.components[game]).tolist()
+    info["reward_breakdown"] = dict(zip(spec.world.components, components, strict=True))
+    if step.terminated[game] or step.truncated[game]:
+        info["episode_stats"] = summary_of_one(spec, episodes, game)
+    if step.failure is not None and step.lost[game]:
+        info["engine_restarted"] = step.failure
+    return info
+
+
+def summary_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> Summary:
+    """The statistics of one episode, in plain numbers."""
+    return _plain(spec.summary(episodes.statistics.of(np.array([game]))))
+
+
+def view_of_many(spec: EnvSpec, episodes: Episodes, where: Bools) -> dict[str, Any]:
+    """``view_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
+    facts = dict(zip(spec.world.facts, episodes.facts.T.copy(), strict=False))
+    return _present({"action_mask": episodes.mask.astype(np.int8), "seed": episodes.seeds.copy(), **facts}, where)
+
+
+def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bools) -> dict[str, Any]:
+    """``step_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
+    if not where.any():
+        return {}
+    components = dict(zip(spec.world.components, spec.in_rewards(step.components).T, strict=True))
+    infos = _present({"reward_breakdown": components}, where)
+    for bit, name in enumerate(spec.world.events):
+        happened = where & (step.events >> bit & 1 != 0)
+        if happened.any():
+            infos |= _present({name: happened}, happened)
+    ended = where & (step.terminated | step.truncated)
+    if ended.any():
+        slots = np.flatnonzero(ended)
+        summary = _spread(spec.summary(episodes.statistics.of(slots)), slots, episodes.num_games)
+        infos |= _present({"episode_stats": summary}, ended)
+    if step.failure is not None and (lost := where & step.lost).any():
+        reasons = np.full(episodes.num_games, None, object)
+        reasons[lost] = step.failure
+        infos |= {"engine_restarted": reasons, "_engine_restarted": lost}
+    return infos
+
+
+def _plain(summary: Summary) -> Summary:
+    """The numbers of a summary of one episode."""
+    return {name: _plain(value) if isinstance(value, dict) else value[0].item() for name, value in summary.items()}
+
+
+def _spread(summary: Summary, slots: Slots, num_games: int) -> Summary:
+    """Arrays (k,) as arrays (n,) that are 0 outside slots (k,)."""
+
+    def spread(values: Any) -> Any:  # noqa: ANN401 - a tree
+        if isinstance(values, dict):
+            return {name: spread(value) for name, value in values.items()}
+        full = np.zeros(num_games, values.dtype)
+        full[slots] = values
+        return full
+
+    return {name: spread(value) for name, value in summary.items()}
+
+
+def _present(values: dict[str, Any], where: Bools) -> dict[str, Any]:
+    """Values (n, …), 0 outside ``where``, and beside every key ``_key``: where."""
+    everywhere = bool(where.all())
+    infos: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            infos[name] = _present(value, where)
+        elif everywhere:
+            infos[name] = value
+        else:
+            infos[name] = np.where(where.reshape(-1, *(1,) * (value.ndim - 1)), value, np.zeros((), value.dtype))
+        infos[f"_{name}"] = where.copy()
+    return infos

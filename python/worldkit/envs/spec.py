@@ -1,0 +1,113 @@
+"""What an environment needs to know of a world beyond ``parity.World``."""
+
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from parity import State, World
+from parity.engine import Array
+from worldkit.envs.statistics import Counts, Summary
+
+
+class Window(Protocol):
+    """Something on the screen that shows one state after another."""
+
+    def show(self, state: State) -> None:
+        """Show a state, and wait as long as its frame rate asks for; nothing once a person closed the window."""
+
+    def close(self) -> None:
+        """Close the window; closing twice is fine."""
+
+
+def _as_it_is(flat: Array) -> Array:
+    return flat
+
+
+def _no_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
+    return {}
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """A world as environments show it. Only ``world`` and ``id`` are required; drawing functions import lazily.
+
+    world: the world; its first engine is the default.
+    id: what Gymnasium calls the environment, such as ``Orchard-v0``.
+    make_space: a new space of the observations that ``split`` gives; by default an unbounded Box of the world's shape.
+    split: observations of the world (…, *shape) as the environment shows them, with the same leading axes; an array or
+        a dict of arrays, which may be views.
+    own_statistics: what the world adds to ``info["episode_stats"]``, or puts in place of what stands there.
+    episode_metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides
+        return, length and components.
+    text: a state as text, for the render mode ``ansi``.
+    picture: a state as uint8 (height, width, 3), for ``rgb_array``.
+    open_window: a window that shows so many states a second, for ``human``.
+    frames_per_second: the pace of windows and videos.
+    home: ``module:attribute`` where this value stands. Environments that are pickled name it; without a home they
+        carry the whole world with them, which must then be picklable.
+    """
+
+    world: World
+    id: str
+    make_space: "Callable[[], spaces.Space[Any]] | None" = None
+    split: Callable[[Array], Any] = _as_it_is
+    own_statistics: Callable[[Counts], Summary] | None = None
+    episode_metrics: Callable[[Sequence[Summary]], dict[str, float]] = _no_metrics
+    text: Callable[[State], str] | None = None
+    picture: Callable[[State], NDArray[np.uint8]] | None = None
+    open_window: Callable[[float], Window] | None = None
+    frames_per_second: int = 4
+    home: str | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if self.home is not None:
+            return pkgutil.resolve_name, (self.home,)
+        return EnvSpec, tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def render_modes(self) -> tuple[str, ...]:
+        """The render modes that the world can draw for."""
+        drawn = {"ansi": self.text, "rgb_array": self.picture, "human": self.open_window}
+        return tuple(mode for mode, draw in drawn.items() if draw is not None)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What Gymnasium asks an environment, or its class, for."""
+        return {"render_modes": list(self.render_modes), "render_fps": self.frames_per_second}
+
+    def observation_space(self) -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
+        """A new space of one game's observations: a space draws from a generator of its own, so none is shared."""
+        if self.make_space is not None:
+            return self.make_space()
+        return spaces.Box(-np.inf, np.inf, self.world.observation_shape, np.float32)
+
+    def action_space(self) -> "spaces.Discrete[np.int64]":
+        """A new space of the world's actions."""
+        return spaces.Discrete(len(self.world.actions))
+
+    def in_rewards(self, components: Array) -> NDArray[np.float64]:
+        """Components in units of the reward: divided, so that a thousand thousandths are exactly 1."""
+        return components / (1 / self.world.component_unit)
+
+    def summary(self, counts: Counts) -> Summary:
+        """What ``info["episode_stats"]`` says of the episodes counted; every leaf is an array (k,).
+
+        ``return`` and ``reward_breakdown`` (by component) in units of the reward, ``actions`` (uses by name),
+        ``steps``, and what the world says itself.
+        """
+        general = {
+            "return": self.in_rewards(counts.components.sum(axis=1)),
+            "reward_breakdown": _by_name(self.world.components, self.in_rewards(counts.components)),
+            "actions": _by_name(self.world.actions, counts.actions),
+            "steps": counts.steps,
+        }
+        return general if self.own_statistics is None else {**general, **self.own_statistics(counts)}
+
+
+def _by_name(names: tuple[str, ...], values: Array) -> Mapping[str, Array]:
+    return dict(zip(names, values.T, strict=True))

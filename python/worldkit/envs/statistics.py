@@ -1,0 +1,65 @@
+"""What is counted of every episode while it is played."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.engine import Array, Slots
+
+Summary = dict[str, Any]
+"""Statistics by name; the leaves of a tree of dicts are arrays with one value for each episode, or plain numbers."""
+
+
+class Counts(NamedTuple):
+    """The counts of k episodes.
+
+    components: (k, components) float64, their sums in the world's unit; actions: (k, actions) int64, how often each
+    was taken; maxima: (k, facts) the highest value of each fact, that at the start included; steps: (k,) int64.
+    """
+
+    components: NDArray[np.float64]
+    actions: NDArray[np.int64]
+    maxima: Array
+    steps: NDArray[np.int64]
+
+
+class Statistics:
+    """Running counts of the episodes of n games, from the facts (n, facts) with which they begin."""
+
+    def __init__(self, components: int, actions: int, facts: Array) -> None:
+        num_games = len(facts)
+        self._first_action = actions * np.arange(num_games)
+        """Where the counts of each game begin in all games' counts of actions."""
+        self._counts = Counts(
+            components=np.zeros((num_games, components)),
+            actions=np.zeros((num_games, actions), np.int64),
+            maxima=facts.copy(),
+            steps=np.zeros(num_games, np.int64),
+        )
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """How many steps the episode of each game has had, (n,)."""
+        return self._counts.steps
+
+    def start(self, slots: Slots, facts: Array) -> None:
+        """New episodes in slots (k,), with these facts (k, facts)."""
+        components, actions, maxima, steps = self._counts
+        components[slots], actions[slots], maxima[slots], steps[slots] = 0, 0, facts, 0
+
+    def add(self, actions: NDArray[np.int32], components: Array, facts: Array, played: NDArray[np.bool_]) -> None:
+        """One step of the games that ``played``, bool (n,).
+
+        actions (n,), components (n, components), 0 where nothing was played, facts (n, facts) after it.
+        """
+        sums, uses, maxima, steps = self._counts
+        np.add(sums, components, out=sums)
+        uses.reshape(-1)[self._first_action + actions] += played  # indexing in one dimension is thrice as fast
+        np.maximum(maxima, facts, out=maxima)
+        np.add(steps, played, out=steps)
+
+    def of(self, slots: Slots) -> Counts:
+        """The counts of the episodes in slots (k,)."""
+        components, actions, maxima, steps = self._counts
+        return Counts(components[slots], actions[slots], maxima[slots], steps[slots])

@@ -1,0 +1,104 @@
+"""Playing whole episodes, and the record of each."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldkit.envs.episodes import Episodes, EpisodeStep
+from worldkit.envs.infos import summary_of_one
+from worldkit.evaluation.spec import Episode, EvaluationSpec, Player
+
+TRUNCATED, TERMINATED = "truncated", "terminated"
+
+
+def play_episodes(
+    spec: EvaluationSpec,
+    player: Player,
+    first_seed: int,
+    num_episodes: int,
+    *,
+    num_envs: int,
+    engine: str | None = None,
+    max_steps: int | None = None,
+) -> list[Episode]:
+    """The episodes of seeds ``first_seed``, ``first_seed`` + 1, …, in this order, ``num_envs`` side by side.
+
+    They are the same for every engine and every ``num_envs``. Raises EngineError where the engine cannot start, or
+    fails.
+    """
+    games = min(num_envs, num_episodes)
+    episodes = Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)
+    try:
+        return _play(spec, episodes, player, first_seed, num_episodes)
+    finally:
+        episodes.close()
+
+
+def _play(
+    spec: EvaluationSpec, episodes: Episodes, player: Player, first_seed: int, num_episodes: int
+) -> list[Episode]:
+    everyone = np.arange(episodes.num_games)
+    seeds = first_seed + everyone
+    episodes.start(everyone, seeds.astype(np.uint64))
+    next_seed = first_seed + episodes.num_games
+    found: dict[int, Episode] = {}
+    openings = _Openings(*episodes.mask.shape)
+    is_playing = np.ones(episodes.num_games, np.bool_)
+    while is_playing.any():
+        actions = player(episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps)
+        openings.add(episodes.mask, actions)
+        episodes.begin_step(actions)
+        step = episodes.finish_step()
+        ended = np.flatnonzero((step.terminated | step.truncated) & is_playing)
+        if not len(ended):
+            continue
+        states = episodes.get_states(ended)
+        uses = episodes.statistics.of(ended).actions.tolist()
+        for game, used, state in zip(ended.tolist(), uses, states, strict=True):
+            ending, seed = _ending(spec, step, game), int(seeds[game])
+            found[seed] = Episode(
+                seed=seed,
+                ending=ending,
+                stats=summary_of_one(spec.env, episodes, game),
+                uses=tuple(used),
+                openings=tuple(openings.count[game].tolist()),
+                at_once=tuple(openings.at_once[game].tolist()),
+                notes=spec.notes(ending, state),
+            )
+        fresh = [game for game, _ in zip(ended.tolist(), range(next_seed, first_seed + num_episodes), strict=False)]
+        is_playing[ended] = False
+        if fresh:
+            seeds[fresh] = next_seed + np.arange(len(fresh))
+            next_seed += len(fresh)
+            is_playing[fresh] = True
+            episodes.start(np.array(fresh), seeds[fresh].astype(np.uint64))
+            openings.start(fresh)
+    return [found[seed] for seed in sorted(found)]
+
+
+def _ending(spec: EvaluationSpec, step: EpisodeStep, game: int) -> str:
+    happened = int(step.events[game])
+    for event, ending in spec.endings.items():
+        if happened >> spec.env.world.events.index(event) & 1:
+            return ending
+    return TERMINATED if step.terminated[game] else TRUNCATED
+
+
+class _Openings:
+    """How often actions became valid, and were taken at once, each (n, actions)."""
+
+    def __init__(self, num_games: int, num_actions: int) -> None:
+        self.count = np.zeros((num_games, num_actions), np.int64)
+        self.at_once = np.zeros((num_games, num_actions), np.int64)
+        self._before = np.zeros((num_games, num_actions), np.bool_)
+        self._games = np.arange(num_games)
+
+    def start(self, games: list[int]) -> None:
+        """New episodes."""
+        self.count[games], self.at_once[games], self._before[games] = 0, 0, False
+
+    def add(self, masks: NDArray[np.bool_], actions: NDArray[np.int32]) -> None:
+        """What was valid, and what was taken."""
+        opened = masks & ~self._before
+        self.count += opened
+        self.at_once[self._games, actions] += opened[self._games, actions]
+        self._before = masks

@@ -1,0 +1,82 @@
+"""What an evaluation needs to know of a world beyond its environments."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from parity import State
+from worldkit.envs.spec import EnvSpec
+from worldkit.envs.statistics import Summary
+
+Player = Callable[[NDArray[Any], NDArray[np.bool_], NDArray[np.uint64], NDArray[np.int64]], NDArray[np.int32]]
+"""Observations (n, *shape), masks bool (n, actions), seeds uint64 (n,), steps (n,) → valid actions int32 (n,)."""
+
+Logits = Callable[[Array], Array]
+"""Observations (n, *shape) → logits float32 (n, actions), in JAX."""
+
+Figures = dict[str, Any]
+"""What many episodes say together: plain values by name."""
+
+Rows = list[tuple[str, str]]
+"""Lines of a table: what, and how much."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One episode, in units of the reward.
+
+    ending: what the world calls how it ended; ``terminated`` where it has no name for that, or ``truncated``.
+    stats: as ``info["episode_stats"]``.
+    uses, openings, at_once: for each action how often it was taken, how often it became valid after it was not (or at
+        the start), and how often it was taken in that very step.
+    notes: what the world noted at the end.
+    """
+
+    seed: int
+    ending: str
+    stats: Summary
+    uses: tuple[int, ...]
+    openings: tuple[int, ...]
+    at_once: tuple[int, ...]
+    notes: Mapping[str, Any]
+
+
+def _no_notes(ending: str, state: State) -> Mapping[str, Any]:
+    return {}
+
+
+def _no_more_figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
+    return general
+
+
+def _no_more_rows(general: Rows, figures: Figures) -> Rows:
+    return general
+
+
+@dataclass(frozen=True)
+class EvaluationSpec:
+    """A world as it is evaluated. Only ``env`` is required.
+
+    env: the world.
+    endings: event -> what an episode that ended with it is called; the first that happened counts.
+    players: players that the world has written, by name, beside the kit's ``random``.
+    policy_of: the logits that trained parameters in a file give; raises ParityError where it cannot be used.
+    notes: what to keep of an episode, by its ending and its last state.
+    actions: the actions whose uses are reported; None: all.
+    figures: the figures that are reported, from the general ones and the episodes.
+    rows: the lines of the overview, from the general ones and the figures.
+    """
+
+    env: EnvSpec
+    endings: Mapping[str, str] = field(default_factory=dict)
+    players: Mapping[str, Player] = field(default_factory=dict)
+    policy_of: Callable[[Path], Logits] | None = None
+    notes: Callable[[str, State], Mapping[str, Any]] = _no_notes
+    actions: tuple[str, ...] | None = None
+    figures: Callable[[Figures, Sequence[Episode]], Figures] = _no_more_figures
+    rows: Callable[[Rows, Figures], Rows] = _no_more_rows

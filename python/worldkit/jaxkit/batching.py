@@ -1,0 +1,150 @@
+"""Running one-game functions on batches without paying for `vmap`.
+
+An engine is written on arrays of any batch shape. Under `jax.vmap` its loops would carry and select the
+whole state of every game; run natively on ``(games,)`` arrays they stop when the last game is done. These
+helpers let callers write `vmap` and get the native code, and they carry rule marks out of loops and conditionals.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.custom_batching import custom_vmap
+
+from worldkit.jaxkit.marks import Marks, add, collecting, is_collecting
+
+Tree = TypeVar("Tree")
+Inputs = TypeVar("Inputs")
+Outputs = TypeVar("Outputs")
+
+
+def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
+    """A one-game function from one on batches: ``core`` takes and gives pytrees with a leading games axis.
+
+    The result takes pytrees without that axis; however often it is vmapped, ``core`` sees one flat batch.
+    """
+
+    @custom_vmap
+    def on_batch(*args: Any) -> Any:
+        return core(*args)
+
+    @on_batch.def_vmap
+    def on_batch_of_batches(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
+        args = _broadcast(axis_size, in_batched, args)
+        inner = jax.tree.leaves(args)[0].shape[1]
+        flat = jax.tree.map(lambda leaf: leaf.reshape((-1, *leaf.shape[2:])), args)
+        out = jax.tree.map(lambda leaf: leaf.reshape((axis_size, inner, *leaf.shape[1:])), on_batch(*flat))
+        return out, jax.tree.map(lambda _: True, out)
+
+    @custom_vmap
+    def on_one(*args: Any) -> Any:
+        out = core(*jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], args))
+        return jax.tree.map(lambda leaf: leaf[0], out)
+
+    @on_one.def_vmap
+    def on_ones(axis_size: int, in_batched: list[Any], *args: Any) -> tuple[Any, Any]:
+        out = on_batch(*_broadcast(axis_size, in_batched, args))
+        return out, jax.tree.map(lambda _: True, out)
+
+    return on_one
+
+
+def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:
+    def with_axis(leaf: Array, batched: bool) -> Array:
+        return leaf if batched else jnp.broadcast_to(leaf, (axis_size, *jnp.shape(leaf)))
+
+    return jax.tree.map(with_axis, args, tuple(in_batched))
+
+
+def where_wanted(
+    wanted: Array, function: Callable[[Inputs], Outputs], inputs: Inputs, otherwise: Outputs, chunk: int
+) -> Outputs:
+    """``function(inputs)`` for the games where ``wanted`` (bool ``(games,)``) holds, else ``otherwise``.
+
+    Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most
+    ``chunk`` games. All leaves are ``(games,)`` arrays.
+    """
+    if is_collecting():
+        shapes = jax.eval_shape(collecting(function), inputs)[1]
+        unmarked = {name: jnp.zeros(wanted.shape, bool) for name in shapes}
+        outputs, marks = _where_wanted(wanted, collecting(function), inputs, (otherwise, unmarked), chunk)
+        add(marks)
+        return outputs
+    return _where_wanted(wanted, function, inputs, otherwise, chunk)
+
+
+def _where_wanted(
+    wanted: Array, function: Callable[[Inputs], Outputs], inputs: Inputs, otherwise: Outputs, chunk: int
+) -> Outputs:
+    games = wanted.shape[0]
+    chunk = min(chunk, games)
+
+    def body(state: tuple[Array, Outputs]) -> tuple[Array, Outputs]:
+        left, outputs = state
+        # a chunk that is not full is padded with indices past the end: reads there are clamped, writes dropped
+        index = jnp.nonzero(left, size=chunk, fill_value=games)[0]
+        gathered = jax.tree.map(lambda leaf: leaf.at[index].get(mode="clip"), inputs)
+        computed = function(gathered)
+        outputs = jax.tree.map(lambda old, new: old.at[index].set(new, mode="drop"), outputs, computed)
+        return left.at[index].set(False, mode="drop"), outputs
+
+    return lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, otherwise))[1]
+
+
+def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
+    """``function(*args)``, or zeros where ``needed`` (one bool for the whole batch) is false.
+
+    XLA fuses cheap producers into each of their consumers, and so works out anew for every plane what
+    dozens of planes depend on. A conditional is where fusion ends: its results are computed once.
+    """
+    if is_collecting():
+        outputs, marks = _computed_once(needed, collecting(function), *args)
+        add(marks)
+        return outputs
+    return _computed_once(needed, function, *args)
+
+
+def _computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
+    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function, *args))
+    return lax.cond(needed, function, lambda *_: zeros, *args)
+
+
+def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -> Outputs:
+    """``function()``, or ``otherwise`` where ``needed`` (one bool for the whole batch) is false."""
+    if is_collecting():
+        unmarked = _no_marks(jax.eval_shape(collecting(function))[1])
+        outputs, marks = lax.cond(needed, collecting(function), lambda: (otherwise, unmarked))
+        add(marks)
+        return outputs
+    return lax.cond(needed, function, lambda: otherwise)
+
+
+def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -> Inputs:
+    """``lax.fori_loop`` from 0 whose body may mark rules."""
+    if not is_collecting():
+        return lax.fori_loop(0, times, body, start)
+    counted = (jnp.int32(0), start)
+    return while_loop(lambda s: s[0] < times, lambda s: (s[0] + 1, body(*s)), counted)[1]
+
+
+def _no_marks(shapes: Marks) -> Marks:
+    return {name: jnp.zeros(mark.shape, bool) for name, mark in shapes.items()}
+
+
+def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
+    """``lax.while_loop`` whose body may mark rules."""
+    if not is_collecting():
+        return lax.while_loop(going, body, start)
+    shapes = jax.eval_shape(collecting(body), start)[1]
+
+    def marking(state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
+        inner, before = state
+        inner, more = collecting(body)(inner)
+        return inner, {name: before[name] | more[name] for name in before}
+
+    unmarked = _no_marks(shapes)
+    end, marks = lax.while_loop(lambda state: going(state[0]), marking, (start, unmarked))
+    add(marks)
+    return end

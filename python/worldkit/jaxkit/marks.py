@@ -1,0 +1,73 @@
+"""Rule marks: which rules, and which branches of them, fired in a call.
+
+On the line of a rule stands ``mark("E9", lambda: condition)``. It costs nothing, not even tracing, unless the
+function that is traced was wrapped in ``collecting``. ``batching`` carries what was marked out of loops and
+conditionals.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import jax.numpy as jnp
+from jax import Array
+
+Marks = dict[str, Array]
+"""Mark -> whether it fired, bool of the batch shape."""
+
+_collected: ContextVar[Marks | None] = ContextVar("collected", default=None)
+
+
+def mark(name: str, condition: Callable[[], Array]) -> None:
+    """Say where a mark fired: bool of the batch shape. ``condition`` is called only if somebody collects."""
+    if is_collecting():
+        add({name: condition()})
+
+
+def add(more: Mapping[str, Array]) -> None:
+    """Add marks to those being collected, if any are; a mark added twice fired where either says so."""
+    collected = _collected.get()
+    if collected is None:
+        return
+    for name, fired in more.items():
+        collected[name] = collected[name] | fired if name in collected else fired
+
+
+def is_collecting() -> bool:
+    """Whether what is being traced collects marks."""
+    return _collected.get() is not None
+
+
+@contextmanager
+def _collector() -> Iterator[Marks]:
+    collected: Marks = {}
+    token = _collected.set(collected)
+    try:
+        yield collected
+    finally:
+        _collected.reset(token)
+
+
+def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]:
+    """``function`` with the marks that fired in it as a second result."""
+
+    def collected(*args: Any) -> tuple[Any, Marks]:
+        with _collector() as marks:
+            out = function(*args)
+        return out, marks
+
+    return collected
+
+
+def packed(marks: Marks, names: Sequence[str], shape: tuple[int, ...]) -> Array:
+    """The marks in the order of ``names``: bool (*shape, names).
+
+    Raises:
+        ValueError: a mark that is not among the names was collected.
+    """
+    unknown = sorted(marks.keys() - set(names))
+    if unknown:
+        raise ValueError(f"nobody counts the marks {', '.join(unknown)}; add them to the names or correct them")
+    never = jnp.zeros(shape, bool)
+    return jnp.stack([jnp.broadcast_to(marks.get(name, never), shape) for name in names], axis=-1)

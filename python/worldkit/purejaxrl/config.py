@@ -1,0 +1,169 @@
+"""Settings of a training run, and how they follow from the device and the batch size."""
+
+import dataclasses
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+from parity.errors import UsageError
+from worldkit.settings import (
+    at_least,
+    check_settings,
+    fraction,
+    not_negative,
+    one_of,
+    positive,
+    seed,
+    setting,
+)
+
+REFERENCE_BATCH_SIZE = 256 * 128
+REFERENCE_NUM_MINIBATCHES = 4
+REFERENCE_UPDATE_EPOCHS = 4
+TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
+MIN_UPDATE_EPOCHS = 2
+
+_GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything a PPO run depends on besides the world.
+
+    Counts are per update unless said otherwise: one update plays ``num_envs`` games for
+    ``num_steps`` steps each and learns from that batch ``update_epochs`` times, in
+    ``num_minibatches`` parts. ``total_timesteps`` counts the steps of all games together.
+    A world may subclass this to change a default.
+    """
+
+    num_envs: int = setting(256, "games played in parallel", group=_GAMES, check=at_least(1))
+    num_steps: int = setting(128, "steps of each game per update", group=_GAMES, check=at_least(1))
+    total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, check=at_least(1))
+    max_steps: int | None = setting(
+        None, "truncate episodes after that many steps", group=_GAMES, kind=int, check=at_least(1)
+    )
+    learning_rate: float = setting(
+        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", check=positive, shown="2.5e-4"
+    )
+    gamma: float = setting(0.99, "discount factor", group=_PPO, check=fraction)
+    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, check=fraction)
+    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, check=at_least(1))
+    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, check=at_least(1))
+    clip_eps: float = setting(
+        0.2, "clipping range of the probability ratio and of the value", group=_PPO, check=positive
+    )
+    vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, check=not_negative)
+    ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, check=not_negative)
+    max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, check=positive)
+    network: str = setting("mlp", "the network, by name", group=_NETWORK)
+    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, check=at_least(1))
+    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, check=at_least(1))
+    dtype: str = setting(
+        "float32",
+        "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
+        group=_NETWORK,
+        check=one_of("float32", "bfloat16"),
+    )
+    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, check=at_least(1))
+    seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, check=seed)
+
+    @property
+    def batch_size(self) -> int:
+        """Steps collected per update, over all games."""
+        return self.num_envs * self.num_steps
+
+    @property
+    def minibatch_size(self) -> int:
+        """Steps per gradient step."""
+        return self.batch_size // self.num_minibatches
+
+    @property
+    def num_updates(self) -> int:
+        """Whole updates that fit into ``total_timesteps``."""
+        return self.total_timesteps // self.batch_size
+
+    def validated(self) -> Self:
+        """Return this configuration, or raise UsageError with one sentence about its first fault."""
+        check_settings(self)
+        if self.batch_size % self.num_minibatches:
+            raise UsageError(
+                f"num_minibatches must divide the batch of {self.num_envs} x {self.num_steps} = {self.batch_size} "
+                f"steps, got {self.num_minibatches}; leave it out to have it chosen."
+            )
+        if self.total_timesteps < self.batch_size:
+            raise UsageError(
+                f"total_timesteps must cover at least one batch of {self.num_envs} x {self.num_steps} = "
+                f"{self.batch_size} steps, got {self.total_timesteps}."
+            )
+        return self
+
+
+Config = TypeVar("Config", bound=TrainConfig)
+
+
+@dataclass(frozen=True)
+class DeviceConfig:
+    """The accelerator JAX runs on, and the batch and learning rate documented for it."""
+
+    platform: str
+    kind: str
+    count: int
+    num_envs: int
+    num_steps: int
+    learning_rate: float
+
+
+def get_device_config() -> DeviceConfig:
+    """Describe JAX's default device: 256 games on a CPU, 2048 (with their lower learning rate) elsewhere."""
+    import jax  # here, so that settings can be checked without waiting for JAX
+
+    device = jax.devices()[0]
+    is_cpu = device.platform == "cpu"
+    return DeviceConfig(
+        platform=device.platform,
+        kind=device.device_kind,
+        count=jax.device_count(),
+        num_envs=256 if is_cpu else 2048,
+        num_steps=128,
+        learning_rate=2.5e-4 if is_cpu else 6.25e-5,
+    )
+
+
+def auto_tune_for_device(config: Config, explicit: Collection[str] = ()) -> Config:
+    """Take batch and learning rate from the detected device, except for the fields named in ``explicit``."""
+    device = get_device_config()
+    tuned = {name: getattr(device, name) for name in ("num_envs", "num_steps", "learning_rate")}
+    return _replace_unless(config, explicit, tuned)
+
+
+def auto_scale_for_batch_size(config: Config, explicit: Collection[str] = ()) -> Config:
+    """Fit minibatches and epochs to the batch, except for the fields named in ``explicit``.
+
+    Beyond the reference batch of 256 x 128 the minibatches keep about 8,192 steps and the epochs
+    shrink in proportion, to 2 at least: 32 minibatches and 2 epochs at 2048 x 128. Up to the
+    reference batch the reference's 4 and 4 stay. The minibatches always divide the batch.
+    """
+    if config.num_envs < 1 or config.num_steps < 1:
+        return config  # nothing to scale to; ``validated`` names the fault
+    if config.batch_size <= REFERENCE_BATCH_SIZE:
+        wanted = float(REFERENCE_NUM_MINIBATCHES)
+    else:
+        wanted = config.batch_size / TARGET_MINIBATCH_SIZE
+    epochs = REFERENCE_UPDATE_EPOCHS * REFERENCE_BATCH_SIZE // config.batch_size
+    scaled = {
+        "num_minibatches": _nearest_divisor(config.batch_size, wanted),
+        "update_epochs": min(REFERENCE_UPDATE_EPOCHS, max(MIN_UPDATE_EPOCHS, epochs)),
+    }
+    return _replace_unless(config, explicit, scaled)
+
+
+def _nearest_divisor(number: int, wanted: float) -> int:
+    """The divisor of ``number`` whose ratio to ``wanted`` is closest to 1 (the smaller of two equally close)."""
+    small = [divisor for divisor in range(1, math.isqrt(number) + 1) if number % divisor == 0]
+    divisors = small + [number // divisor for divisor in small]
+    return min(divisors, key=lambda divisor: (abs(math.log(divisor / wanted)), divisor))
+
+
+def _replace_unless(config: Config, explicit: Collection[str], values: dict[str, Any]) -> Config:
+    return dataclasses.replace(config, **{name: value for name, value in values.items() if name not in explicit})

@@ -1,0 +1,87 @@
+"""Any world for trainers written for gymnax 1.0 (an optional dependency: ``pip install gymnax``)."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from gymnax.environments import environment, spaces
+from jax import Array
+
+from worldkit.purejaxrl.gymnax_style import EnvParams, EnvState, GymnaxStyle
+
+
+class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: ignore[misc]
+    """A ``GymnaxStyle`` environment as a gymnax ``Environment`` with its six-value step.
+
+    ``step`` returns (obs, state, reward, terminated, truncated, info); ``info`` has gymnax's
+    ``final_observation`` beside the wrapper's own entries, and ``action_mask`` of the state
+    returned. A game draws from its own seed, so the keys of ``step`` are not used.
+    """
+
+    def __init__(self, env: GymnaxStyle) -> None:
+        self._env = env
+
+    @property
+    def default_params(self) -> EnvParams:
+        """A world has no parameters."""
+        return self._env.default_params
+
+    def step(
+        self, key: Array, state: EnvState, action: int | float | Array, params: EnvParams | None = None
+    ) -> tuple[Array, EnvState, Array, Array, Array, dict[Any, Any]]:
+        """Play one action, with auto-reset."""
+        obs, state, reward, _, info = self._env.step(key, state, jnp.asarray(action, jnp.int32), params)
+        final = info.pop("terminal_observation")
+        info |= {"final_observation": final, "action_mask": self._env.get_action_mask(state)}
+        return obs, state, reward, info["terminated"], info["truncated"], info
+
+    def reset_env(self, key: Array, params: EnvParams) -> tuple[Array, EnvState]:
+        """Start the game that ``key`` draws."""
+        return self._env.reset(key, params)
+
+    def step_env(
+        self, key: Array, state: EnvState, action: int | float | Array, params: EnvParams
+    ) -> tuple[Array, EnvState, Array, Array, dict[Any, Any]]:
+        """Play one action without auto-reset; returns (obs, state, reward, terminated, info)."""
+        _, step = self._env.play(state, jnp.asarray(action, jnp.int32))
+        done = step.terminated | step.truncated
+        game = jax.tree.map(lambda ended, ongoing: jnp.where(done, ended, ongoing), step.final, step.state)
+        played = EnvState(game, state.steps + 1)
+        return self._env.observe(played), played, step.reward, step.terminated, dict(step.events)
+
+    def get_obs(self, state: EnvState, params: EnvParams | None = None, key: Array | None = None) -> Array:
+        """The observation of ``state``."""
+        return self._env.observe(state)
+
+    def is_truncated(self, state: EnvState, params: EnvParams) -> Array:
+        """Whether ``state``, as ``step_env`` returned it, has reached the time limit."""
+        if self._env.max_steps is None:
+            return jnp.zeros_like(state.steps, dtype=bool)
+        return state.steps >= self._env.max_steps
+
+    def is_terminated(self, state: EnvState, params: EnvParams) -> Array:
+        """Whether the game is over: no action is valid any more."""
+        return ~jnp.any(self._env.get_action_mask(state), axis=-1)
+
+    @property
+    def name(self) -> str:
+        """The world's name."""
+        return self._env.env.name
+
+    @property
+    def num_actions(self) -> int:
+        """How many actions there are, valid or not."""
+        return self._env.num_actions
+
+    def action_space(self, params: EnvParams | None = None) -> spaces.Discrete:
+        """The actions, valid or not."""
+        return spaces.Discrete(self._env.num_actions)
+
+    def observation_space(self, params: EnvParams | None = None) -> spaces.Box:
+        """Numbers in the range that the world names."""
+        return spaces.Box(self._env.env.low, self._env.env.high, self._env.env.observation_shape, jnp.float32)
+
+    def state_space(self, params: EnvParams | None = None) -> EnvState:
+        """The shapes and dtypes of a state, as a pytree of ``jax.ShapeDtypeStruct``."""
+        shapes: EnvState = jax.eval_shape(lambda key: self._env.reset(key)[1], jax.random.key(0))
+        return shapes

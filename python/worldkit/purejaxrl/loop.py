@@ -1,0 +1,186 @@
+"""The host's side of training: compile once, run chunks of updates, hand their metrics on."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+
+from parity.errors import ParityError
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.rollout import RunnerState
+from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
+
+POLL_SECONDS = 0.05
+CALL_SECONDS = 4.0
+"""How long one call of the compiled program should take at most, once it is known how long an update takes."""
+
+
+class Progress(NamedTuple):
+    """Updates done, steps of all games, and seconds of training, compilation excluded."""
+
+    updates: int = 0
+    timesteps: int = 0
+    seconds: float = 0.0
+
+
+class Log(NamedTuple):
+    """How far the metrics of a run are: what a resumed run needs so that its next row is whole.
+
+    at: the progress at the last row. metrics: that row. unlogged: the stats of the updates since, in order.
+    """
+
+    at: Progress = Progress()
+    metrics: Mapping[str, float] = {}
+    unlogged: tuple[UpdateStats, ...] = ()
+
+
+class CompiledTraining(NamedTuple):
+    """A run that is ready to start, and how long that took."""
+
+    train: TrainFunction
+    runner: RunnerState
+    compile_seconds: float
+
+
+class LoopState(NamedTuple):
+    """A run between two updates."""
+
+    runner: RunnerState
+    progress: Progress
+    log: Log
+
+
+class Saving(Protocol):
+    """When a run is saved, and how."""
+
+    def updates_left(self, updates: int) -> int:
+        """After how many more updates, 1 or more, it must be asked again whether to save."""
+
+    def after(self, state: LoopState) -> None:
+        """Save if it is time."""
+
+
+class TrainingDiverged(ParityError):
+    """The loss is no longer a number."""
+
+    exit_code = 1
+
+
+def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None) -> CompiledTraining:
+    """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
+    start = time.perf_counter()
+    train = make_train(config, env, mesh)
+    shapes = jax.eval_shape(partial(init_runner, config, env))
+    if mesh is not None:
+        wanted = shardings_of(config, env, mesh)
+        shapes = jax.tree.map(
+            lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
+        )
+    # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
+    with ThreadPoolExecutor(1) as beside:
+        making = beside.submit(init_runner, config, env)
+        compiled = train.lower(shapes, jnp.int32(1)).compile()
+        runner = making.result()
+    if mesh is not None:
+        runner = jax.tree.map(parallel.placed, runner, wanted)
+    return CompiledTraining(compiled, runner, time.perf_counter() - start)
+
+
+def run_training(
+    train: TrainFunction,
+    start: LoopState,
+    config: TrainConfig,
+    env: TrainEnv,
+    *,
+    write: Callable[[Mapping[str, float]], None],
+    should_stop: Callable[[], bool] = lambda: False,
+    saving: Saving | None = None,
+) -> LoopState:
+    """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
+
+    Every ``config.log_interval`` updates, and at the end, ``write`` gets the metrics of the updates since. A call
+    of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
+    into calls changes nothing. Raises TrainingDiverged at metrics whose loss is not finite.
+    """
+    runner, progress, log = start
+    last_update = progress.updates + (config.total_timesteps - progress.timesteps) // config.batch_size
+    fits = 1
+    while progress.updates < last_update and not parallel.any_process(should_stop()):
+        to_log = config.log_interval - progress.updates % config.log_interval
+        to_save = saving.updates_left(progress.updates) if saving else to_log
+        chunk = min(fits, to_log, to_save, last_update - progress.updates)
+        begun = time.perf_counter()
+        runner, stats = train(runner, jnp.int32(chunk))
+        _wait_for(stats)
+        seconds = time.perf_counter() - begun
+        fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))
+        progress = Progress(
+            progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
+        )
+        log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats)))
+        if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
+            metrics = _metrics_since(log, progress, env)
+            log = Log(progress, metrics)
+            write(metrics)
+            if not math.isfinite(metrics["train/total_loss"]):
+                raise TrainingDiverged(
+                    f"Training diverged by update {progress.updates}: the loss is no longer a number; start again "
+                    "with a lower --lr."
+                )
+        if saving:
+            saving.after(LoopState(runner, progress, log))
+    return LoopState(runner, progress, log)
+
+
+def _metrics_since(log: Log, now: Progress, env: TrainEnv) -> dict[str, float]:
+    together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *log.unlogged)
+    return {
+        "update": now.updates,
+        "timesteps": now.timesteps,
+        "seconds": now.seconds,
+        "steps_per_second": (now.timesteps - log.at.timesteps) / (now.seconds - log.at.seconds),
+    } | metrics_of(together, now.timesteps - log.at.timesteps, env)
+
+
+def metrics_of(stats: UpdateStats, steps: int, env: TrainEnv) -> dict[str, float]:
+    """The documented metrics of ``steps`` steps whose stats have a leading axis of updates.
+
+    Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes
+    the steps as a whole. Means over episodes are NaN if none ended.
+    """
+    rollout = stats.rollout
+    episodes = int(rollout.episodes.sum())
+    components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
+    loss = {f"train/{name}": float(np.mean(values)) for name, values in stats.loss._asdict().items()}
+    return {
+        "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
+        "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,
+        "train/mean_reward": float(rollout.reward_sum.sum()) / steps,
+        "train/num_episodes": episodes / len(rollout.episodes),
+        **loss,
+        **{f"reward/{name}": float(value) for name, value in zip(env.components, components, strict=True)},
+        **{name: float(values.sum()) / steps for name, values in rollout.sums.items()},
+        **{name: np.max(values).item() for name, values in rollout.maxima.items()},
+    }
+
+
+def _first(count: int, stats: UpdateStats) -> UpdateStats:
+    entries: UpdateStats = jax.tree.map(lambda leaf: np.asarray(leaf)[:count], stats)
+    return entries
+
+
+def _wait_for(stats: UpdateStats) -> None:
+    """Wait for a running chunk in short sleeps, between which Python can act on signals."""
+    last = jax.tree.leaves(stats)[-1]
+    while not last.is_ready():
+        time.sleep(POLL_SECONDS)
+    jax.block_until_ready(stats)

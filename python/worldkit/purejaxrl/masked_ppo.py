@@ -1,0 +1,144 @@
+"""PPO (Schulman et al. 2017, arXiv:1707.06347) with invalid actions masked (Huang & Ontañón 2020, arXiv:2006.14171).
+
+The choices that the papers leave open are PureJaxRL's: clipped value loss, advantages normalised
+per minibatch, orthogonal initialisation, tanh, Adam with epsilon 1e-5. A rollout stores compact
+observations; they become floats inside the policy and the loss, one minibatch at a time.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax  # type: ignore[import-untyped]
+from jax import Array
+
+from worldkit.purejaxrl._distrax import distrax
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.networks import Params
+from worldkit.purejaxrl.train_env import Compact
+
+MASKED_LOGIT = -1e9
+ADAM_EPSILON = 1e-5
+ADVANTAGE_EPSILON = 1e-8
+
+
+def masked_categorical(logits: Array, mask: Array) -> "distrax.Categorical":
+    """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
+    return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
+
+
+class Transition(NamedTuple):
+    """One step of every game; all leaves share their leading axes ((games,), (steps, games) or (samples,)).
+
+    ``obs`` and ``action_mask`` are what the policy saw when it chose ``action``. ``reward`` and
+    ``done`` are that action's. ``truncated_value`` is the value of an episode's own last
+    observation where a time limit cut it off and 0 elsewhere; None in an environment without limit.
+    """
+
+    obs: Compact
+    action: Array  # int32
+    reward: Array  # float32
+    done: Array  # bool, terminated or truncated
+    log_prob: Array  # float32
+    value: Array  # float32
+    action_mask: Array  # bool (..., actions)
+    truncated_value: Array | None  # float32
+
+
+class Samples(NamedTuple):
+    """Transitions with what GAE made of them, float32 each."""
+
+    transition: Transition
+    advantage: Array
+    target: Array
+
+
+class LossStats(NamedTuple):
+    """The parts of the loss and the health of the update, float32 scalars."""
+
+    total_loss: Array
+    pg_loss: Array
+    value_loss: Array
+    entropy: Array  # nats
+    entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
+    approx_kl: Array  # nats; the estimator (r - 1) - log r
+    clip_frac: Array
+
+
+# A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
+# states, and a compiled function accepts any of them.
+@functools.cache
+def make_optimizer(learning_rate: float, max_grad_norm: float) -> optax.GradientTransformation:
+    """Adam at a constant learning rate, after clipping the gradient's global norm."""
+    return optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.adam(learning_rate, eps=ADAM_EPSILON))
+
+
+def compute_gae(
+    reward: Array,
+    value: Array,
+    done: Array,
+    truncated_value: Array | None,
+    last_value: Array,
+    gamma: float,
+    gae_lambda: float,
+) -> tuple[Array, Array]:
+    """Generalised advantage estimation (arXiv:1506.02438); returns (advantages, value targets), (steps, games).
+
+    ``reward``, ``value``, ``done`` and ``truncated_value`` are (steps, games); ``last_value``,
+    (games,), is the value of the observation after the last step. An ended episode bootstraps from
+    ``truncated_value`` (0 where it terminated), never from the next episode's first observation.
+    """
+    after_end = jnp.zeros_like(value) if truncated_value is None else truncated_value
+
+    def backwards(carry: tuple[Array, Array], step: tuple[Array, ...]) -> tuple[tuple[Array, Array], Array]:
+        next_advantage, next_value = carry
+        reward, value, done, after_end = step
+        delta = reward + gamma * jnp.where(done, after_end, next_value) - value
+        advantage = delta + gamma * gae_lambda * jnp.where(done, 0.0, next_advantage)
+        return (advantage, value), advantage
+
+    start = (jnp.zeros_like(last_value), last_value)
+    _, advantages = jax.lax.scan(backwards, start, (reward, value, done, after_end), reverse=True)
+    return advantages, advantages + value
+
+
+def ppo_loss(
+    params: Params,
+    apply: Callable[..., tuple[Array, Array]],
+    expand: Callable[[Compact], Array],
+    samples: Samples,
+    config: TrainConfig,
+) -> tuple[Array, LossStats]:
+    """The loss of a minibatch, with the action mask that was in force when each action was chosen.
+
+    Clipped surrogate + ``vf_coef`` x clipped value loss - ``ent_coef`` x entropy.
+    """
+    transition = samples.transition
+    logits, value = apply(params, expand(transition.obs))
+    policy = masked_categorical(logits, transition.action_mask)
+
+    log_ratio = policy.log_prob(transition.action) - transition.log_prob
+    ratio = jnp.exp(log_ratio)
+    advantage = samples.advantage - samples.advantage.mean()
+    advantage /= samples.advantage.std() + ADVANTAGE_EPSILON
+    clipped_ratio = jnp.clip(ratio, 1.0 - config.clip_eps, 1.0 + config.clip_eps)
+    pg_loss = -jnp.minimum(ratio * advantage, clipped_ratio * advantage).mean()
+
+    clipped_value = transition.value + jnp.clip(value - transition.value, -config.clip_eps, config.clip_eps)
+    errors = jnp.maximum(jnp.square(value - samples.target), jnp.square(clipped_value - samples.target))
+    value_loss = 0.5 * errors.mean()
+
+    entropy = policy.entropy().mean()
+    most_entropy = jnp.log(transition.action_mask.sum(axis=-1)).mean()
+    total_loss = pg_loss + config.vf_coef * value_loss - config.ent_coef * entropy
+    return total_loss, LossStats(
+        total_loss=total_loss,
+        pg_loss=pg_loss,
+        value_loss=value_loss,
+        entropy=entropy,
+        entropy_ratio=entropy / jnp.maximum(most_entropy, ADVANTAGE_EPSILON),
+        approx_kl=(ratio - 1.0 - log_ratio).mean(),
+        clip_frac=(jnp.abs(ratio - 1.0) > config.clip_eps).mean(),
+    )

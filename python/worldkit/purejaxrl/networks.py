@@ -1,0 +1,74 @@
+"""What the policy and the value are computed by. A world brings encoders; the rest is here."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+import jax.numpy as jnp
+from flax import linen as nn
+from jax import Array
+
+from parity.errors import ParityError
+from worldkit.purejaxrl.train_env import Encoder
+
+Params = Any  # nested dicts of arrays, as flax makes them
+
+
+class ActorCritic(nn.Module):
+    """A tanh network with one trunk and two heads: (logits (..., num_actions), value (...)), float32.
+
+    The trunk is shared because nearly all the work lies in its first layer, which reads the observation.
+    """
+
+    num_actions: int
+    hidden_dim: int = 256
+    num_layers: int = 2
+    dtype: str = "float32"
+    """What the trunk computes in; parameters, logits and values are float32 in any case."""
+    encoder: Encoder | None = None
+    """Lays the observation out before the first hidden layer; None reads it flat."""
+    encoder_name: str = "encoder"
+    """Under which name the encoder's parameters are kept."""
+
+    @nn.compact
+    def __call__(self, obs: Array) -> tuple[Array, Array]:
+        """Evaluate observations, float32 (..., features)."""
+        hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs) if self.encoder else obs
+        for layer in range(self.num_layers):
+            dense = nn.Dense(
+                self.hidden_dim,
+                dtype=jnp.dtype(self.dtype),
+                kernel_init=nn.initializers.orthogonal(2**0.5),
+                name=f"hidden_{layer}",
+            )
+            hidden = nn.tanh(dense(hidden))
+        hidden = hidden.astype(jnp.float32)
+        logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
+        value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0), name="value")(hidden)
+        return logits, jnp.squeeze(value, axis=-1)
+
+
+# A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
+# states, and a compiled function accepts any of them.
+@functools.cache
+def make_network(
+    name: str, encoder: Encoder | None, num_actions: int, hidden_dim: int, num_layers: int, dtype: str = "float32"
+) -> ActorCritic:
+    """The network of this name and encoder, these sizes and settings."""
+    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name)
+
+
+def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorCritic:
+    """The network that ``params`` belong to, its architecture read from their shapes.
+
+    Raises ParityError if they are the parameters of something else.
+    """
+    try:
+        layers = params["params"]
+        hidden_dim = layers["hidden_0"]["kernel"].shape[1]
+        num_actions = layers["policy"]["kernel"].shape[1]
+    except (KeyError, TypeError, IndexError, AttributeError):
+        raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
+    num_layers = sum(name.startswith("hidden_") for name in layers)
+    name = next((name for name, encoder in networks.items() if encoder and name in layers), "mlp")
+    return make_network(name, networks.get(name), num_actions, hidden_dim, num_layers)

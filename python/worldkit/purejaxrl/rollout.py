@@ -1,0 +1,134 @@
+"""Playing a policy in all games at once: transitions to learn from, and what they add to the metrics."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from flax.training.train_state import TrainState
+from jax import Array
+from jax.sharding import Mesh
+
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.masked_ppo import Samples, Transition, compute_gae, masked_categorical
+from worldkit.purejaxrl.train_env import Compact, State, TrainEnv, TrainStep
+
+
+class RunnerState(NamedTuple):
+    """Everything that goes from one update to the next; what is of the games has a leading axis of games."""
+
+    train_state: TrainState
+    env_state: State
+    episode_steps: Array  # int32 (games,), of the episodes in progress
+    episode_return: Array  # float32 (games,), of the episodes in progress
+    key: Array
+
+
+class RolloutMetrics(NamedTuple):
+    """What the steps of all games add to the metrics of a run."""
+
+    reward_sum: Array  # float32
+    component_sums: Array  # float32 (components,)
+    episodes: Array  # int32, ended
+    return_sum: Array  # float32, of those episodes
+    length_sum: Array  # int32, of those episodes
+    sums: dict[str, Array]  # float32, by the world's names
+    maxima: dict[str, Array]
+
+
+def evaluate(train_state: TrainState, env: TrainEnv, obs: Compact) -> tuple[Array, Array]:
+    """Logits and values of compact observations with one leading axis."""
+    logits, value = train_state.apply_fn(train_state.params, env.expand(obs))
+    return logits, value
+
+
+def collect_rollout(
+    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None
+) -> tuple[RunnerState, Transition, RolloutMetrics]:
+    """Play ``num_steps`` steps in all games; transitions have a leading axis of steps."""
+    key, rollout_key = jax.random.split(runner.key)
+
+    def step(carry: RunnerState, step_key: Array) -> tuple[RunnerState, tuple[Transition, RolloutMetrics]]:
+        following, transition, metrics = _env_step(carry, config, env, mesh, step_key)
+        return following, (transition, metrics)
+
+    runner, (transitions, metrics) = jax.lax.scan(step, runner, jax.random.split(rollout_key, config.num_steps))
+    return runner._replace(key=key), transitions, _of_all_steps(metrics)
+
+
+def samples_of(
+    runner: RunnerState, transitions: Transition, config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None
+) -> Samples:
+    """Add GAE to a rollout that ended in ``runner`` and flatten it to a batch of ``config.batch_size``."""
+    _, last_value = evaluate(runner.train_state, env, parallel.over_games(env.compact, mesh)(runner.env_state))
+    advantages, targets = compute_gae(
+        transitions.reward,
+        transitions.value,
+        transitions.done,
+        transitions.truncated_value,
+        last_value,
+        config.gamma,
+        config.gae_lambda,
+    )
+    samples: Samples = jax.tree.map(
+        lambda leaf: leaf.reshape(config.batch_size, *leaf.shape[2:]), Samples(transitions, advantages, targets)
+    )
+    return samples
+
+
+def _env_step(
+    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None, key: Array
+) -> tuple[RunnerState, Transition, RolloutMetrics]:
+    """Choose and play one action in every game; the observation stored is the one the policy saw."""
+    obs = parallel.over_games(env.compact, mesh)(runner.env_state)
+    action_mask = parallel.over_games(env.mask, mesh)(runner.env_state)
+    logits, value = evaluate(runner.train_state, env, obs)
+    action, log_prob = masked_categorical(logits, action_mask).sample_and_log_prob(seed=key)
+    episode_steps = runner.episode_steps + 1
+    at_limit = () if config.max_steps is None else (episode_steps >= config.max_steps,)
+    step: TrainStep = parallel.over_games(env.step, mesh)(runner.env_state, action, *at_limit)
+    done = step.terminated | step.truncated
+    may_truncate = env.can_truncate or config.max_steps is not None
+    transition = Transition(
+        obs=obs,
+        action=action,
+        reward=step.reward,
+        done=done,
+        log_prob=log_prob,
+        value=value,
+        action_mask=action_mask,
+        truncated_value=_truncated_value(runner.train_state, env, mesh, step) if may_truncate else None,
+    )
+    episode_return = runner.episode_return + step.reward
+    added = parallel.over_games(env.metrics, mesh)(step, action)
+    metrics = RolloutMetrics(
+        reward_sum=step.reward.sum(),
+        component_sums=step.components.astype(jnp.float32).sum(axis=0),
+        episodes=done.sum(dtype=jnp.int32),
+        return_sum=jnp.where(done, episode_return, 0.0).sum(),
+        length_sum=jnp.where(done, episode_steps, 0).sum(dtype=jnp.int32),
+        sums={name: values.sum(dtype=jnp.float32) for name, values in added.means.items()},
+        maxima={name: values.max() for name, values in added.maxima.items()},
+    )
+    following = runner._replace(
+        env_state=step.state,
+        episode_steps=jnp.where(done, 0, episode_steps),
+        episode_return=jnp.where(done, 0.0, episode_return),
+    )
+    return following, transition, metrics
+
+
+def _truncated_value(train_state: TrainState, env: TrainEnv, mesh: Mesh | None, step: TrainStep) -> Array:
+    """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
+
+    def values_at_end() -> Array:
+        _, value = evaluate(train_state, env, parallel.over_games(env.compact, mesh)(step.final))
+        return jnp.where(step.truncated, value, 0.0)
+
+    values: Array = jax.lax.cond(jnp.any(step.truncated), values_at_end, lambda: jnp.zeros_like(step.reward))
+    return values
+
+
+def _of_all_steps(metrics: RolloutMetrics) -> RolloutMetrics:
+    totals: RolloutMetrics = jax.tree.map(lambda leaf: leaf.sum(axis=0), metrics)
+    return totals._replace(maxima={name: values.max() for name, values in metrics.maxima.items()})

@@ -1,0 +1,146 @@
+"""Training as one call, from a command line or a notebook."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+
+from parity.errors import UsageError
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, restored
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
+from worldkit.purejaxrl.networks import Params
+from worldkit.purejaxrl.saving import Saver
+from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.purejaxrl.update import init_runner
+from worldkit.runs.console import compiling
+from worldkit.runs.run import Run
+
+
+class Start(NamedTuple):
+    """The checkpoint that a run resumes from."""
+
+    path: Path
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True)
+class SavePlan:
+    """When a run with a folder is saved besides at its end: every so many updates, else every so many minutes."""
+
+    every_updates: int | None = None
+    every_minutes: float = 10.0
+
+
+class Trained(NamedTuple):
+    """How a run ended.
+
+    progress: of the whole run; since: where this call began. files: what the last save wrote; none without a folder.
+    """
+
+    params: Params
+    progress: Progress
+    since: Progress
+    compile_seconds: float
+    files: list[Path]
+
+
+def train(
+    config: TrainConfig,
+    env: TrainEnv,
+    run: Run | None = None,
+    *,
+    start: Start | None = None,
+    save_plan: SavePlan = SavePlan(),
+) -> Trained:
+    """Train on all devices until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
+
+    Without a ``run`` nothing is shown and nothing written. No setting of the process is changed. Where several
+    processes train together, each calls this, and only the first one's run may have a folder.
+
+    Args:
+        config: the settings.
+        env: the world.
+        run: where progress, metrics and checkpoints go.
+        start: a checkpoint to resume from.
+        save_plan: when checkpoints are written into the run's folder.
+
+    Raises:
+        UsageError: the settings cannot be used.
+        CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
+        TrainingDiverged: the loss is no longer a number.
+    """
+    run = run or Run()
+    mesh = parallel.mesh_of_all_devices(config.num_envs)
+    done = start.checkpoint.progress if start else Progress()
+    updates = (config.total_timesteps - done.timesteps) // config.batch_size
+    run.say(_headline(config, updates, start))
+    if start:
+        check_fits(start.checkpoint, start.path, jax.eval_shape(functools.partial(init_runner, config, env)), env)
+    with compiling(run.console):
+        compiled = compile_training(config, env, mesh)
+    run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
+    first = _first_state(compiled, start, run.say)
+
+    settings: dict[str, Any] = {"run_name": run.folder and run.folder.name, **dataclasses.asdict(config)}
+    run.begin(
+        settings,
+        done.timesteps + updates * config.batch_size,
+        after=done.updates,
+        is_resumed=start is not None,
+    )
+    saver = Saver(
+        run.folder or Path(),
+        settings,
+        env,
+        every_updates=save_plan.every_updates,
+        every_minutes=save_plan.every_minutes,
+        say=run.say,
+        upload=run.upload,
+    )
+    # of several processes all take part in a save, though only the first has a folder
+    saves = parallel.agreed(float(run.folder is not None)) > 0
+    last = run_training(
+        compiled.train,
+        first,
+        config,
+        env,
+        write=run.write,
+        should_stop=lambda: run.stop.requested,
+        saving=saver if saves else None,
+    )
+    has_trained = last.progress.updates > done.updates
+    files = saver.save(last) if saves and has_trained else []
+    return Trained(last.runner.train_state.params, last.progress, done, compiled.compile_seconds, files)
+
+
+def _headline(config: TrainConfig, updates: int, start: Start | None) -> str:
+    devices = jax.devices()
+    on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
+    after = f", after the {start.checkpoint.progress.updates:,} of {start.path}." if start else "."
+    return (
+        f"Training {updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
+        f"({config.update_epochs} epochs of {config.num_minibatches} minibatches) on {on}, "
+        f"seed {config.seed}{after}"
+    )
+
+
+def _first_state(compiled: CompiledTraining, start: Start | None, say: Callable[[str], None]) -> LoopState:
+    if start is None:
+        return LoopState(compiled.runner, Progress(), Log())
+    runner, remark = restored(start.checkpoint, start.path, compiled.runner)
+    if remark:
+        say(remark)
+    return LoopState(runner, start.checkpoint.progress, start.checkpoint.log)
+
+
+def check_steps_left(config: TrainConfig, start: Start) -> None:
+    """Raises UsageError where a checkpoint has had all the steps that are asked for."""
+    done = start.checkpoint.progress
+    if config.total_timesteps - done.timesteps < config.batch_size:
+        raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")

@@ -1,0 +1,127 @@
+"""Whole PPO updates as one compiled function."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from flax.training.train_state import TrainState
+from jax import Array
+from jax.sharding import Mesh, NamedSharding
+
+from parity.errors import UsageError
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.masked_ppo import LossStats, Samples, make_optimizer, ppo_loss
+from worldkit.purejaxrl.networks import make_network
+from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
+from worldkit.purejaxrl.train_env import TrainEnv
+
+
+class UpdateStats(NamedTuple):
+    """The metrics of one update: losses averaged over its gradient steps, and those of its rollout."""
+
+    loss: LossStats
+    rollout: RolloutMetrics
+
+
+# train(runner, num_updates)
+TrainFunction = Callable[[RunnerState, Array], tuple[RunnerState, UpdateStats]]
+
+
+def init_runner(config: TrainConfig, env: TrainEnv) -> RunnerState:
+    """A fresh network and a new game in every slot; a pure function of ``config.seed``.
+
+    Raises UsageError for a network that the world does not have.
+    """
+    if config.network not in env.networks:
+        raise UsageError(f"network must be {' or '.join(env.networks)}, got {config.network}.")
+    low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
+    network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
+    encoder = env.networks[config.network]
+    network = make_network(config.network, encoder, env.num_actions, config.hidden_dim, config.num_layers, config.dtype)
+    optimizer = make_optimizer(config.learning_rate, config.max_grad_norm)
+    params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
+    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
+    return RunnerState(
+        train_state=TrainState.create(apply_fn=network.apply, params=params, tx=optimizer),
+        env_state=jax.jit(jax.vmap(env.reset))(seeds),
+        episode_steps=jnp.zeros(config.num_envs, jnp.int32),
+        episode_return=jnp.zeros(config.num_envs),
+        key=run_key,
+    )
+
+
+def make_train(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None) -> jax.stages.Wrapped:
+    """Return the jitted ``train(runner, num_updates)``, a ``TrainFunction``: that many whole updates in one call.
+
+    ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
+    call needs no second compilation. The stats have a leading axis of ``log_interval``, of which
+    the first ``num_updates`` entries count. Raises UsageError on an impossible configuration.
+    """
+    config = config.validated()
+
+    # Jitted, so that learning its shapes and calling it share one trace.
+    @jax.jit
+    def update(runner: RunnerState) -> tuple[RunnerState, UpdateStats]:
+        return _update(runner, config, env, mesh)
+
+    def train(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
+        def body(index: Array, carry: tuple[RunnerState, UpdateStats]) -> tuple[RunnerState, UpdateStats]:
+            runner, history = carry
+            runner, stats = update(runner)
+            return runner, jax.tree.map(lambda past, new: past.at[index].set(new), history, stats)
+
+        _, shapes = jax.eval_shape(update, runner)
+        history = jax.tree.map(lambda leaf: jnp.zeros((config.log_interval, *leaf.shape), leaf.dtype), shapes)
+        carry: tuple[RunnerState, UpdateStats] = jax.lax.fori_loop(0, num_updates, body, (runner, history))
+        return carry
+
+    return jax.jit(train) if mesh is None else jax.jit(train, out_shardings=(shardings_of(config, env, mesh), None))
+
+
+def shardings_of(config: TrainConfig, env: TrainEnv, mesh: Mesh) -> RunnerState:
+    """Where each leaf of the state lies: games are split over ``mesh``, all else is on every device."""
+    whole, split = (NamedSharding(mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
+    shapes = jax.eval_shape(partial(init_runner, config, env))
+    everywhere: RunnerState = jax.tree.map(lambda leaf: whole, shapes)
+    of_games = {name: getattr(shapes, name) for name in ("env_state", "episode_steps", "episode_return")}
+    return everywhere._replace(**jax.tree.map(lambda leaf: split, of_games))
+
+
+def _update(
+    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None
+) -> tuple[RunnerState, UpdateStats]:
+    """One PPO update: rollout, GAE, ``update_epochs`` passes."""
+    runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
+    samples = samples_of(runner, transitions, config, env, mesh)
+    key, epochs_key = jax.random.split(runner.key)
+
+    def epoch(train_state: TrainState, epoch_key: Array) -> tuple[TrainState, LossStats]:
+        return update_epoch(train_state, env, samples, epoch_key, config, mesh)
+
+    epoch_keys = jax.random.split(epochs_key, config.update_epochs)
+    train_state, losses = jax.lax.scan(epoch, runner.train_state, epoch_keys)
+    return runner._replace(train_state=train_state, key=key), UpdateStats(jax.tree.map(jnp.mean, losses), metrics)
+
+
+def update_epoch(
+    train_state: TrainState,
+    env: TrainEnv,
+    samples: Samples,
+    key: Array,
+    config: TrainConfig,
+    mesh: Mesh | None = None,
+) -> tuple[TrainState, LossStats]:
+    """One pass over ``samples`` (leading axis: the batch) in shuffled minibatches; stats are their means."""
+    gradient = jax.grad(ppo_loss, has_aux=True)
+
+    def update_minibatch(train_state: TrainState, indices: Array) -> tuple[TrainState, LossStats]:
+        minibatch = parallel.split(jax.tree.map(lambda leaf: leaf[indices], samples), mesh)
+        grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config)
+        return train_state.apply_gradients(grads=grads), stats
+
+    order = jax.random.permutation(key, config.batch_size).reshape(config.num_minibatches, config.minibatch_size)
+    train_state, stats = jax.lax.scan(update_minibatch, train_state, order)
+    return train_state, jax.tree.map(jnp.mean, stats)

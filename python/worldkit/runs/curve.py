@@ -1,0 +1,59 @@
+"""The picture of a run: return and entropy over its steps, and the world's milestone."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from worldkit.runs.milestone import Milestone
+from worldkit.runs.sinks import Metrics
+
+SMOOTHED_PARTS = 20
+"""The trailing mean runs over one of so many parts of a run, lest it lag behind a short one."""
+
+
+def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Milestone | None = None) -> None:
+    """Draw the metrics of a run, one row per logging interval, into a PNG; raises OSError as writing does."""
+    panels = 3 if milestone else 2
+    figure = Figure(figsize=(9, 3.4 * panels), layout="constrained")
+    axes = figure.subplots(panels, 1, sharex=True)
+    figure.suptitle(title)
+    steps = _column(rows, "timesteps") / 1e6
+    _draw_smoothed(axes[0], steps, _column(rows, "train/mean_episode_return"))
+    axes[0].set(title="Return of finished episodes", ylabel="mean return (reward units)")
+    _draw_smoothed(axes[1], steps, _column(rows, "train/entropy"))
+    axes[1].set(title="Entropy of the policy", ylabel="entropy (nats)")
+    axes[1].set_ylim(0, 1.1 * axes[1].get_ylim()[1])
+    if milestone:
+        marker = "." if len(steps) < 50 else ""
+        axes[2].step(steps, _column(rows, milestone.metric), where="post", marker=marker)
+        axes[2].set(title=milestone.title, ylabel=milestone.unit)
+        axes[2].set(ylim=(milestone.least - 0.5, milestone.most + 0.5))
+        axes[2].set(yticks=range(milestone.least, milestone.most + 1))
+    axes[-1].set(xlabel="environment steps (millions)")
+    for axis in axes:
+        axis.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def _column(rows: Sequence[Metrics], name: str) -> np.ndarray:
+    return np.array([row.get(name, math.nan) for row in rows], dtype=float)
+
+
+def _draw_smoothed(axis: Axes, steps: np.ndarray, values: np.ndarray) -> None:
+    """Draw values as they are, and their trailing mean where there are points enough for one; NaNs are gaps."""
+    known = ~np.isnan(values)
+    steps, values = steps[known], values[known]
+    axis.plot(steps, values, alpha=0.4, marker="." if len(values) < 50 else "", label="per logging interval")
+    window = -(-len(values) // SMOOTHED_PARTS)
+    if window > 1:
+        sums = np.cumsum(np.concatenate([[0.0], values]))
+        ends = np.arange(1, len(values) + 1)
+        starts = np.maximum(0, ends - window)
+        label = f"mean of the last {window} intervals"
+        axis.plot(steps, (sums[ends] - sums[starts]) / (ends - starts), linewidth=2, label=label)
+    if len(values):
+        axis.legend(loc="best")

@@ -1,0 +1,46 @@
+"""Folders of training runs."""
+
+import datetime
+import tempfile
+from pathlib import Path
+
+from parity.errors import UsageError
+
+_RESULTS = ("params_*.npz", "metrics.csv", "*.zip")
+"""What a run leaves once it has come to something."""
+
+
+def fresh_run_name(kind: str, seed: int) -> str:
+    """A name that says when a run began, of what kind it is and from which seed."""
+    return f"{kind}-{datetime.datetime.now():%Y%m%d-%H%M%S}-seed{seed}"
+
+
+def run_folder(parent: Path, name: str, flag: str) -> Path:
+    """Create the folder of a new run, and make sure that it can be written to and holds no other run.
+
+    Raises UsageError, which names ``flag`` where another parent would help.
+    """
+    if Path(name).name != name or name in ("", ".", ".."):
+        raise UsageError(f"--run-name must be a plain name without slashes, got {name!r}.")
+    folder = parent / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(file.stat().st_size for kind in _RESULTS for file in folder.glob(kind)):
+            raise UsageError(f"{folder} already holds a run; choose another --run-name or {flag}.")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"The output folder {folder} cannot be written ({error.strerror}); choose another {flag}."
+        ) from None
+    return folder
+
+
+def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = "--checkpoint-dir") -> Path:
+    """Create the folder of a new run under a name of its own, even when two begin in the same second."""
+    name = fresh_run_name(kind, seed) + suffix
+    number, unique = 1, name
+    while (parent / unique).exists():
+        number += 1
+        unique = f"{name}-{number}"
+    return run_folder(parent, unique, flag)

@@ -1,0 +1,162 @@
+"""One training run, whoever trains it: what it shows, writes and obeys."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+
+from worldkit.runs.console import ConsoleProgress
+from worldkit.runs.files import write_json
+from worldkit.runs.milestone import Milestone
+from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
+from worldkit.runs.stop import StopRequest
+from worldkit.runs.wandb_run import WandbRun
+
+CONFIG, CURVE, METRICS = "config.json", "learning_curve.png", "metrics.csv"
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """How a run appears on W&B.
+
+    project, entity: where; no entity is the account's own. enabled: false leaves W&B out.
+    upload: whether models are kept there too.
+    rewind: whether a resumed run forgets there what came after its checkpoint.
+    """
+
+    project: str = "worlds"
+    entity: str | None = None
+    enabled: bool = True
+    upload: bool = True
+    rewind: bool = False
+
+
+class Run:
+    """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
+
+    Without arguments it shows, writes and changes nothing, which suits a notebook.
+
+    Args:
+        folder: where everything goes; None: nowhere.
+        title: what the picture of the run is called.
+        console: where progress is shown; None: nowhere.
+        step: the metric that counts the run's steps in files and on W&B, ``update`` or ``timesteps``.
+        tracking: W&B, for a run with a folder.
+        milestone: what people follow besides the return.
+        stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        title: str = "training",
+        console: Console | None = None,
+        step: str = "update",
+        tracking: Tracking = Tracking(enabled=False),
+        milestone: Milestone | None = None,
+        stop: StopRequest | None = None,
+    ) -> None:
+        self.folder = folder
+        self.console = console or Console(quiet=True)
+        self.stop = stop or StopRequest()
+        self._title, self._step, self._tracking, self._milestone = title, step, tracking, milestone
+        self._stack = contextlib.ExitStack()
+        self._sinks: list[Sink] = []
+        self._progress: ConsoleProgress | None = None
+        self._wandb: WandbRun | None = None
+
+    def begin(
+        self, settings: Mapping[str, Any], total_timesteps: int, *, after: int = 0, is_resumed: bool = False
+    ) -> None:
+        """Open everything that takes metrics, and write the settings down.
+
+        Args:
+            settings: plain values, for ``config.json`` and W&B.
+            total_timesteps: where progress ends.
+            after: the step that a resumed run resumes after; what its files say of later ones is dropped.
+            is_resumed: whether the folder's run on W&B is to be continued.
+        """
+        self._progress = ConsoleProgress(total_timesteps, self.console, self._milestone)
+        self._sinks = [self._progress]
+        if self.folder is not None:
+            kept = kept_settings(self.folder).get("wandb_id") if is_resumed else None
+            self._wandb = self._tracked(self.folder, settings, kept, after)
+            self._stack.callback(self._wandb.close)
+            write_json(self.folder / CONFIG, {**settings, "wandb_id": self._wandb.run_id or kept})
+            files: tuple[CsvLog | JsonLinesLog | TensorBoardLog, ...] = (
+                CsvLog(self.folder / METRICS, self._step, after),
+                JsonLinesLog(self.folder / "metrics.jsonl", self._step, after),
+                TensorBoardLog(self.folder / "tensorboard", self._step, after),
+            )
+            for file in files:
+                self._sinks.append(self._stack.enter_context(file))
+            self._sinks.append(self._wandb)
+        self._stack.enter_context(self._progress)
+
+    def write(self, metrics: Metrics) -> None:
+        """Hand the metrics of one interval to everything that takes them."""
+        for sink in self._sinks:
+            sink.write(metrics)
+
+    def advance(self, timesteps: int) -> None:
+        """Move the progress bar between two rows of metrics."""
+        if self._progress:
+            self._progress.advance(timesteps)
+
+    def upload(self, path: Path) -> None:
+        """Keep a file on W&B, where that is asked for."""
+        if self._wandb and self._tracking.upload:
+            self._wandb.upload(path)
+
+    def say(self, line: str) -> None:
+        """Tell the user something, in one line however narrow the terminal is."""
+        self.console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+    def close(self) -> None:
+        """Close the files and draw the curve of the whole run, earlier sessions included."""
+        self._stack.close()
+        rows = read_csv(self.folder / METRICS) if self.folder else []
+        if self.folder and rows:
+            from worldkit.runs.curve import draw_curve  # matplotlib takes a while to import
+
+            draw_curve(rows, self.folder / CURVE, f"{self._title}: {self.folder.name}", self._milestone)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _tracked(self, folder: Path, settings: Mapping[str, Any], kept: str | None, after: int) -> WandbRun:
+        tracking = self._tracking
+        return WandbRun(
+            self.say,
+            enabled=tracking.enabled,
+            folder=folder,
+            project=tracking.project,
+            entity=tracking.entity,
+            name=folder.name,
+            config=settings,
+            step=self._step,
+            run_id=kept,
+            rewind_to=after if tracking.rewind else None,
+        )
+
+
+def kept_settings(folder: Path) -> dict[str, Any]:
+    """What ``begin`` wrote down for the run in ``folder``; empty where nothing can be read."""
+    try:
+        kept = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}

@@ -1,0 +1,120 @@
+"""Weights & Biases: on where it can be, and never in the way of a run."""
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+_OFFLINE = ("offline", "dryrun")
+_CONNECT_SECONDS = 20
+
+
+class WandbRun:
+    """A run on W&B, or nothing: where it cannot be opened or fails later, ``say`` gets one line, once.
+
+    Args:
+        say: takes a line for the user.
+        enabled: false leaves W&B out without a word.
+        folder: where W&B keeps its files.
+        project, entity, name: what the run is called there; no entity: the account's own.
+        config: the run's settings.
+        step: the metric that counts a run's steps.
+        run_id: the id of a run to continue; None: a new one.
+        rewind_to: forget what that run logged after this step. Where that is impossible, ``say`` gets the reason.
+    """
+
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        *,
+        enabled: bool = True,
+        folder: Path,
+        project: str,
+        name: str,
+        config: Mapping[str, Any],
+        entity: str | None = None,
+        step: str = "update",
+        run_id: str | None = None,
+        rewind_to: int | None = None,
+    ) -> None:
+        self._say, self._step = say, step
+        self._run: Any = None
+        mode = os.environ.get("WANDB_MODE", "online")
+        if rewind_to is not None and (obstacle := _no_rewind(enabled, mode, run_id)):
+            say(f"--rewind has no effect: {obstacle}.")
+        if not enabled or mode == "disabled":
+            return
+        if find_spec("wandb") is None:
+            self._leave_out("it is not installed (pip install wandb)")
+            return
+        import wandb
+
+        if not (mode in _OFFLINE or wandb.api.api_key):
+            self._leave_out("nobody is logged in (`wandb login`, or WANDB_MODE=offline)")
+            return
+        continued: dict[str, Any] = {"id": run_id}
+        if run_id is not None and mode not in _OFFLINE:
+            rewound = {"resume_from": f"{run_id}?_step={rewind_to}"}
+            continued = {"id": run_id, "resume": "allow"} if rewind_to is None else rewound
+        try:
+            self._run = wandb.init(
+                **continued,
+                project=project,
+                entity=entity,
+                name=name,
+                dir=str(folder),
+                config=dict(config),
+                settings=wandb.Settings(silent=True, console="off", init_timeout=_CONNECT_SECONDS),
+            )
+        except Exception as error:
+            self._leave_out(_first_line(error))
+
+    @property
+    def run_id(self) -> str | None:
+        """The run's id on W&B; None without one."""
+        return None if self._run is None else str(self._run.id)
+
+    def write(self, metrics: Mapping[str, float]) -> None:
+        """Send metrics, at the step that they name."""
+        known = {name: value for name, value in metrics.items() if not math.isnan(value)}
+        self._try(lambda: self._run.log(known, step=int(metrics[self._step])))
+
+    def upload(self, path: Path) -> None:
+        """Keep a file on W&B as an artifact of the run."""
+
+        def log() -> None:
+            self._run.log_artifact(str(path), name=f"{self._run.id}-{path.stem.split('_')[0]}", type="model")
+
+        self._try(log)
+
+    def close(self) -> None:
+        """Finish the run; closing twice is fine."""
+        self._try(lambda: self._run.finish())
+        self._run = None
+
+    def _try(self, call: Callable[[], object]) -> None:
+        if self._run is None:
+            return
+        try:
+            call()
+        except Exception as error:
+            self._run = None
+            self._leave_out(_first_line(error))
+
+    def _leave_out(self, why: str) -> None:
+        self._say(f"W&B is left out: {why}; --no-wandb silences this.")
+
+
+def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
+    """Why the history on W&B cannot be rewound; None where it can."""
+    if not enabled or mode == "disabled":
+        return "W&B is left out"
+    if mode in _OFFLINE:
+        return "W&B is offline, and only its server rewinds a run"
+    return "the run has no id on W&B" if run_id is None else None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

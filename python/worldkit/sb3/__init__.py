@@ -1,0 +1,1 @@
+"""MaskablePPO of Stable-Baselines3 over any world."""

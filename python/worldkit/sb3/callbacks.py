@@ -1,0 +1,170 @@
+"""What happens beside the updates: saving, evaluating, stopping, and telling how episodes went."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter
+
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.runs.files import replacing
+from worldkit.runs.run import Run
+
+BEST_MODEL = "best_model.zip"
+EVALUATIONS = "evaluations.npz"
+_TICK_SECONDS = 0.25
+
+EpisodeSummary = dict[str, Any]
+
+
+def save_model(model: MaskablePPO, path: Path) -> Path:
+    """Write a model so that ``path`` is never half a file; raises OSError where it cannot be written."""
+    with replacing(path) as file:
+        model.save(file)
+    return path
+
+
+class Checkpoints(BaseCallback):
+    """Writes ``checkpoint_{steps}_steps.zip`` every ``frequency`` steps of all games together."""
+
+    def __init__(self, folder: Path, frequency: int) -> None:
+        super().__init__()
+        self._folder, self._frequency = folder, frequency
+        self._next = frequency
+
+    def _on_training_start(self) -> None:
+        self._next = self.num_timesteps + self._frequency
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps >= self._next:
+            self._next += self._frequency
+            self.save()
+        return True
+
+    def save(self) -> Path:
+        """Write the model as it is."""
+        return save_model(self.model, self._folder / f"checkpoint_{self.model.num_timesteps}_steps.zip")  # type: ignore[arg-type]
+
+
+class Evaluations(MaskableEvalCallback):
+    """Plays the same games with the same masks every ``frequency`` steps and keeps the best model.
+
+    The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found is taken into account.
+    """
+
+    def __init__(self, env: WorldVecEnv, folder: Path, *, frequency: int, episodes: int, seed: int) -> None:
+        super().__init__(
+            env,
+            n_eval_episodes=episodes,
+            eval_freq=max(1, frequency),
+            log_path=str(folder),
+            deterministic=True,
+            verbose=0,
+            warn=False,
+        )
+        self._folder, self._seed = folder, seed
+        self._frequency, self._next = frequency, frequency
+        earlier = folder / EVALUATIONS
+        if earlier.exists():
+            with np.load(earlier) as kept:
+                self.evaluations_timesteps = kept["timesteps"].tolist()
+                self.evaluations_results = kept["results"].tolist()
+                self.evaluations_length = kept["ep_lengths"].tolist()
+            self.best_mean_reward = float(np.mean(self.evaluations_results, axis=1).max())
+
+    def _on_training_start(self) -> None:
+        self._next = self.num_timesteps + self._frequency
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps < self._next:
+            return True
+        self._next += self._frequency
+        self.n_calls = self.eval_freq  # the parent evaluates in calls that it counts itself
+        best = self.best_mean_reward
+        self.eval_env.seed(self._seed)
+        should_continue = super()._on_step()
+        if self.best_mean_reward > best:
+            save_model(self.model, self._folder / BEST_MODEL)  # type: ignore[arg-type]
+        return should_continue
+
+
+class EpisodeMetrics(BaseCallback):
+    """Records of the episodes that ended in a rollout what they consisted of.
+
+    ``episode_reward/*``: each component, summed over an episode, mean of the episodes; and what ``metrics`` makes of
+    their summaries.
+    """
+
+    def __init__(self, metrics: Callable[[Sequence[EpisodeSummary]], dict[str, float]]) -> None:
+        super().__init__()
+        self._metrics = metrics
+        self._ended: list[EpisodeSummary] = []
+
+    def _on_step(self) -> bool:
+        self._ended += [info["episode_stats"] for info in self.locals["infos"] if "episode_stats" in info]
+        return True
+
+    def _on_rollout_end(self) -> None:
+        ended, self._ended = self._ended, []
+        if not ended:
+            return
+        for name in ended[0]["reward_breakdown"]:
+            earned = [stats["reward_breakdown"][name] for stats in ended]
+            self.logger.record(f"episode_reward/{name}", float(np.mean(earned)))
+        for name, value in self._metrics(ended).items():
+            self.logger.record(name, value)
+
+
+class Obedience(BaseCallback):
+    """Moves the progress bar between the updates, and ends training when the run is asked to stop."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self._run, self._shown = run, 0.0
+
+    def _on_step(self) -> bool:
+        if time.monotonic() - self._shown > _TICK_SECONDS:
+            self._shown = time.monotonic()
+            self._run.advance(self.num_timesteps)
+        return not self._run.stop.requested
+
+
+class RunWriter(KVWriter):
+    """Hands what Stable-Baselines3 logs of an update to the run, under the names of the trainer in JAX too."""
+
+    def __init__(self, run: Run, first_step: int) -> None:
+        self._run, self._first_step = run, first_step
+        self._latest: dict[str, float] = {}
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """Take one dump of the logger."""
+        # an evaluation logs by itself, before the rollout in which it took place
+        self._latest |= {
+            name: float(value) for name, value in key_values.items() if isinstance(value, (int, float, np.number))
+        }
+        if "rollout/ep_rew_mean" not in key_values or step == self._first_step:
+            return
+        latest, self._latest = self._latest, {}
+        nothing, elapsed = float("nan"), max(latest["time/time_elapsed"], 1e-9)
+        done = step - self._first_step
+        self._run.write(
+            {
+                "timesteps": step,
+                # as if the whole run had gone at this session's pace
+                "seconds": elapsed * step / done,
+                "steps_per_second": done / elapsed,
+                "train/mean_episode_return": latest["rollout/ep_rew_mean"],
+                "train/mean_episode_length": latest["rollout/ep_len_mean"],
+                "train/entropy": -latest.get("train/entropy_loss", nothing),
+                "train/clip_frac": latest.get("train/clip_fraction", nothing),
+                **latest,
+            }
+        )
+
+    def close(self) -> None:
+        """The run is closed by its owner."""

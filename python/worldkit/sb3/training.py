@@ -1,0 +1,134 @@
+"""Training MaskablePPO as one call, from a command line or a notebook."""
+
+import contextlib
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import CallbackList
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.vec_env import VecEnv
+
+from parity.errors import ParityError, UsageError
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.envs.spec import EnvSpec
+from worldkit.runs.run import Run
+from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter, save_model
+from worldkit.sb3.config import MaskablePPOConfig
+
+FINAL_MODEL = "final_model.zip"
+_EVALUATION_SEED = 1_000_000
+_MOST_EVALUATION_GAMES = 10
+
+
+class Trained(NamedTuple):
+    """How a run ended: the last model written, and the steps it has had."""
+
+    model: Path
+    timesteps: int
+
+
+def train(
+    config: MaskablePPOConfig,
+    spec: EnvSpec,
+    run: Run,
+    *,
+    resume: Path | None = None,
+    device: str = "auto",
+    engine: str | None = None,
+) -> Trained:
+    """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
+
+    Args:
+        config: the settings; with ``resume``, those of the optimizer are the saved ones.
+        spec: the world.
+        run: its folder takes models, metrics and the curve; it counts ``timesteps``.
+        resume: a model to continue; its steps and schedules continue.
+        device: of torch: auto, cpu, cuda, …
+        engine: one of the world's; by default its first.
+
+    Raises:
+        UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
+        EngineError: the engine cannot be started, or fails.
+        ParityError: the policy is no longer a number.
+    """
+    if run.folder is None:
+        raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
+    config = config.validated()
+    _check_device(device)
+    with contextlib.ExitStack() as stack:
+        env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
+        stack.callback(env.close)
+        model = load_model(resume, env, device) if resume else _new_model(config, env, device)
+        first_step = model.num_timesteps
+        if resume is not None:
+            if first_step >= config.timesteps:
+                raise UsageError(
+                    f"{resume} has had {first_step:,} steps already: ask for more than that with --timesteps."
+                )
+            env.seed(config.seed + first_step)  # other games than those it has seen
+        games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
+        eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
+        stack.callback(eval_env.close)
+
+        rollout = model.n_steps * config.num_envs
+        rollouts = -(-(config.timesteps - first_step) // rollout)  # learning ends with a whole one
+        settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy_for(env)}
+        run.begin(settings, first_step + rollouts * rollout, after=first_step, is_resumed=resume is not None)
+        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
+        checkpoints = Checkpoints(run.folder, config.save_freq)
+        evaluations = Evaluations(
+            eval_env, run.folder, frequency=config.eval_freq, episodes=config.eval_episodes, seed=_EVALUATION_SEED
+        )
+        callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
+        with _one_sentence_for_divergence():
+            model.learn(config.timesteps - first_step, callbacks, reset_num_timesteps=resume is None)
+        last = checkpoints.save() if run.stop.requested else save_model(model, run.folder / FINAL_MODEL)
+    return Trained(last, model.num_timesteps)
+
+
+def load_model(path: Path, env: WorldVecEnv | None = None, device: str = "auto") -> MaskablePPO:
+    """A saved model. Raises UsageError where the file is none, or is one of another world."""
+    if not path.exists():
+        raise UsageError(f"There is no model {path}: name a .zip file that training wrote.")
+    try:
+        return MaskablePPO.load(path, env=env, device=device)
+    except (zipfile.BadZipFile, ValueError, KeyError, AttributeError, RuntimeError, EOFError, OSError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UsageError(f"{path} is no model of this world that this version can load ({reason}).") from error
+
+
+def _new_model(config: MaskablePPOConfig, env: WorldVecEnv, device: str) -> MaskablePPO:
+    return MaskablePPO(policy_for(env), env, device=device, **config.ppo())
+
+
+def policy_for(env: VecEnv) -> str:
+    """The policy of MaskablePPO that reads the observations of ``env``."""
+    return "MultiInputPolicy" if isinstance(env.observation_space, spaces.Dict) else "MlpPolicy"
+
+
+def _check_device(device: str) -> None:
+    """Stable-Baselines3 would take the CPU without a word where a GPU is missing."""
+    if device == "auto":
+        return
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"The device {device!r} cannot be used ({str(error).splitlines()[0]}).") from error
+
+
+@contextlib.contextmanager
+def _one_sentence_for_divergence() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        if "invalid values" not in str(error):  # torch's word for a distribution that is not one
+            raise
+        raise ParityError(
+            "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
+        ) from error

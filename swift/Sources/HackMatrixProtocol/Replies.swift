@@ -1,0 +1,71 @@
+/// The replies of the binary mode as whole frames, except those with rows (BatchReply.swift). docs/protocol.md holds
+/// their layout.
+
+import HackMatrixCore
+
+public enum Reply {
+    /// The reply to a command that answers nothing.
+    public static func done() -> [UInt8] { frame(.done) { _ in } }
+
+    public static func refused(_ sentence: String) -> [UInt8] {
+        frame(.refused) { $0.append(Array(sentence.utf8)) }
+    }
+
+    public static func hello() -> [UInt8] {
+        let sizes = [
+            Observation.size, Action.count, Component.allCases.count, EpisodeFact.allCases.count, MarkSet.names.count,
+        ]
+        return frame(.done) { body in
+            body.integer(FrameProtocol.version)
+            for size in sizes { body.integer(UInt32(size)) }
+            body.append(Array(Rules.version.utf8))
+        }
+    }
+
+    public static func rules() throws -> [UInt8] {
+        let text = try JSONText.write(RulesMessage())
+        return frame(.done) { $0.append(text) }
+    }
+
+    /// - Parameter numbers: whose states, in this order.
+    public static func states(of games: [Game], _ numbers: [Int]) throws -> [UInt8] {
+        let texts = try numbers.map { try JSONText.write(games[$0]) }
+        return frame(.done) { body in
+            body.integer(UInt32(texts.count))
+            for text in texts {
+                body.integer(UInt32(text.count))
+                body.append(text)
+            }
+        }
+    }
+
+    /// - Parameter numbers: whose states, in this order.
+    public static func packedStates(of games: [Game], _ numbers: [Int]) -> [UInt8] {
+        let prefix = 4 * FrameProtocol.wordSize
+        return frame(.done, capacity: prefix + numbers.count * Game.packedSize) { body in
+            body.integer(UInt32(numbers.count))
+            body.integer(UInt32(Game.packedSize))
+            for number in numbers { games[number].pack(into: &body) }
+        }
+    }
+
+    /// - Parameter counts: one for each of `MarkSet.names`.
+    public static func marks(_ counts: [UInt64]) -> [UInt8] {
+        frame(.done) { body in
+            body.integer(UInt32(counts.count))
+            for count in counts { body.integer(count) }
+            body.append(Array(MarkSet.names.joined(separator: "\n").utf8))
+        }
+    }
+
+    /// A length, a status and a body.
+    private static func frame(
+        _ status: Status, capacity: Int = 256, _ write: (inout ByteWriter) -> Void
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: capacity)
+        writer.integer(UInt32(0))
+        writer.integer(status.rawValue)
+        write(&writer)
+        return writer.finishFrame()
+    }
+}

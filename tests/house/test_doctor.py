@@ -1,0 +1,139 @@
+"""``hackmatrix doctor``: one line for each check, and a code that says whether anything needed is broken."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hackmatrix import doctor
+from hackmatrix.doctor import BROKEN, NOTE, OK
+from hackmatrix.swift_env.process import binary_path
+
+from .conftest import Command
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that HACKMATRIX_BINARY names, which is no engine."""
+    path = tmp_path / "HackMatrix"
+    path.write_text("#!/bin/sh\nexit 1\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(path))
+    return path
+
+
+def test_where_all_is_well_every_check_has_a_line_and_the_code_is_0(
+    swift_built: None, hackmatrix: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "new" / "cache"))
+    answer = hackmatrix("doctor")
+    assert answer.returncode == 0, answer.stdout
+    lines = answer.stdout.splitlines()
+    assert {line.split()[0] for line in lines} <= {OK, NOTE}
+    assert "\x1b" not in answer.stdout
+    for name in ("Python", "packages", "Swift toolchain", "Swift engine", "JAX", "extra sb3", "display"):
+        assert [line for line in lines if f" {name} " in line], name
+    (cache,) = [line for line in lines if " compilation cache " in line]
+    assert cache.startswith(OK)
+    assert "a second process found there what the first one compiled" in cache
+
+
+def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(
+    program: Path, hackmatrix: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "file"))
+    answer = hackmatrix("doctor", "--json")
+    assert answer.returncode == 1
+    told = json.loads(answer.stdout)
+    assert told["ok"] is False
+    broken = {check["name"]: check for check in told["checks"] if check["status"] == BROKEN}
+    assert set(broken) == {"Swift engine", "compilation cache"}
+    assert "./swift-build" in broken["Swift engine"]["found"]
+    assert "is no folder" in broken["compilation cache"]["found"]
+    assert "JAX_COMPILATION_CACHE_DIR" in broken["compilation cache"]["remedy"]
+
+
+def test_a_wrong_word_is_one_sentence(hackmatrix: Command) -> None:
+    answer = hackmatrix("doctor", "--fast")
+    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
+
+
+def test_a_cache_that_nobody_finds_anything_in_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "0")
+    jax, cache = doctor.jax_and_cache(tmp_path)
+    assert (jax.status, cache.status) == (OK, BROKEN)
+    assert "did not find" in cache.found
+    assert "JAX_ENABLE_COMPILATION_CACHE" in cache.remedy
+
+
+def test_the_cache_is_left_as_it_was(tmp_path: Path) -> None:
+    assert [check.status for check in doctor.jax_and_cache(tmp_path)] == [OK, OK]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_that_is_not_there_is_said_with_jax_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAX_PLATFORMS", "moon")
+    jax, cache = doctor.jax_and_cache(tmp_path)
+    assert (jax.status, cache.status) == (BROKEN, BROKEN)
+    assert "moon" in jax.found
+    assert "JAX_PLATFORMS=cpu" in jax.remedy
+
+
+def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("HACKMATRIX_BINARY", raising=False)
+    monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
+    engine = doctor.swift_engine()
+    assert engine.status == NOTE
+    assert "./swift-build" in engine.found
+
+
+def test_an_engine_that_is_older_than_its_sources_is_noted(
+    swift_built: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    binary = Path(shutil.copy(binary_path(), tmp_path))
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(binary))
+    os.utime(binary, (2**32, 2**32))
+    assert doctor.swift_engine().status == OK
+    os.utime(binary, (0, 0))
+    engine = doctor.swift_engine()
+    assert engine.status == NOTE
+    assert "./swift-build" in engine.remedy
+
+
+def test_an_engine_of_other_rules_is_broken(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "RULES_VERSION", "other")
+    engine = doctor.swift_engine()
+    assert engine.status == BROKEN
+    assert "these are rules other" in engine.found
+
+
+def test_a_missing_extra_is_noted_with_its_pip_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(doctor._EXTRAS, "moon", ("numpy", "no-such-distribution"))
+    extra = doctor.extra("moon")
+    assert (extra.status, extra.found) == (NOTE, "not installed: no-such-distribution")
+    assert extra.remedy == 'pip install "hackmatrix[moon]"'
+
+
+def test_a_package_outside_its_limits_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "hackmatrix.doctor.metadata.requires", lambda name: ["numpy>=99", 'wandb>=99; extra == "wandb"']
+    )
+    found = doctor.packages()
+    assert found.status == BROKEN
+    assert "numpy" in found.found
+    assert "wandb" not in found.found
+
+
+@pytest.mark.parametrize(("variables", "status"), [({}, NOTE), ({"DISPLAY": ":0"}, OK)])
+def test_a_display_is_looked_for(
+    variables: dict[str, str], status: doctor.Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert doctor.display().status == status

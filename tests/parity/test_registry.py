@@ -1,0 +1,122 @@
+"""Which world a command means when none is named."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+import toy_world
+
+from parity import UsageError, load_world, registry
+from parity.cli import main
+from parity.finding import replay_command
+from parity.registry import world_spec
+from parity.trace import Case, Trace, write_trace
+
+ORCHARD = "toy_world:WORLD"
+BROKEN = "no_such_module:WORLD"
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two more worlds to register: one with Orchard's engines and one with other names for them."""
+    plain, planes = toy_world.WORLD.engines["plain"], toy_world.WORLD.engines["planes"]
+    others = replace(toy_world.WORLD, name="meadow", engines={"cow": plain, "sheep": planes})
+    monkeypatch.setattr(toy_world, "MEADOW", others, raising=False)
+    monkeypatch.setattr(toy_world, "GROVE", replace(toy_world.WORLD, name="grove"), raising=False)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, **worlds: str) -> None:
+    entries = [EntryPoint(name, spec, registry.GROUP) for name, spec in worlds.items()]
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == registry.GROUP else [])
+
+
+def test_the_only_world_is_meant_whatever_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, orchard=ORCHARD)
+    assert world_spec(None) == world_spec(None, ("swift", "jax")) == "orchard"
+    assert load_world() is toy_world.WORLD
+
+
+def test_of_several_worlds_the_one_with_these_engines_is_meant(
+    monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
+    assert world_spec(None, ("plain", "planes")) == "orchard"
+    assert world_spec(None, ("cow", "sheep")) == "meadow"
+    assert main(["run", "--engines", "cow,sheep", "--games", "2", "--steps", "5"]) == 0
+    assert "cow and sheep: identical" in capsys.readouterr().out
+
+
+def test_a_named_world_is_meant_whatever_else_is_registered(monkeypatch: pytest.MonkeyPatch, registered: None) -> None:
+    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
+    assert world_spec("orchard", ("cow", "sheep")) == "orchard"
+
+
+def test_a_world_that_cannot_be_imported_does_not_take_the_others_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, broken=BROKEN, orchard=ORCHARD)
+    assert world_spec(None, ("plain", "planes")) == "orchard"
+    assert load_world("orchard") is toy_world.WORLD
+
+
+def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "toy_world", None)
+    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
+    with pytest.raises(UsageError, match="several worlds"):
+        world_spec(None)
+
+
+@pytest.mark.parametrize(
+    ("worlds", "engines", "sentence"),
+    [
+        ({}, ("plain", "planes"), "no world is registered: give --world module:attribute"),
+        (
+            {"meadow": "toy_world:MEADOW", "orchard": ORCHARD},
+            (),
+            "several worlds are registered (meadow, orchard): give --world NAME.",
+        ),
+        (
+            {"grove": "toy_world:GROVE", "orchard": ORCHARD, "meadow": "toy_world:MEADOW"},
+            ("plain", "planes"),
+            "several worlds have the engines plain,planes (grove, orchard): give --world NAME.",
+        ),
+        (
+            {"meadow": "toy_world:MEADOW", "orchard": ORCHARD},
+            ("plain", "sheep"),
+            "no registered world has the engines plain,sheep (registered: meadow, orchard): give --world NAME",
+        ),
+        (
+            {"broken": BROKEN, "orchard": ORCHARD},
+            ("swift", "jax"),
+            "(registered: broken, orchard; world 'broken' cannot be imported (ModuleNotFoundError: ",
+        ),
+    ],
+    ids=["none", "no engines named", "the same engines", "engines of nobody", "engines of a broken world, perhaps"],
+)
+def test_what_is_not_clear_is_asked_for_in_one_sentence(
+    worlds: dict[str, str],
+    engines: tuple[str, ...],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    registered: None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    register(monkeypatch, **worlds)
+    words = ["--engines", ",".join(engines)] if engines else []
+    assert main(["run", *words]) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+
+
+def test_a_trace_is_replayed_on_its_own_world(
+    monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    register(monkeypatch, grove="toy_world:GROVE", orchard=ORCHARD)
+    write_trace(Trace("orchard", ("plain", "planes"), Case((5,), seed=1)), tmp_path / "t.json")
+    program, *arguments = replay_command(tmp_path / "t.json").split()
+    assert program == "parity"
+    assert main(arguments) == 0
+    assert "plain and planes agree on this case." in capsys.readouterr().out

@@ -1,0 +1,116 @@
+"""Orchard for the kit: everything that it is told to train, evaluate, measure and show this world."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import gymnasium
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+from jax import Array
+
+from parity import BatchEngine, EngineOptions, State
+from toy_world import in_jax
+from toy_world.in_jax import Orchard
+from toy_world.plain import refuse_bad
+from toy_world.world import WORLD as ORIGINAL
+from worldkit.envs.spec import EnvSpec
+from worldkit.evaluation.spec import EvaluationSpec
+from worldkit.game import Game
+from worldkit.purejaxrl.engine import TrainEnvEngine
+from worldkit.purejaxrl.policy import load_logits
+from worldkit.purejaxrl.train_env import StepMetrics, TrainEnv, TrainStep
+
+_SINGLE = ("walker", "wasp", "hp", "score", "turn")
+
+
+class OrchardTrainEnv(TrainEnv):
+    """Orchard in JAX. Observations are float32 (34,) in [0, 1], actions 0-5, components in thousandths."""
+
+    name = "orchard"
+    num_actions = len(ORIGINAL.actions)
+    observation_shape = ORIGINAL.observation_shape
+    low, high = 0.0, 1.0
+    components = ORIGINAL.components
+    component_unit = ORIGINAL.component_unit
+
+    def reset(self, seed: Array) -> Orchard:
+        return in_jax.start(in_jax.pair(seed))
+
+    def play(self, state: Orchard, action: Array) -> TrainStep:
+        after, turn = in_jax.turn(state, action)
+        reward, never = self.reward(turn.components), jnp.bool_(False)
+        return TrainStep(after, reward, turn.components, turn.terminated, never, after)
+
+    def restart(self, state: Orchard) -> Orchard:
+        return in_jax.start(in_jax.next_seed(state))
+
+    def observe(self, state: Orchard) -> Array:
+        return in_jax.observation(state)
+
+    def mask(self, state: Orchard) -> Array:
+        return in_jax.mask(state)
+
+    def reward(self, components: Array) -> Array:
+        return in_jax.thousandths(components.sum())
+
+    def metrics(self, step: TrainStep, action: Array) -> StepMetrics:
+        return StepMetrics({"actions/pick_frac": action == in_jax.PICK}, {"stats/best_score": step.final.score})
+
+
+class JaxEngine(TrainEnvEngine):
+    """The same as the harness and the environments play it."""
+
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
+        super().__init__(OrchardTrainEnv(), games)
+
+    def seed_of(self, state: Orchard) -> Array:
+        return jnp.stack(state.seed)
+
+    def to_dict(self, state: Orchard) -> State:
+        low, high = map(int, state.seed)
+        apples = [{"cell": cell, "ripeness": int(fruit)} for cell, fruit in enumerate(state.fruit) if fruit]
+        return {"seed": low + (high << 32), **{name: int(getattr(state, name)) for name in _SINGLE}, "apples": apples}
+
+    def from_dict(self, state: State) -> Orchard:
+        refuse_bad(state)
+        fruit = np.zeros(in_jax.CELLS, np.int32)
+        for apple in state["apples"]:
+            fruit[apple["cell"]] = apple["ripeness"]
+        fields: dict[str, Any] = {name: np.int32(state[name]) for name in _SINGLE}
+        fields["seed"] = np.uint32(state["seed"] & 0xFFFFFFFF), np.uint32(state["seed"] >> 32)
+        return Orchard(**fields, fruit=fruit)  # type: ignore[arg-type]
+
+
+def _make_space() -> "spaces.Space[Any]":
+    return spaces.Box(0.0, 1.0, WORLD.observation_shape, np.float32)
+
+
+def _text(state: State) -> str:
+    return "\n".join("".join(f"{cell:6}" for cell in row) for row in ORIGINAL.draw(state).rows)
+
+
+def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+    return JaxEngine(games, options)
+
+
+WORLD = replace(ORIGINAL, engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax})
+ENV = EnvSpec(WORLD, "Orchard-v0", make_space=_make_space, text=_text, home="toy_world.adapter:ENV")
+GAME = Game(
+    name="orchard",
+    title="Orchard",
+    package="orchard",
+    module="toy_world",
+    version="1.0",
+    rules_version="1",
+    train_env=OrchardTrainEnv,
+    env=lambda: ENV,
+    evaluation=lambda: EvaluationSpec(ENV, policy_of=partial(load_logits, networks=OrchardTrainEnv.networks)),
+)
+gymnasium.register(
+    ENV.id,
+    entry_point="worldkit.envs.gym_env:WorldEnv",
+    vector_entry_point="worldkit.envs.vector_env:WorldVectorEnv",
+    kwargs={"spec": ENV},
+)

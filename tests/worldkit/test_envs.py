@@ -1,0 +1,174 @@
+"""What the environments and the evaluation make of facts, events, truncation and failure in a world."""
+
+import pickle
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import DummyVecEnv
+from toy_world.planes import PlanesEngine
+from toy_world.world import WORLD as ORCHARD
+
+from parity import BatchStep, EngineError, EngineOptions, UsageError
+from tests.gym_env.conftest import assert_same, choose
+from worldkit.bench import lockstep
+from worldkit.envs.gym_env import WorldEnv
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.envs.spec import EnvSpec
+from worldkit.envs.vector_env import WorldVectorEnv
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import player_of
+from worldkit.evaluation.report import as_tables, summary
+from worldkit.evaluation.spec import EvaluationSpec
+
+DUSK, GAMES = 12, 4
+PICKED, STUNG = 1, 2
+
+
+class EveningEngine(PlanesEngine):
+    """Orchard until dusk, which truncates; it reports hp and score in quarters, and says what happened."""
+
+    fails: Iterator[bool] = iter(())
+
+    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
+        super().__init__(games, options)
+        assert options.packed
+
+    def facts(self) -> NDArray[np.float32]:
+        return np.stack([self.hp, self.score / 4], axis=1).astype(np.float32)
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        if next(self.fails, False):
+            raise EngineError("the ladder broke.")
+        step = super().step(actions)
+        events = PICKED * (step.components[:, 1] > 0) + STUNG * (step.components[:, 2] < 0)
+        truncated = (self.turn >= DUSK) & ~step.terminated
+        return replace(step, truncated=truncated, facts=self.facts(), events=events.astype(np.uint32))
+
+
+WORLD = replace(
+    ORCHARD, name="evening", engines={"evening": EveningEngine}, facts=("hp", "baskets"), events=("picked", "stung")
+)
+SPEC = EnvSpec(
+    WORLD,
+    "Evening-v0",
+    own_statistics=lambda counts: {"most_baskets": counts.maxima[:, 1]},
+    home=f"{__name__}:SPEC",
+)
+
+
+def first_valid(env: Any) -> NDArray[np.intp]:  # noqa: ANN401 - any environment of many games
+    return np.asarray(env.action_masks()).argmax(axis=1)
+
+
+def test_facts_events_and_the_worlds_own_truncation_reach_the_infos() -> None:
+    env = WorldEnv(SPEC)
+    rng = np.random.default_rng(0)
+    endings, happened = set(), set()
+    for seed in range(30):
+        observation, info = env.reset(seed=seed)
+        assert env.observation_space.contains(observation)
+        baskets, steps, over = [info["baskets"]], 0, False
+        while not over:
+            _, _, terminated, truncated, info = env.step(choose(info["action_mask"][None], rng)[0])
+            steps, over = steps + 1, terminated or truncated
+            baskets.append(info["baskets"])
+            assert ("picked" in info) == (info["reward_breakdown"]["fruit"] > 0)
+            assert ("stung" in info) == (info["reward_breakdown"]["sting"] < 0)
+            happened |= {"picked", "stung"} & info.keys()
+        stats = info["episode_stats"]
+        assert (stats["steps"], stats["most_baskets"]) == (steps, max(baskets))
+        assert sum(stats["actions"].values()) == steps <= DUSK
+        assert stats["return"] == pytest.approx(sum(stats["reward_breakdown"].values()))
+        endings.add((terminated, truncated))
+    assert endings == {(True, False), (False, True)}
+    assert happened == {"picked", "stung"}
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_many_games_say_what_each_alone_says(mode: AutoresetMode) -> None:
+    native = WorldVectorEnv(SPEC, GAMES, autoreset_mode=mode)
+    alone = SyncVectorEnv([lambda: WorldEnv(SPEC)] * GAMES, autoreset_mode=mode)
+    rng = np.random.default_rng(0)
+    seen = native.reset(seed=3)
+    assert_same(list(seen), list(alone.reset(seed=3)))
+    mask, truncations = seen[1]["action_mask"], 0
+    for _ in range(40):
+        actions = choose(mask, rng)
+        said = native.step(actions)
+        assert_same(list(said), list(alone.step(actions)))
+        mask, truncations = said[4]["action_mask"], truncations + int(said[3].sum())
+    assert truncations > 0
+
+
+def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -> None:
+    native, alone = WorldVecEnv(SPEC, GAMES, seed=3), DummyVecEnv([lambda: WorldEnv(SPEC)] * GAMES)
+    alone.seed(3)
+    assert_same(native.reset(), alone.reset())
+    rng, limits = np.random.default_rng(0), set()
+    for _ in range(40):
+        actions = choose(native.action_masks(), rng)
+        (seen, rewards, dones, infos), (seen_alone, rewards_alone, dones_alone, infos_alone) = (
+            env.step(actions) for env in (native, alone)
+        )
+        assert_same([seen, dones], [seen_alone, dones_alone])
+        np.testing.assert_array_equal(rewards, rewards_alone)
+        for game in np.flatnonzero(dones):
+            limits.add(infos[game]["TimeLimit.truncated"])
+            del infos[game]["episode"]
+        assert_same(infos, infos_alone)
+    assert limits == {False, True}
+    assert native.get_images() == [None] * GAMES
+
+
+def test_an_engine_that_fails_is_started_again_in_any_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = WorldVectorEnv(SPEC, GAMES, restart=True)
+    env.reset(seed=0)
+    env.step(first_valid(env))
+    monkeypatch.setattr(EveningEngine, "fails", iter([True]))
+    _, rewards, terminated, truncated, infos = env.step(first_valid(env))
+    assert truncated.all()
+    assert not rewards.any()
+    assert not terminated.any()
+    assert infos["engine_restarted"].tolist() == ["the ladder broke."] * GAMES
+    assert infos["episode_stats"]["steps"].tolist() == [1] * GAMES
+    env.step(first_valid(env))
+    _, rewards, _, truncated, infos = env.step(first_valid(env))
+    assert rewards.all()
+    assert not truncated.any()
+    assert "engine_restarted" not in infos
+
+
+def test_an_environment_is_pickled_with_the_name_of_its_world_not_with_the_world() -> None:
+    env = WorldEnv(SPEC)
+    env.reset(seed=1)
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.env_spec is SPEC
+    assert_same(list(env.step(5)), list(twin.step(5)))
+
+
+def test_an_evaluation_names_endings_by_event() -> None:
+    spec = EvaluationSpec(SPEC, endings={"stung": "stung at last"}, actions=("pick", "rest"))
+    episodes = play_episodes(spec, player_of(spec, "random", deterministic=False, seed=0), 0, 60, num_envs=7)
+    figures = summary(spec, episodes)
+    assert set(figures["endings"]) == {"stung at last", "truncated"}
+    nameless = play_episodes(
+        EvaluationSpec(SPEC), player_of(spec, "random", deterministic=False, seed=0), 0, 9, num_envs=3
+    )
+    assert {episode.ending for episode in nameless} == {"terminated", "truncated"}
+    assert all(episode.stats["steps"] == DUSK for episode in episodes if episode.ending == "truncated")
+    assert list(figures["actions"]) == ["pick", "rest"]
+    uses = [episode.uses[WORLD.actions.index("pick")] for episode in episodes]
+    assert figures["actions"]["pick"]["uses"]["mean"] == pytest.approx(np.mean(uses))
+    assert as_tables(spec, figures, "evening")[0].row_count == 4
+    with pytest.raises(UsageError, match="there is no player 'wasp': evaluate random"):
+        player_of(spec, "wasp", deterministic=False, seed=0)
+
+
+def test_lockstep_of_one_engine_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="world 'evening' has one engine only: lockstep needs two"):
+        lockstep.measure(WORLD, 2, 1)

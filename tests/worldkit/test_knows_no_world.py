@@ -1,0 +1,38 @@
+"""The harness and the kit know no game: neither its words nor its sizes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hackmatrix import rules
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted([*(ROOT / "python" / "worldkit").rglob("*.py"), *(ROOT / "parity").glob("*.*")])
+OWN_WORDS = {"hackmatrix", "goodharts", "swift", "siphon", "stage", "roguelike", "enemy", *rules.ENEMIES}
+SIZES = (len(rules.MARKS), rules.OBSERVATION_SIZE)
+"""Those that nothing else is likely to equal: a small one, as that of the actions, may be a constant of its own."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_word_and_no_size_of_a_game(path: Path) -> None:
+    text = path.read_text().replace("jax.stages", "")
+    words = {word for word in OWN_WORDS if re.search(rf"(?<![a-z]){word}", text, re.IGNORECASE)}
+    if path.parent.name == "parity":
+        words.discard("stage")  # as an example of a fact
+        words.discard("enemy")  # as an example of a path in a state
+    assert words == set()
+    sizes = [size for size in SIZES if re.search(rf"(?<![\w.#%-]){size}(?![\w.%])", text)]
+    assert sizes == [] or path.suffix == ".html"
+
+
+def test_sizes_of_the_game_stand_in_its_rules_alone() -> None:
+    """No size of the observation and no number of marks in code; docstrings and comments may name them."""
+    written = []
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        code = re.sub(r'"""(?:.|\n)*?"""|#.*', "", path.read_text())
+        for size in SIZES:
+            for found in re.finditer(rf"(?<![\w.]){size}(?![\w.])", code):
+                written.append(f"{path.relative_to(ROOT)}: {code[: found.start()].count(chr(10)) + 1}: {size}")
+    drawing = [line for line in written if "render/picture.py" in line]  # coordinates in pixels
+    assert [line for line in written if line not in drawing] == []

@@ -1,0 +1,200 @@
+"""A third world gets everything through one adapter: docs/your-own-world.md, run command by command, and more."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env as check_gymnasium
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from stable_baselines3.common.env_checker import check_env as check_sb3
+from toy_world.adapter import ENV, GAME, WORLD, OrchardTrainEnv
+
+from parity import cli as parity_cli
+from parity.lockstep import Settings, run
+from tests.gym_env.conftest import assert_same, choose
+from worldkit.cli.app import main
+from worldkit.envs.gym_env import WorldEnv
+from worldkit.envs.vector_env import WorldVectorEnv
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import player_of
+from worldkit.purejaxrl.checkpointing import read_checkpoint
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.training import train
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "your-own-world.md"
+COMMANDS = re.findall(r"^\$ (.*)$", PAGE.read_text(), re.MULTILINE)
+ENGINES = ("plain", "jax")
+
+
+def call(words: str) -> tuple[int, str]:
+    """A command of the page, carried out in this process and in the working directory; its exit code and output."""
+    program, *arguments = shlex.split(words)
+    command = parity_cli.main if program == "parity" else lambda given: main(GAME, given)
+    if program == "python":
+        assert arguments[:2] == ["-m", "toy_world"]
+        arguments = arguments[2:]
+    arguments = [str(found) for word in arguments for found in (sorted(Path().glob(word)) if "*" in word else [word])]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = command(arguments)
+    return code, said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Every command of the page, one after another in one folder; what each printed."""
+    folder = tmp_path_factory.mktemp("evening")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("WANDB_MODE", "disabled")
+        said = {}
+        for words in COMMANDS:
+            code, said[words] = call(words)
+            assert code == 0, words
+        yield folder, said
+
+
+def test_every_command_of_the_page_works(evening: tuple[Path, dict[str, str]]) -> None:
+    _, said = evening
+    printed = "\n".join(said.values())
+    for words in ("plain and jax: identical", "Both engines gave the same episodes.", "env_steps_per_second"):
+        assert words in printed
+
+
+def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
+    (stated,) = re.findall(r"adapter\.py`[^.]*?(\d+) lines", PAGE.read_text())
+    assert int(stated) == len((ROOT / "tests/parity/toy_world/adapter.py").read_text().splitlines())
+
+
+def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = evening
+    spec = GAME.evaluation()
+    params = max(folder.glob("checkpoints/first/params_*.npz"), key=lambda path: path.stat().st_mtime_ns)
+    returns = [
+        np.array(
+            [episode.stats["return"] for episode in play_episodes(spec, player, 0, 300, engine="jax", num_envs=100)]
+        )
+        for player in (player_of(spec, name, deterministic=False, seed=0) for name in (str(params), "random"))
+    ]
+    luck = np.hypot(*(found.std() for found in returns)) / np.sqrt(300)
+    assert returns[0].mean() - returns[1].mean() > 4 * luck
+
+
+def test_a_run_leaves_what_runs_leave(evening: tuple[Path, dict[str, str]]) -> None:
+    folder, _ = evening
+    runs = {
+        "checkpoints/first": {"checkpoint_*.pkl", "params_*.npz"},
+        "models/mask": {"final_model.zip", "best_model.zip"},
+    }
+    for run_name, own in runs.items():
+        for name in own | {"metrics.csv", "metrics.jsonl", "tensorboard", "learning_curve.png", "config.json"}:
+            assert list((folder / run_name).glob(name)), (run_name, name)
+    row = json.loads((folder / "checkpoints/first/metrics.jsonl").read_text().splitlines()[-1])
+    assert {"reward/fruit", "actions/pick_frac", "stats/best_score", "train/entropy_ratio"} <= row.keys()
+
+
+def test_both_engines_play_the_same_games_bit_for_bit() -> None:
+    for auto_reset in (False, True):
+        settings = Settings(source="directed", steps=60, games=16, auto_reset=auto_reset)
+        assert run(WORLD, ENGINES, settings).divergences == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make(ENV.id, engine=engine, render_mode="ansi")
+        check_gymnasium(env.unwrapped)
+        check_sb3(env.unwrapped)
+    assert "W" in str(env.unwrapped.render())
+    env.close()
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_games_are_as_each_alone(engine: str, mode: AutoresetMode) -> None:
+    """Against Gymnasium's own vector environment, array for array, infos included."""
+    native = WorldVectorEnv(ENV, 4, engine=engine, autoreset_mode=mode)
+    alone = SyncVectorEnv([lambda: WorldEnv(ENV, engine=engine)] * 4, autoreset_mode=mode)
+    rng = np.random.default_rng(0)
+    seen: Any = native.reset(seed=5)
+    expected: Any = alone.reset(seed=5)
+    for _ in range(60):
+        assert_same(seen, expected)
+        actions = choose(seen[1]["action_mask"], rng, wrong=0.05) % 6
+        seen_step: Any = native.step(actions)
+        expected_step: Any = alone.step(actions)
+        assert_same(seen_step, expected_step)
+        ended = seen_step[2] | seen_step[3]
+        seen, expected = (seen_step[0], seen_step[4]), (expected_step[0], expected_step[4])
+        if mode is AutoresetMode.DISABLED and ended.any():
+            seen, expected = (env.reset(options={"reset_mask": ended}) for env in (native, alone))
+    native.close()
+    alone.close()
+
+
+def test_training_is_a_call_that_changes_nothing_around_it() -> None:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    variables, folder = dict(os.environ), sorted(Path().iterdir())
+    config = TrainConfig(num_envs=8, num_steps=8, total_timesteps=128, hidden_dim=8, num_layers=1, num_minibatches=2)
+    trained = train(config, OrchardTrainEnv())
+    assert (trained.progress.updates, trained.files) == (2, [])
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert dict(os.environ) == variables
+    assert sorted(Path().iterdir()) == folder
+
+
+def begun(*words: str) -> "subprocess.Popen[bytes]":
+    """The command in a process of its own: what one compiles, another with other settings of XLA does not."""
+    paths = os.pathsep.join(map(str, (ROOT / "python", ROOT, ROOT / "tests" / "parity")))
+    variables = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.Popen([sys.executable, "-m", "toy_world", *words], env=variables, stdout=subprocess.DEVNULL)
+
+
+FLAGS = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --log-interval 3 --save-interval 4 --no-wandb"
+
+
+def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    endless = ["train", *FLAGS.split(), "--total-timesteps", "1000000000", "--run-name", "killed"]
+    process = begun(*endless)
+    killed = tmp_path / "checkpoints" / "killed"
+    while not (killed / "checkpoint_8.pkl").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    for later in killed.glob("*"):  # the run went on for a while: its second save is the one to resume from
+        number = re.search(r"_(\d+)\.", later.name)
+        if number and int(number[1]) > 8:
+            later.unlink()
+    total = f"--total-timesteps {20 * 64}"
+    for flags in (f"--resume latest --save-interval 4 --no-wandb {total}", f"{FLAGS} --run-name straight {total}"):
+        assert begun("train", *flags.split()).wait() == 0
+    left, right = (
+        read_checkpoint(tmp_path / "checkpoints" / name / "checkpoint_20.pkl", OrchardTrainEnv())
+        for name in ("killed", "straight")
+    )
+    assert left.runner.keys() == right.runner.keys()
+    assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
+    rows: list[list[dict[str, Any]]] = [
+        [json.loads(line) for line in (tmp_path / "checkpoints" / name / "metrics.jsonl").read_text().splitlines()]
+        for name in ("killed", "straight")
+    ]
+    timings = dict.fromkeys(("seconds", "steps_per_second"))
+    assert [{**row, **timings} for row in rows[0]] == [{**row, **timings} for row in rows[1]]
