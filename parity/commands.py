@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
+from parity.console import open_console
 from parity.coverage import Coverage, coverage_of, require_marks
 from parity.errors import StateRefused, UsageError
 from parity.finding import Finding, investigate, open_alone, replay_command, rules_in_play
@@ -31,8 +32,6 @@ from parity.trace import read_trace, trace_files
 from parity.world import World
 
 SHOWN_TRANSITIONS = 20
-UNLIMITED = 100_000
-"""Columns, which no line ever has."""
 
 
 def run(options: Namespace) -> int:
@@ -266,15 +265,7 @@ def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console]
     if options.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(_console())
-
-
-def _console() -> Console:
-    """Standard output; lines are as wide as a terminal, and in a file or a pipe as long as they are."""
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = UNLIMITED
-    return console
+        show(open_console())
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from worldkit.cli.console import open_console
+from parity.console import open_console
 
 LONG = "x" * 300
 

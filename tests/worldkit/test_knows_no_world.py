@@ -10,8 +10,7 @@ from hackmatrix import rules
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*(ROOT / "python" / "worldkit").rglob("*.py"), *(ROOT / "parity").glob("*.*")])
 OWN_WORDS = {"hackmatrix", "goodharts", "swift", "siphon", "stage", "roguelike", "enemy", *rules.ENEMIES}
-SIZES = (len(rules.MARKS), rules.OBSERVATION_SIZE)
-"""Those that nothing else is likely to equal: a small one, as that of the actions, may be a constant of its own."""
+SIZES = (rules.NUM_ACTIONS, len(rules.MARKS), rules.OBSERVATION_SIZE)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -27,7 +26,7 @@ def test_no_word_and_no_size_of_a_game(path: Path) -> None:
 
 
 def test_sizes_of_the_game_stand_in_its_rules_alone() -> None:
-    """No size of the observation and no number of marks in code; docstrings and comments may name them."""
+    """No number of actions or marks and no size of the observation in code; docstrings and comments may name them."""
     written = []
     for path in sorted((ROOT / "python").rglob("*.py")):
         code = re.sub(r'"""(?:.|\n)*?"""|#.*', "", path.read_text())

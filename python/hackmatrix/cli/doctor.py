@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.text import Text
 
 from hackmatrix.doctor import BROKEN, CACHE_VARIABLE, NOTE, OK, Check, examine
-from worldkit.cli.console import open_console
+from parity.console import open_console
 from worldkit.cli.parser import Parser
 from worldkit.jaxkit.xla import keep_compiled_programs
 

@@ -9,9 +9,9 @@ from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
+from parity.console import open_console
 from parity.errors import ParityError, UsageError
 from parity.trace import RESTART, Action, Case, read_trace
-from worldkit.cli.console import open_console
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import Parser, seed
 from worldkit.jaxkit.xla import keep_compiled_programs

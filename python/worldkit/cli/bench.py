@@ -5,9 +5,9 @@ from importlib.util import find_spec
 
 from rich.console import Console
 
+from parity.console import open_console
 from parity.errors import EngineError
 from worldkit.bench.records import Record, as_json, as_table
-from worldkit.cli.console import open_console
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import Parser, positive_int
 from worldkit.game import Benchmark, Game

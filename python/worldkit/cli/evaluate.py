@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from worldkit.cli.console import open_console
+from parity.console import open_console
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import Parser, positive_int, seed
 from worldkit.game import Game

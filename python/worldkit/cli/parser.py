@@ -33,7 +33,7 @@ def positive_int(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A game's seed (R6)."""
+    """A game's seed: 64 bits, unsigned."""
     if not (text.isascii() and text.isdigit() and int(text) < 2**64):
         raise argparse.ArgumentTypeError(f"'{text}' is no whole number in 0 ... 2^64 - 1")
     return int(text)

@@ -166,7 +166,7 @@ def _train(
     argv: Sequence[str],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
-    from worldkit.cli.console import open_console
+    from parity.console import open_console
     from worldkit.purejaxrl.training import SavePlan, train
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from parity.console import open_console
 from parity.errors import UsageError
-from worldkit.cli.console import open_console
 from worldkit.cli.parser import Parser, typed_command
 from worldkit.game import Game
 from worldkit.runs.folder import new_run_folder, run_folder
