@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import matplotlib.image
 import pytest
 
-from hackmatrix import jax_env, rules
+from hackmatrix import rules
 from hackmatrix.cli.main import main as command
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.cli.train import next_command
@@ -86,7 +86,7 @@ def test_metrics_csv_has_a_row_per_logging_interval(finished: Run) -> None:
         rows = list(csv.DictReader(file))
     assert [(row["update"], row["timesteps"]) for row in rows] == [("2", "256"), ("3", "384")]
     for row in rows:
-        assert {f"reward/{name}" for name in jax_env.REWARD_NAMES} < set(row)
+        assert {f"reward/{name}" for name in rules.COMPONENTS} < set(row)
         assert float(row["reward/step_penalty"]) == pytest.approx(-0.01)
         assert float(row["train/entropy"]) > 0
 

@@ -28,14 +28,9 @@ from hackmatrix.jax_env.rules_tables import rules
 from hackmatrix.jax_env.state import Snapshot, State, state_bytes
 from hackmatrix.jax_env.state_from_dict import set_state
 from hackmatrix.jax_env.state_to_dict import get_state
-from hackmatrix.rules import COMPONENTS as REWARD_NAMES
-from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
 
 __all__ = [
-    "NUM_ACTIONS",
-    "OBSERVATION_SIZE",
     "PACKED_SIZE",
-    "REWARD_NAMES",
     "Snapshot",
     "State",
     "StepResult",
