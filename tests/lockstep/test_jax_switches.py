@@ -14,20 +14,23 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.jax_env.adapter import JaxEngine
+from hackmatrix.jax_env.adapter import open_jax
+from parity import BatchEngine
 from parity import State as StateDict
 
 WIDTHS = (1, 7, 256)
 STEPS = 40
 
 
-def play(engine: JaxEngine, seeds: np.ndarray, steps: int = STEPS) -> list[bytes]:
+def play(engine: BatchEngine, seeds: np.ndarray, steps: int = STEPS) -> list[bytes]:
     """What every game shows at every step, as one digest per game."""
     slots = np.arange(engine.games)
     digests = [hashlib.sha256() for _ in slots]
 
     def take(*arrays: np.ndarray) -> None:
-        for array in (*arrays, engine.mask(), *engine.state_arrays().values()):
+        states = engine.state_arrays()
+        assert states is not None
+        for array in (*arrays, engine.mask(), *states.values()):
             for digest, row in zip(digests, np.ascontiguousarray(array), strict=True):
                 digest.update(row.tobytes())
 
@@ -43,7 +46,7 @@ def play(engine: JaxEngine, seeds: np.ndarray, steps: int = STEPS) -> list[bytes
 
 @cache
 def digests_by_width(width: int) -> list[bytes]:
-    return play(JaxEngine(width), np.arange(width, dtype=np.uint64))
+    return play(open_jax(width), np.arange(width, dtype=np.uint64))
 
 
 @pytest.mark.parametrize("width", [WIDTHS[0], *(pytest.param(width, marks=pytest.mark.long) for width in WIDTHS[1:-1])])
@@ -54,9 +57,9 @@ def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
 def test_games_do_not_depend_on_64_bit_mode() -> None:
     script = (
         "import numpy as np\n"
-        "from hackmatrix.jax_env.adapter import JaxEngine\n"
+        "from hackmatrix.jax_env.adapter import open_jax\n"
         "from test_jax_switches import play\n"
-        "print(*(digest.hex() for digest in play(JaxEngine(7), np.arange(7, dtype=np.uint64))))"
+        "print(*(digest.hex() for digest in play(open_jax(7), np.arange(7, dtype=np.uint64))))"
     )
     path = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = os.environ | {"JAX_ENABLE_X64": "1", "PYTHONPATH": path}
@@ -93,7 +96,7 @@ def test_games_do_not_depend_on_jit() -> None:
 
 @pytest.mark.long  # lockstep plays with both engines' auto-reset anyway
 def test_auto_reset_is_a_step_and_then_the_next_game() -> None:
-    one, other = JaxEngine(256), JaxEngine(256)
+    one, other = open_jax(256), open_jax(256)
     slots, seeds = np.arange(256), np.arange(256, dtype=np.uint64)
     one.reset(seeds, slots)
     other.reset(seeds, slots)
@@ -110,6 +113,9 @@ def test_auto_reset_is_a_step_and_then_the_next_game() -> None:
             observation[ended] = other.restart(ended)
         np.testing.assert_array_equal(whole.observation, observation)
         np.testing.assert_array_equal(whole.components, halves.components)
-        for name, values in one.state_arrays().items():
-            np.testing.assert_array_equal(values, other.state_arrays()[name])
+        arrays, others = one.state_arrays(), other.state_arrays()
+        assert arrays is not None
+        assert others is not None
+        for name, values in arrays.items():
+            np.testing.assert_array_equal(values, others[name])
     assert ended_in_all > 500

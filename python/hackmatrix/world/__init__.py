@@ -31,9 +31,9 @@ def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEng
 
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process."""
-    from hackmatrix.jax_env.adapter import JaxEngine
+    from hackmatrix.jax_env import adapter
 
-    return JaxEngine(games, options)
+    return adapter.open_jax(games, options)
 
 
 ENGINES = {"swift": open_swift, "jax": open_jax}

@@ -18,7 +18,8 @@ from toy_world.world import WORLD as ORIGINAL
 from worldkit.envs.spec import EnvSpec
 from worldkit.evaluation.spec import EvaluationSpec
 from worldkit.game import Game
-from worldkit.purejaxrl.engine import TrainEnvEngine
+from worldkit.jaxkit.engine import JaxEngine
+from worldkit.purejaxrl.engine import TrainEnvGames
 from worldkit.purejaxrl.policy import load_logits
 from worldkit.purejaxrl.train_env import StepMetrics, TrainEnv, TrainStep
 
@@ -59,11 +60,8 @@ class OrchardTrainEnv(TrainEnv):
         return StepMetrics({"actions/pick_frac": action == in_jax.PICK}, {"stats/best_score": step.final.score})
 
 
-class JaxEngine(TrainEnvEngine):
+class OrchardGames(TrainEnvGames):
     """The same as the harness and the environments play it."""
-
-    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
-        super().__init__(OrchardTrainEnv(), games)
 
     def seed_of(self, state: Orchard) -> Array:
         return jnp.stack(state.seed)
@@ -92,9 +90,10 @@ def _text(state: State) -> str:
 
 
 def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    return JaxEngine(games, options)
+    return JaxEngine(games, _GAMES)
 
 
+_GAMES = OrchardGames(OrchardTrainEnv())
 WORLD = replace(ORIGINAL, engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax})
 ENV = EnvSpec(WORLD, "Orchard-v0", make_space=_make_space, text=_text, home="toy_world.adapter:ENV")
 GAME = Game(
