@@ -45,7 +45,7 @@ def test_one_game_is_truncated_says_why_and_goes_on(unreliable: Callable[[str], 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_all_games_of_a_vector_are_truncated_and_go_on(unreliable: Callable[[str], None], mode: str) -> None:
     unreliable("hang")
-    env = HackMatrixVectorEnv(3, restart=True, deadline=0.5, autoreset_mode=mode)
+    env = HackMatrixVectorEnv(3, restart=True, deadline=3, autoreset_mode=mode)
     env.reset(seed=0)
     for _ in range(3):
         _, rewards, terminated, truncated, infos = env.step(env.action_masks().argmax(axis=1))
@@ -53,7 +53,7 @@ def test_all_games_of_a_vector_are_truncated_and_go_on(unreliable: Callable[[str
     assert not terminated.any()
     assert truncated.all()
     said = infos["final_info"] if mode == "SameStep" else infos
-    assert all("did not answer within 0.5 s" in reason for reason in said["engine_restarted"])
+    assert all("did not answer within 3 s" in reason for reason in said["engine_restarted"])
     for _ in range(5):
         _, _, _, truncated, infos = env.step(env.action_masks().argmax(axis=1))
         assert not truncated.any()
