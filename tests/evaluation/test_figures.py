@@ -1,0 +1,94 @@
+"""The figures of an evaluation, held to SciPy's and to episodes made by hand."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hackmatrix.env_spec import own_statistics
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, FACTS, SIPHON
+from worldkit.envs.episodes import EpisodeStep
+from worldkit.envs.statistics import Counts
+from worldkit.evaluation.play import _ending, _Openings
+from worldkit.evaluation.report import mean, share, summary
+from worldkit.evaluation.spec import Episode
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 60), (1, 7), (30, 60), (59, 60), (60, 60), (3, 3000)])
+def test_a_share_has_wilsons_interval(count: int, total: int) -> None:
+    found = share(count, total)
+    wilson = stats.binomtest(count, total).proportion_ci(method="wilson")
+    assert found["mean"] == count / total
+    assert (found["low"], found["high"]) == pytest.approx((wilson.low, wilson.high), abs=1e-4)
+
+
+def test_a_mean_has_a_normal_interval_of_95_percent() -> None:
+    values = [1.0, 2.0, 4.0, 9.0]
+    expected = stats.norm.interval(0.95, np.mean(values), stats.sem(values))
+    assert (mean(values)["low"], mean(values)["high"]) == pytest.approx(expected, abs=1e-3)
+
+
+def episode(seed: int, ending: str, earned: float, notes: Mapping[str, Any] | None = None) -> Episode:
+    counts = Counts(
+        np.zeros((1, len(COMPONENTS))), np.zeros((1, len(ACTIONS)), int), np.full((1, len(FACTS)), 3), np.ones(1, int)
+    )
+    told = {name: value for name, value in own_statistics(counts).items() if name == "highest_stage"}
+    plain = {name: int(value[0]) for name, value in told.items()}
+    found = {"return": earned, "steps": 10 * seed, "reward_breakdown": dict.fromkeys(COMPONENTS, 0.0), **plain}
+    zeros = (0,) * len(ACTIONS)
+    kept = {"killers": (), "died_beside_siphon_enemy": False, **(notes or {})}
+    return Episode(seed, ending, found, zeros, zeros, zeros, kept)
+
+
+def test_wins_are_counted_and_returns_have_a_median() -> None:
+    played = [episode(1, "won", 500.0), episode(2, "died", 1.0, {"killers": ("virus",)}), episode(3, "died", 3.0)]
+    figures = summary(EVALUATION, played)
+    assert figures["win_rate"]["mean"] == 1 / 3
+    assert figures["return"]["median"] == 3.0
+    assert figures["endings"] == {"died": 2, "won": 1}
+    assert figures["killed_by"] == {"virus": 1, "nobody beside": 1}
+
+
+@pytest.mark.parametrize(
+    ("event", "ending"),
+    [("victory", "won"), ("death", "died"), ("invalid_action", "invalid"), (None, "terminated")],
+)
+def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str) -> None:
+    happened = np.array([0 if event is None else 1 << EVENTS.index(event)], np.uint32)
+    nothing = np.zeros(1)
+    step = EpisodeStep(nothing, nothing, happened, np.ones(1, bool), np.zeros(1, bool), np.zeros(1, bool), None)
+    assert _ending(EVALUATION, step, 0) == ending
+    cut_off = step._replace(events=happened * 0, terminated=np.zeros(1, bool), truncated=np.ones(1, bool))
+    assert _ending(EVALUATION, cut_off, 0) == "truncated"
+
+
+def test_an_opening_is_taken_at_once_in_the_step_in_which_it_comes() -> None:
+    openings = _Openings(1, 3)
+    for mask, action in (("110", 1), ("110", 1), ("011", 2), ("110", 0), ("110", 0)):
+        openings.add(np.array([[bit == "1" for bit in mask]]), np.array([action], np.int32))
+    assert openings.count.tolist() == [[2, 1, 1]]
+    assert openings.at_once.tolist() == [[1, 1, 1]]
+    openings.start([0])
+    openings.add(np.array([[True, False, False]]), np.array([0], np.int32))
+    assert (openings.count.tolist(), openings.at_once.tolist()) == ([[1, 0, 0]], [[1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("ending", "from_siphon", "killers", "beside_siphon_enemy"),
+    [("died", False, ("glitch",), False), ("died", True, ("glitch",), True), ("won", True, (), False)],
+)
+def test_only_who_died_has_killers(
+    ending: str, from_siphon: bool, killers: tuple[str, ...], beside_siphon_enemy: bool
+) -> None:
+    beside = {"type": "glitch", "row": 2, "col": 3, "spawnedFromSiphon": from_siphon}
+    afar = {"type": "virus", "row": 5, "col": 5, "spawnedFromSiphon": True}
+    state = {"player": {"row": 2, "col": 2}, "enemies": [beside, afar]}
+    notes = EVALUATION.notes(ending, state)
+    assert notes == {"killers": killers, "died_beside_siphon_enemy": beside_siphon_enemy}
+
+
+def test_the_report_is_on_the_siphon_and_the_programs() -> None:
+    assert EVALUATION.actions == ACTIONS[SIPHON:]

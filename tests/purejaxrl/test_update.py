@@ -1,0 +1,156 @@
+"""A whole update: what is drawn, which samples are learnt from and in which order, and what its losses say."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+
+from worldkit.jaxkit.threefry import trainer_seeds
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.masked_ppo import ADAM_EPSILON, make_optimizer, ppo_loss
+from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
+
+from .conftest import LIMIT, Rollout, roll_out
+from .free_engine import CompactObservation, FreeEnv, State, compact, expand
+
+SMALLEST = TrainConfig(
+    num_envs=4,
+    num_steps=6,
+    total_timesteps=24,
+    num_minibatches=2,
+    update_epochs=3,
+    learning_rate=0.05,
+    hidden_dim=8,
+    num_layers=1,
+    log_interval=1,
+    seed=3,
+)
+
+
+class Watched(FreeEnv):
+    """Tells ``seen`` the number of every observation that is expanded: of which game, and when in it."""
+
+    def __init__(self, seen: Callable[[Array], None]) -> None:
+        self._seen = seen
+
+    def compact(self, state: State) -> tuple[CompactObservation, Array]:  # type: ignore[override]
+        return compact(state), state.seed.low * 1000 + state.event
+
+    def expand(self, kept: tuple[CompactObservation, Array]) -> Array:  # type: ignore[override]
+        observation, number = kept
+        jax.debug.callback(self._seen, number)
+        return expand(observation)
+
+
+def updated(config: TrainConfig, env: FreeEnv) -> tuple[RunnerState, UpdateStats]:
+    return make_train(config, env)(init_runner(config, env), jnp.int32(1))
+
+
+def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> None:
+    seen: list[list[int]] = []
+    updated(SMALLEST, Watched(lambda numbers: seen.append(np.asarray(numbers).tolist())))
+    jax.effects_barrier()
+    played = sorted(number for numbers in seen if len(numbers) == SMALLEST.num_envs for number in numbers)
+    size = SMALLEST.minibatch_size
+    minibatches = [numbers for numbers in seen if len(numbers) == size]
+    epochs = [minibatches[start] + minibatches[start + 1] for start in range(0, len(minibatches), 2)]
+    assert len(epochs) == SMALLEST.update_epochs
+    for epoch in epochs:
+        assert len(set(epoch)) == SMALLEST.batch_size
+        assert set(epoch) <= set(played)
+    assert len({frozenset(epoch[:size]) for epoch in epochs}) == SMALLEST.update_epochs
+
+
+def test_no_random_key_is_used_twice() -> None:
+    """JAX follows every key through network, games, rollouts and epochs of two updates."""
+    config = dataclasses.replace(SMALLEST, total_timesteps=48, log_interval=2)
+    env = FreeEnv()
+    train = make_train(config, env)
+    with jax.debug_key_reuse(True):
+        jax.jit(lambda: train(train(init_runner(config, env), jnp.int32(1))[0], jnp.int32(2))[0].train_state.step)()
+
+
+def test_a_run_begins_with_the_trainers_games() -> None:
+    env = FreeEnv()
+    seeds = trainer_seeds(SMALLEST.seed, SMALLEST.num_envs)
+    np.testing.assert_array_equal(jnp.stack(init_runner(SMALLEST, env).env_state.seed, axis=-1), seeds)
+
+
+def test_a_seed_has_64_bits() -> None:
+    one, other = (init_runner(dataclasses.replace(SMALLEST, seed=seed), FreeEnv()) for seed in (5, 5 + 2**32))
+    hidden = [runner.train_state.params["params"]["hidden_0"]["kernel"] for runner in (one, other)]
+    assert (hidden[0] != hidden[1]).any()
+    assert (jax.random.key_data(one.key) != jax.random.key_data(other.key)).any()
+
+
+def test_the_losses_are_the_means_over_the_epochs() -> None:
+    """With one minibatch an epoch, the first meets the very policy that played and the second has had one step."""
+    config = dataclasses.replace(SMALLEST, num_minibatches=1, update_epochs=2)
+    env = FreeEnv()
+    runner, transitions, _ = collect_rollout(init_runner(config, env), config, env)
+    samples = samples_of(runner, transitions, config, env)
+    after_one, first = updated(dataclasses.replace(config, update_epochs=1), env)
+    _, both = updated(config, env)
+    _, second = ppo_loss(after_one.train_state.params, after_one.train_state.apply_fn, env.expand, samples, config)
+    assert first.loss.approx_kl[0] == pytest.approx(0, abs=1e-7)
+    assert second.approx_kl > 1e-4
+    assert both.loss.approx_kl[0] == pytest.approx(float(second.approx_kl) / 2, rel=1e-3)
+
+
+def test_the_losses_are_the_means_over_the_minibatches() -> None:
+    """At a learning rate of next to nothing the minibatches' means are together the mean of the batch."""
+    config = dataclasses.replace(SMALLEST, update_epochs=1, learning_rate=1e-30)
+    env = FreeEnv()
+    before = init_runner(config, env)
+    runner, transitions, _ = collect_rollout(before, config, env)
+    samples = samples_of(runner, transitions, config, env)
+    _, whole = ppo_loss(before.train_state.params, before.train_state.apply_fn, env.expand, samples, config)
+    _, stats = updated(config, env)
+    assert stats.loss.value_loss[0] == pytest.approx(float(whole.value_loss), rel=1e-5)
+
+
+def test_the_optimizer_is_adam_after_clipping_the_norm() -> None:
+    """Kingma & Ba 2015 in plain NumPy; a large gradient first, so that clipping late shows in the moments."""
+    rate, most = 0.01, 0.5
+    optimizer = make_optimizer(rate, most)
+    params = jnp.zeros(2)
+    state = optimizer.init(params)
+    first, second, expected = np.zeros(2), np.zeros(2), np.zeros(2)
+    for step, gradient in enumerate(([30.0, 40.0], [1e-5, -2e-5], [0.1, 0.2]), start=1):
+        updates, state = optimizer.update(jnp.array(gradient), state, params)
+        clipped = np.array(gradient) * min(1.0, most / np.linalg.norm(gradient))
+        first = 0.9 * first + 0.1 * clipped
+        second = 0.999 * second + 0.001 * clipped**2
+        mean, variance = first / (1 - 0.9**step), second / (1 - 0.999**step)
+        expected = -rate * mean / (np.sqrt(variance) + ADAM_EPSILON)
+        np.testing.assert_allclose(updates, expected, rtol=1e-4)
+    assert ADAM_EPSILON == 1e-5  # PureJaxRL's; optax's own is 1e-8
+
+
+@pytest.fixture(scope="module")
+def cut_off(free_env: FreeEnv) -> Rollout:
+    """Long enough for several episodes of every game, all of them cut off after ``LIMIT`` steps at the latest."""
+    return roll_out(dataclasses.replace(SMALLEST, num_steps=30, max_steps=LIMIT), free_env)
+
+
+def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -> None:
+    reward, done = np.asarray(cut_off.transitions.reward), np.asarray(cut_off.transitions.done)
+    returns, lengths = [], []
+    for game in range(reward.shape[1]):
+        began = 0
+        for step in np.flatnonzero(done[:, game]).tolist():
+            returns.append(reward[began : step + 1, game].sum())
+            lengths.append(step + 1 - began)
+            began = step + 1
+    metrics = cut_off.metrics
+    assert max(lengths) == LIMIT
+    assert metrics.episodes == len(returns)
+    assert metrics.return_sum == pytest.approx(sum(returns), rel=1e-5)
+    assert metrics.length_sum == sum(lengths)
+    assert metrics.reward_sum == pytest.approx(reward.sum(), rel=1e-5)
+    assert metrics.component_sums[0] == -10 * reward.size
