@@ -12,8 +12,9 @@ from jax import Array
 from worldkit.jaxkit.threefry import trainer_seeds
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import ADAM_EPSILON, make_optimizer, ppo_loss
+from worldkit.purejaxrl.networks import make_network
 from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
+from worldkit.purejaxrl.update import UpdateStats, _update, init_runner, make_train
 
 from .conftest import LIMIT, Rollout, roll_out
 from .free_engine import CompactObservation, FreeEnv, State, compact, expand
@@ -67,12 +68,24 @@ def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> N
 
 
 def test_no_random_key_is_used_twice() -> None:
-    """JAX follows every key through network, games, rollouts and epochs of two updates."""
-    config = dataclasses.replace(SMALLEST, total_timesteps=48, log_interval=2)
+    """JAX follows every key while it traces two updates, one after the other."""
     env = FreeEnv()
-    train = make_train(config, env)
+
+    def two_updates() -> Array:
+        runner = init_runner(SMALLEST, env)
+        for _ in range(2):
+            runner, _stats = _update(runner, SMALLEST, env, None)
+        return runner.key
+
     with jax.debug_key_reuse(True):
-        jax.jit(lambda: train(train(init_runner(config, env), jnp.int32(1))[0], jnp.int32(2))[0].train_state.step)()
+        jax.jit(two_updates).trace()
+
+
+def test_the_run_does_not_draw_from_the_networks_key() -> None:
+    runner = init_runner(SMALLEST, FreeEnv())
+    network = make_network("mlp", None, FreeEnv.num_actions, SMALLEST.hidden_dim, SMALLEST.num_layers)
+    drawn = network.init(runner.key, jnp.zeros((1, *FreeEnv.observation_shape)))
+    assert (drawn["params"]["policy"]["kernel"] != runner.train_state.params["params"]["policy"]["kernel"]).any()
 
 
 def test_a_run_begins_with_the_trainers_games() -> None:
