@@ -12,7 +12,7 @@ TRAIN_FLAGS ?= --num-minibatches 32 --lr 5e-4 --ent-coef 0.05 --total-timesteps 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-long lint bench parity swift clean
+.PHONY: help setup train test test-long lint bench parity mutants swift clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ parity: $(VENV)/.all ## hold both engines to each other for 10,000,000 steps, an
 	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 0
 	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 1000000 --auto-reset
 	@$(RUN) parity coverage --engines swift,jax --source directed --games 256 --steps 2000 --seed 2000000
+
+mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about an hour)
+	@if command -v swift >/dev/null; then ./swift-build; fi
+	@$(VENV)/bin/python tests/mutants/plant.py
 
 swift:
 	@if command -v swift >/dev/null; then \

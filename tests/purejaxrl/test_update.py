@@ -167,3 +167,9 @@ def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -
     assert metrics.length_sum == sum(lengths)
     assert metrics.reward_sum == pytest.approx(reward.sum(), rel=1e-5)
     assert metrics.component_sums[0] == -10 * reward.size
+
+
+def test_maxima_are_of_all_steps_and_of_the_games_as_they_ended(free_env: FreeEnv) -> None:
+    """Games are cut off in their fourth turn, in stage 3; in the fifth and last step new ones are in stage 2 at most."""
+    short = roll_out(dataclasses.replace(SMALLEST, num_steps=5, max_steps=4), free_env)
+    assert short.metrics.maxima == {"stats/highest_stage": 3}
