@@ -65,7 +65,9 @@ class TrainOptions:
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Run the command and return its exit code: 0, 1 if training failed, 130 if stopped before there were results.
+    """Run the command and return its exit code.
+
+    That is 0, 1 if training failed or a file is not complete, 130 if stopped before there were results.
 
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
@@ -179,7 +181,7 @@ def _train(
         upload=not options.no_artifact,
         rewind=options.rewind,
     )
-    stop = StopRequest(lambda: console.print("Stopping after the current chunk; a second Ctrl-C ends it at once."))
+    stop = StopRequest(lambda: run.say("Stopping after the current chunk; a second Ctrl-C ends it at once."))
     run = Run(
         folder,
         title=f"{game.title}, masked PPO",
@@ -196,7 +198,7 @@ def _train(
         return INTERRUPTED_EXIT_CODE
     if folder is not None:
         _say_what_came_of_it(game, config, folder, trained, run, argv)
-    return 0
+    return 1 if run.keeper.failing else 0
 
 
 def _say_what_came_of_it(

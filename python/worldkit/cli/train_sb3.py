@@ -38,7 +38,7 @@ class TrainSB3Options:
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Train and return the exit code.
+    """Train and return the exit code: 0, or 1 if a file is not complete.
 
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
@@ -67,7 +67,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     spec = game.env()
     engine = options.engine or next(iter(spec.world.engines))
     console = open_console()
-    stop = StopRequest(lambda: console.print("Stopping after this step; a second Ctrl-C ends it at once."))
+    stop = StopRequest(lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."))
     run = Run(
         folder,
         title=f"{game.title}, MaskablePPO",
@@ -95,7 +95,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     if stop.requested:
         run.say(f"Resume: {typed_command(game.name, 'train-sb3', '--resume', str(trained.model))}")
     run.say(f"Compare runs: tensorboard --logdir {options.models_dir}")
-    return 0
+    return 1 if run.keeper.failing else 0
 
 
 def require_sb3(package: str) -> None:

@@ -5,6 +5,7 @@ executes nothing.
 """
 
 import hashlib
+import io
 import re
 import zipfile
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from worldkit.purejaxrl.networks import Params
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
-from worldkit.runs.files import replacing
+from worldkit.runs.files import write_whole
 
 FORMAT_VERSION = 1
 LATEST = "latest"
@@ -87,8 +88,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: T
         "sha256": hashlib.sha256(payload).hexdigest(),
         "payload": payload,
     }
-    with replacing(path) as file:
-        file.write(plain_pickle.dumps(content))
+    write_whole(path, plain_pickle.dumps(content))
 
 
 def _format(env: TrainEnv) -> str:
@@ -227,8 +227,9 @@ def _step(path: Path) -> int:
 def save_params(path: Path, params: Params) -> None:
     """Write ``params`` (nested dicts of arrays) to ``path``, replacing it only once it is complete."""
     arrays = {name: parallel.on_host(array) for name, array in flatten_dict(params, sep="/").items()}
-    with replacing(path) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    archive = io.BytesIO()
+    np.savez(archive, allow_pickle=False, **arrays)
+    write_whole(path, archive.getvalue())
 
 
 def load_params(path: Path) -> Params:

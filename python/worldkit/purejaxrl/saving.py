@@ -1,5 +1,6 @@
 """When a run is saved: every so many updates or minutes, and at its end."""
 
+import functools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.checkpointing import (
+    LATEST,
     CheckpointError,
     checkpoint_path,
     params_path,
@@ -15,15 +17,18 @@ from worldkit.purejaxrl.checkpointing import (
 )
 from worldkit.purejaxrl.loop import LoopState
 from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.runs.keeper import Keeper, reason
 
 _NEVER = 2**31 - 1
+_RETRY_SECONDS = 60.0
+"""When a save that failed is tried again."""
 
 
 class Saver:
     """Writes ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` into ``folder``.
 
-    A save in the middle of a run that fails (a full disk) is said and tried again when the next one is due;
-    earlier files stay.
+    A save in the middle of a run that fails (a full disk) is told once, and tried again when the next one is due, by
+    time within a minute; earlier files stay.
 
     Args:
         folder: where the files go.
@@ -48,7 +53,7 @@ class Saver:
     ) -> None:
         self._folder, self._config, self._env = folder, config, env
         self._every_updates, self._every_seconds = every_updates, 60 * every_minutes
-        self._say, self._upload = say, upload
+        self._keeper, self._upload = Keeper(say), upload
         self._last_time = time.monotonic()
         self._last_updates: int | None = None
 
@@ -64,26 +69,40 @@ class Saver:
             is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
         if not is_due:
             return
-        try:
-            self.save(state)
-        except CheckpointError as error:
-            self._last_time = time.monotonic()
-            self._say(f"{error} Training goes on.")
+        went_well = self._keeper.attempt(
+            checkpoint_path(self._folder, state.progress.updates), functools.partial(self._write, state), "checkpoint"
+        )
+        if not went_well:
+            self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
 
     def save(self, state: LoopState) -> list[Path]:
         """Save now, unless this update is saved already; the files. Raises CheckpointError where they cannot be."""
-        progress = state.progress
-        checkpoint = checkpoint_path(self._folder, progress.updates)
-        params = params_path(self._folder, progress.updates)
-        if self._last_updates != progress.updates:
+        files = self._files(state)
+        if self._last_updates != state.progress.updates:
             try:
-                if parallel.is_first_process():
-                    save_params(params, state.runner.train_state.params)
-                save_checkpoint(checkpoint, state, self._config, self._env)
+                self._write(state)
             except OSError as error:
-                raise CheckpointError(f"{checkpoint} could not be written ({error.strerror}).") from error
-            self._last_time, self._last_updates = time.monotonic(), progress.updates
-            if parallel.is_first_process():
-                for path in (checkpoint, params):
-                    self._upload(path)
-        return [checkpoint, params]
+                missing = [str(file) for file in files if not file.exists()]
+                raise CheckpointError(
+                    f"{' and '.join(missing or map(str, files))} could not be written ({reason(error)}): make room, "
+                    f"and `--resume {LATEST}`."
+                ) from error
+        return files
+
+    def _files(self, state: LoopState) -> list[Path]:
+        updates = state.progress.updates
+        return [checkpoint_path(self._folder, updates), params_path(self._folder, updates)]
+
+    def _write(self, state: LoopState) -> None:
+        """Write both files, or the parameters alone where only they find room; raises OSError as writing does."""
+        checkpoint, params = self._files(state)
+        is_first = parallel.is_first_process()
+        try:
+            save_checkpoint(checkpoint, state, self._config, self._env)
+        finally:
+            if is_first:
+                save_params(params, state.runner.train_state.params)
+        self._last_time, self._last_updates = time.monotonic(), state.progress.updates
+        if is_first:
+            for path in (checkpoint, params):
+                self._upload(path)

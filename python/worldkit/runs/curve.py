@@ -1,5 +1,6 @@
 """The picture of a run: return and entropy over its steps, and the world's milestone."""
 
+import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from worldkit.runs.files import write_whole
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
@@ -36,7 +38,9 @@ def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Miles
     axes[-1].set(xlabel="environment steps (millions)")
     for axis in axes:
         axis.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120)
+    write_whole(path, picture.getvalue())
 
 
 def _column(rows: Sequence[Metrics], name: str) -> np.ndarray:

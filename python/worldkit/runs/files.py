@@ -1,20 +1,19 @@
 """Files that are there whole or not at all, whatever happens while they are written."""
 
-import json
+import contextlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
-from typing import Any
 
 PART = ".part"
 
 
-def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - whatever JSON can say
-    """Write plain values, indented; what is not plain by its ``repr``. Raises OSError as writing does."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file at once, as ``replacing`` does. Raises OSError as writing does."""
     with replacing(path) as file:
-        file.write((json.dumps(value, indent=2, default=repr) + "\n").encode())
+        file.write(content)
 
 
 @contextmanager
@@ -31,7 +30,8 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
             os.fsync(file.fileno())
         unfinished.replace(path)
     except BaseException:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a disk that cannot be written: the first error is the one to tell
+            unfinished.unlink()
         raise
     _sync_folder(path.parent)
 
@@ -43,3 +43,27 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class AppendedFile:
+    """A file that grows by whole pieces.
+
+    Args:
+        path: the file, which need not exist yet.
+        length: how many bytes of it count; what lies beyond is half a piece.
+    """
+
+    def __init__(self, path: Path, length: int = 0) -> None:
+        self._path, self._length = path, length
+
+    def append(self, piece: bytes) -> None:
+        """Add all of ``piece``. Raises OSError as writing does, and then the file is as long as it was."""
+        try:
+            with self._path.open("ab") as file:
+                file.truncate(min(self._length, file.tell()))
+                file.write(piece)
+        except OSError:
+            with contextlib.suppress(OSError):  # else the next call does it
+                os.truncate(self._path, min(self._length, self._path.stat().st_size))
+            raise
+        self._length = self._path.stat().st_size

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +14,7 @@ from typing import Any, Self
 from rich.console import Console
 
 from worldkit.runs.console import ConsoleProgress
-from worldkit.runs.files import write_json
+from worldkit.runs.keeper import Keeper
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
@@ -41,7 +42,8 @@ class Tracking:
 class Run:
     """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
 
-    Without arguments it shows, writes and changes nothing, which suits a notebook.
+    Without arguments it shows, writes and changes nothing, which suits a notebook. A file that cannot be written never
+    ends it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
 
     Args:
         folder: where everything goes; None: nowhere.
@@ -68,6 +70,7 @@ class Run:
         self.console = console or Console(quiet=True)
         self.stop = stop or StopRequest()
         self._title, self._step, self._tracking, self._milestone = title, step, tracking, milestone
+        self.keeper = Keeper(self.say)
         self._stack = contextlib.ExitStack()
         self._sinks: list[Sink] = []
         self._progress: ConsoleProgress | None = None
@@ -85,26 +88,26 @@ class Run:
             is_resumed: whether the folder's run on W&B is to be continued.
         """
         self._progress = ConsoleProgress(total_timesteps, self.console, self._milestone)
-        self._sinks = [self._progress]
         if self.folder is not None:
             kept = kept_settings(self.folder).get("wandb_id") if is_resumed else None
             self._wandb = self._tracked(self.folder, settings, kept, after)
-            self._stack.callback(self._wandb.close)
-            write_json(self.folder / CONFIG, {**settings, "wandb_id": self._wandb.run_id or kept})
-            files: tuple[CsvLog | JsonLinesLog | TensorBoardLog, ...] = (
+            self.keeper.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
+            self._sinks = [
                 CsvLog(self.folder / METRICS, self._step, after),
                 JsonLinesLog(self.folder / "metrics.jsonl", self._step, after),
                 TensorBoardLog(self.folder / "tensorboard", self._step, after),
-            )
-            for file in files:
-                self._sinks.append(self._stack.enter_context(file))
-            self._sinks.append(self._wandb)
+                self._wandb,
+            ]
+            self._stack.push(self._end_files)
         self._stack.enter_context(self._progress)
 
     def write(self, metrics: Metrics) -> None:
         """Hand the metrics of one interval to everything that takes them."""
+        if self._progress:
+            _shown(functools.partial(self._progress.write, metrics))
+        self.keeper.retry()
         for sink in self._sinks:
-            sink.write(metrics)
+            self.keeper.attempt(sink.path, functools.partial(sink.write, metrics))
 
     def advance(self, timesteps: int) -> None:
         """Move the progress bar between two rows of metrics."""
@@ -118,16 +121,11 @@ class Run:
 
     def say(self, line: str) -> None:
         """Tell the user something, in one line however narrow the terminal is."""
-        self.console.print(line, soft_wrap=True, highlight=False, markup=False)
+        _shown(functools.partial(self.console.print, line, soft_wrap=True, highlight=False, markup=False))
 
     def close(self) -> None:
-        """Close the files and draw the curve of the whole run, earlier sessions included."""
+        """End a run that went well: write what is missing, and draw the curve, earlier sessions included."""
         self._stack.close()
-        rows = read_csv(self.folder / METRICS) if self.folder else []
-        if self.folder and rows:
-            from worldkit.runs.curve import draw_curve  # matplotlib takes a while to import
-
-            draw_curve(rows, self.folder / CURVE, f"{self._title}: {self.folder.name}", self._milestone)
 
     def __enter__(self) -> Self:
         return self
@@ -135,7 +133,27 @@ class Run:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self._stack.__exit__(kind, error, trace)
+
+    def _end_files(self, kind: type[BaseException] | None, *_: object) -> None:
+        assert self.folder is not None
+        self.keeper.retry()
+        for sink in self._sinks:
+            # what failed may be resumed, and then its later rows come again
+            self.keeper.attempt(sink.path, sink.end if kind is None else sink.flush)
+        self.keeper.attempt(self.folder / CURVE, self._draw_curve)
+        if self._wandb:
+            self._wandb.close()
+        if self.keeper.failing:
+            self.say(f"Not complete, because they could not be written: {', '.join(self.keeper.failing)}.")
+
+    def _draw_curve(self) -> None:
+        assert self.folder is not None
+        rows = read_csv(self.folder / METRICS)
+        if rows:
+            from worldkit.runs.curve import draw_curve  # matplotlib takes a while to import
+
+            draw_curve(rows, self.folder / CURVE, f"{self._title}: {self.folder.name}", self._milestone)
 
     def _tracked(self, folder: Path, settings: Mapping[str, Any], kept: str | None, after: int) -> WandbRun:
         tracking = self._tracking
@@ -160,3 +178,18 @@ def kept_settings(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return kept if isinstance(kept, dict) else {}
+
+
+def _shown(show: Callable[[], None]) -> None:
+    """Print something; where that goes to a file on a full disk, it is printed with what comes later."""
+    try:
+        show()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        pass
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    """Plain values, indented; what is not plain by its ``repr``."""
+    return (json.dumps(value, indent=2, default=repr) + "\n").encode()

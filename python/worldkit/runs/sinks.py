@@ -1,40 +1,63 @@
 """Metrics on the disk: ``metrics.csv``, ``metrics.jsonl`` and TensorBoard's event files.
 
-Every row names its step in the column ``step`` of the sink: ``update`` or ``timesteps``. A resumed run hands in the
-step it resumes after: rows up to that one stay, later ones are dropped, because they come again.
+Every row names its step in the column ``step`` of the sink: ``update`` or ``timesteps``. A row that cannot be written,
+because the disk is full say, raises OSError, is kept, and is written before the next one.
+
+A resumed run hands in the step it resumes after. Rows of later steps that an earlier session left come again, and each
+stays until it has: whenever a process is killed, no row is missing that was there before.
 """
 
 import csv
+import io
 import json
 import math
+import socket
+import struct
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol, Self
+from typing import Any, Protocol, Self
 
-from tensorboardX import SummaryWriter
+from tensorboardX.proto.event_pb2 import Event, SessionLog
+from tensorboardX.proto.summary_pb2 import Summary
+from tensorboardX.record_writer import masked_crc32c
+from tensorboardX.summary import scalar
 
-from worldkit.runs.files import replacing
+from worldkit.runs.files import AppendedFile, write_whole
 
 Metrics = Mapping[str, float]
 
+_Row = Mapping[str, Any]
+"""A row as it stands in a file: cells of text, or values of JSON."""
+
 
 class Sink(Protocol):
-    """Something that takes the metrics of each logging interval."""
+    """Something on the disk that takes the metrics of each logging interval."""
+
+    @property
+    def path(self) -> Path:
+        """Where they go."""
 
     def write(self, metrics: Metrics) -> None:
-        """Take the metrics of one interval by their names."""
+        """Take the metrics of one interval by their names, and write them; raises OSError as writing does."""
+
+    def flush(self) -> None:
+        """Write what could not be written yet; raises OSError as writing does."""
+
+    def end(self) -> None:
+        """As ``flush``, and forget what an earlier session left of later steps: they do not come again."""
 
 
-class _Closing(ABC):
-    """A context that closes what it opened."""
+class _Log(ABC):
+    """A sink as a context, which may also be used without one: it holds nothing open."""
 
     @abstractmethod
-    def close(self) -> None: ...
+    def flush(self) -> None: ...
 
     @abstractmethod
-    def write(self, metrics: Metrics) -> None: ...
+    def end(self) -> None: ...
 
     def __enter__(self) -> Self:
         return self
@@ -42,114 +65,209 @@ class _Closing(ABC):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if kind is None:
+            self.end()
+        else:
+            self.flush()
 
 
-class CsvLog(_Closing):
-    """One row per logging interval, flushed at once; a mean over no episodes is an empty cell.
+class _RowLog(_Log):
+    """A text file with a row per logging interval.
 
-    A metric that comes up later gets a column, empty in the rows before. Use it as a context.
+    Args:
+        path: the file.
+        step: the column that names a row's step.
+        after: the step that the run resumes after.
     """
 
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
-        self._path = path
-        self._columns: list[str] = []
-        kept = [row for row in read_csv(path) if row[step] <= after]
-        for row in kept:
-            self._columns += [name for name in row if name not in self._columns]
-        self._file = self._begin(kept)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        self.path = path
+        self._step, self._last = step, float(after)  # the last step whose row is this run's and on the disk
+        self._waiting: list[_Row] = []
+        self._has_begun = False
+        self._has_later = True  # as far as is known
+        self._file = AppendedFile(path)
 
     def write(self, metrics: Metrics) -> None:
-        """Append a row."""
-        new = [name for name in metrics if name not in self._columns]
-        if new:
-            self._file.close()
-            self._columns += new
-            self._file = self._begin(read_csv(self._path))
-        csv.DictWriter(self._file, self._columns).writerow(_cells(metrics))
-        self._file.flush()
+        """Take a row; raises OSError where it cannot be written now, and keeps it."""
+        self._waiting.append(self._row(metrics))
+        self.flush()
 
-    def _begin(self, rows: Iterable[Metrics]) -> IO[str]:
-        """Write the file as it stands, whole or not at all, and open it for the rows that follow."""
-        with replacing(self._path) as binary:
-            lines = _Lines()
-            if self._columns:
-                writer = csv.DictWriter(lines, self._columns)
-                writer.writeheader()
-                writer.writerows(map(_cells, rows))
-            binary.write("".join(lines).encode())
-        return self._path.open("a", newline="", encoding="utf-8")
+    def flush(self) -> None:
+        """Write the rows that could not be written yet; raises OSError as writing does."""
+        if not self._waiting:
+            return
+        if self._has_later or not self._can_append(self._waiting):
+            self._rewrite()
+        else:
+            self._file.append(self._text(self._waiting).encode())
+        self._last = self._step_of(self._waiting[-1])
+        self._waiting = []
+        self._has_begun = True
+
+    def end(self) -> None:
+        """Drop rows of later steps than the run's last, unless it has no row of its own; raises OSError as writing."""
+        self.flush()
+        if self._has_begun and self._has_later:
+            self._rewrite(keep_later=False)
+
+    def _rewrite(self, *, keep_later: bool = True) -> None:
+        """Write the whole file anew: the run's rows, those that wait, and later ones that have not come again."""
+        newest = self._step_of(self._waiting[-1]) if self._waiting else self._last
+        there = list(self._read())
+        own = [row for row in there if self._step_of(row) <= self._last]
+        later = [row for row in there if keep_later and newest < self._step_of(row) < math.inf]
+        content = self._whole([*own, *self._waiting, *later]).encode()
+        write_whole(self.path, content)
+        self._file = AppendedFile(self.path, len(content))
+        self._has_later = bool(later)
+
+    def _step_of(self, row: _Row) -> float:
+        """A row's step; infinite for one that is damaged, which comes again."""
+        try:
+            return float(row[self._step])
+        except (ValueError, KeyError, TypeError):
+            return math.inf
+
+    @abstractmethod
+    def _row(self, metrics: Metrics) -> _Row:
+        """A row as it stands in the file."""
+
+    @abstractmethod
+    def _read(self) -> Iterable[_Row]:
+        """The whole rows of the file, none where there is no file."""
+
+    @abstractmethod
+    def _can_append(self, rows: Sequence[_Row]) -> bool: ...
+
+    @abstractmethod
+    def _text(self, rows: Sequence[_Row]) -> str:
+        """The lines of these rows."""
+
+    @abstractmethod
+    def _whole(self, rows: Sequence[_Row]) -> str:
+        """A file of these rows."""
 
 
-class _Lines(list[str]):
-    """What csv needs of a file."""
+class CsvLog(_RowLog):
+    """One row per logging interval, on the disk at once; a mean over no episodes is an empty cell.
 
-    def write(self, line: str) -> None:
-        self.append(line)
+    A metric that comes up later gets a column, empty in the rows before.
+    """
+
+    _columns: Sequence[str] = ()
+
+    def _row(self, metrics: Metrics) -> _Row:
+        return {name: "" if math.isnan(value) else value for name, value in metrics.items()}
+
+    def _read(self) -> Iterable[_Row]:
+        return _csv_rows(self.path)
+
+    def _can_append(self, rows: Sequence[_Row]) -> bool:
+        return all(name in self._columns for row in rows for name in row)
+
+    def _text(self, rows: Sequence[_Row]) -> str:
+        lines = io.StringIO(newline="")
+        csv.DictWriter(lines, self._columns).writerows(rows)
+        return lines.getvalue()
+
+    def _whole(self, rows: Sequence[_Row]) -> str:
+        self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        header = io.StringIO(newline="")
+        csv.DictWriter(header, self._columns).writeheader()
+        return header.getvalue() + self._text(rows)
 
 
-def _cells(metrics: Metrics) -> dict[str, float | str]:
-    return {name: "" if math.isnan(value) else value for name, value in metrics.items()}
-
-
-class JsonLinesLog(_Closing):
+class JsonLinesLog(_RowLog):
     """One JSON object per logging interval and line; a mean over no episodes is null. As ``CsvLog`` otherwise."""
 
-    def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        kept = [line for line in lines if _step_of(line, step) <= after]
-        with replacing(path) as binary:
-            binary.write("".join(f"{line}\n" for line in kept).encode())
-        self._file: IO[str] = path.open("a", encoding="utf-8")
+    def _row(self, metrics: Metrics) -> _Row:
+        return {name: None if math.isnan(value) else value for name, value in metrics.items()}
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    def _read(self) -> Iterable[_Row]:
+        for line in _whole_text(self.path).splitlines():
+            try:
+                row = json.loads(line)
+            except ValueError:  # a line that was cut off
+                continue
+            if isinstance(row, dict):
+                yield row
 
-    def write(self, metrics: Metrics) -> None:
-        """Append a line."""
-        row = {name: None if math.isnan(value) else value for name, value in metrics.items()}
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+    def _can_append(self, rows: Sequence[_Row]) -> bool:
+        return True
+
+    def _text(self, rows: Sequence[_Row]) -> str:
+        return "".join(json.dumps(row) + "\n" for row in rows)
+
+    _whole = _text
 
 
-class TensorBoardLog(_Closing):
-    """The metrics as scalars over the steps in ``folder``; a resumed run adds a file. Use it as a context."""
+class TensorBoardLog(_Log):
+    """The metrics as scalars over the steps, in an event file of this session in ``folder``.
+
+    Its first row hides what earlier sessions have after the step ``after``. TensorBoard's usual writers hand events to
+    a thread that dies at the first error, and then wait for it for ever: so the records are written here.
+    """
 
     def __init__(self, folder: Path, step: str = "update", after: int = 0) -> None:
+        self.path = folder
         self._step = step
-        self._writer = SummaryWriter(str(folder), purge_step=after + 1 if after else None)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._writer.close()
+        self._file = AppendedFile(folder / f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}")
+        self._waiting = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        if after:
+            restart = SessionLog(status=SessionLog.START)
+            self._waiting += _record(Event(wall_time=time.time(), step=after + 1, session_log=restart))
 
     def write(self, metrics: Metrics) -> None:
-        """Add a point to every curve."""
-        for name, value in metrics.items():
-            if not math.isnan(value):
-                self._writer.add_scalar(name, value, int(metrics[self._step]))
-        self._writer.flush()
+        """Add a point to every curve; raises OSError where that cannot be written now, and keeps it."""
+        points = [scalar(name, value).value[0] for name, value in metrics.items() if not math.isnan(value)]
+        event = Event(wall_time=time.time(), step=int(metrics[self._step]), summary=Summary(value=points))
+        self._waiting += _record(event)
+        self.flush()
+
+    def flush(self) -> None:
+        """Write the points that could not be written yet; raises OSError as writing does."""
+        if self._waiting:
+            self.path.mkdir(exist_ok=True)
+            self._file.append(self._waiting)
+            self._waiting = b""
+
+    def end(self) -> None:
+        """As ``flush``: later points of earlier sessions are hidden already."""
+        self.flush()
+
+
+def _record(event: Event) -> bytes:
+    """An event as it stands in a file: length, checksum of the length, event, checksum of the event."""
+    content = event.SerializeToString()
+    length = struct.pack("<Q", len(content))
+    return length + _checksum(length) + content + _checksum(content)
+
+
+def _checksum(content: bytes) -> bytes:
+    return struct.pack("<I", masked_crc32c(content))
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
     """The rows that ``CsvLog`` wrote to ``path``, NaN for an empty cell; none where there is no file."""
+    rows = []
+    for row in _csv_rows(path):
+        try:
+            rows.append({name: float(cell) if cell else math.nan for name, cell in row.items()})
+        except ValueError:  # a row that is damaged
+            continue
+    return rows
+
+
+def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
+    for row in csv.DictReader(io.StringIO(_whole_text(path), newline="")):
+        if None not in row and None not in row.values():  # as many cells as columns
+            yield row
+
+
+def _whole_text(path: Path) -> str:
+    """The text of a file but for a last line that was cut off; empty where there is no file."""
     if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            {name: float(value) if value else math.nan for name, value in row.items()}
-            for row in csv.DictReader(file)
-            if None not in row.values()  # a row that was cut off
-        ]
-
-
-def _step_of(line: str, step: str) -> float:
-    try:
-        return float(json.loads(line)[step])
-    except (ValueError, KeyError, TypeError):  # a line that was cut off
-        return math.inf
+        return ""
+    text = path.read_bytes().decode(errors="replace")
+    return text[: text.rfind("\n") + 1]

@@ -1,7 +1,10 @@
 """Weights & Biases: on where it can be, and never in the way of a run."""
 
+import functools
+import logging
 import math
 import os
+import tempfile
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +12,8 @@ from typing import Any
 
 _OFFLINE = ("offline", "dryrun")
 _CONNECT_SECONDS = 20
+_ROOM = 256 * 1024
+"""Bytes that must fit on the disk before W&B gets more: it writes in blocks of 32 KiB, and some beside them."""
 
 
 class WandbRun:
@@ -39,7 +44,9 @@ class WandbRun:
         run_id: str | None = None,
         rewind_to: int | None = None,
     ) -> None:
+        self.path = folder / "wandb"
         self._say, self._step = say, step
+        self._waiting: list[Mapping[str, float]] = []
         self._run: Any = None
         mode = os.environ.get("WANDB_MODE", "online")
         if rewind_to is not None and (obstacle := _no_rewind(enabled, mode, run_id)):
@@ -59,6 +66,7 @@ class WandbRun:
             rewound = {"resume_from": f"{run_id}?_step={rewind_to}"}
             continued = {"id": run_id, "resume": "allow"} if rewind_to is None else rewound
         try:
+            _check_room(folder)
             self._run = wandb.init(
                 **continued,
                 project=project,
@@ -70,6 +78,9 @@ class WandbRun:
             )
         except Exception as error:
             self._leave_out(_first_line(error))
+        for handler in logging.getLogger("wandb").handlers:
+            # W&B keeps a log of its own: a full disk must not fill the terminal with tracebacks of it
+            handler.handleError = lambda record: None  # type: ignore[method-assign]
 
     @property
     def run_id(self) -> str | None:
@@ -77,9 +88,23 @@ class WandbRun:
         return None if self._run is None else str(self._run.id)
 
     def write(self, metrics: Mapping[str, float]) -> None:
-        """Send metrics, at the step that they name."""
-        known = {name: value for name, value in metrics.items() if not math.isnan(value)}
-        self._try(lambda: self._run.log(known, step=int(metrics[self._step])))
+        """Send metrics, at the step that they name; raises OSError while the disk is full, and keeps them."""
+        if self._run is not None:
+            self._waiting.append({name: value for name, value in metrics.items() if not math.isnan(value)})
+            self.flush()
+
+    def flush(self) -> None:
+        """Send the metrics that wait; raises OSError while the disk is full."""
+        if not self._waiting:
+            return
+        _check_room(self.path.parent)
+        waiting, self._waiting = self._waiting, []
+        for metrics in waiting:
+            self._try(functools.partial(self._log, metrics))
+
+    def end(self) -> None:
+        """As ``flush``."""
+        self.flush()
 
     def upload(self, path: Path) -> None:
         """Keep a file on W&B as an artifact of the run."""
@@ -94,6 +119,9 @@ class WandbRun:
         self._try(lambda: self._run.finish())
         self._run = None
 
+    def _log(self, metrics: Mapping[str, float]) -> None:
+        self._run.log(metrics, step=int(metrics[self._step]))
+
     def _try(self, call: Callable[[], object]) -> None:
         if self._run is None:
             return
@@ -105,6 +133,12 @@ class WandbRun:
 
     def _leave_out(self, why: str) -> None:
         self._say(f"W&B is left out: {why}; --no-wandb silences this.")
+
+
+def _check_room(folder: Path) -> None:
+    """Raises OSError where W&B could not write on: it would say nothing of it, and write nothing more, ever."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(_ROOM))
 
 
 def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:

@@ -1,5 +1,7 @@
 """What happens beside the updates: saving, evaluating, stopping, and telling how episodes went."""
 
+import functools
+import io
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
 from worldkit.envs.sb3_vec_env import WorldVecEnv
-from worldkit.runs.files import replacing
+from worldkit.runs.files import write_whole
 from worldkit.runs.run import Run
 
 BEST_MODEL = "best_model.zip"
@@ -22,19 +24,22 @@ _TICK_SECONDS = 0.25
 EpisodeSummary = dict[str, Any]
 
 
-def save_model(model: MaskablePPO, path: Path) -> Path:
-    """Write a model so that ``path`` is never half a file; raises OSError where it cannot be written."""
-    with replacing(path) as file:
-        model.save(file)
-    return path
+def model_content(model: MaskablePPO) -> bytes:
+    """The file of a model."""
+    archive = io.BytesIO()
+    model.save(archive)
+    return archive.getvalue()
 
 
 class Checkpoints(BaseCallback):
-    """Writes ``checkpoint_{steps}_steps.zip`` every ``frequency`` steps of all games together."""
+    """Writes ``checkpoint_{steps}_steps.zip`` every ``frequency`` steps of all games together.
 
-    def __init__(self, folder: Path, frequency: int) -> None:
+    One that cannot be written is told once, and the next is tried when it is due.
+    """
+
+    def __init__(self, run: Run, folder: Path, frequency: int) -> None:
         super().__init__()
-        self._folder, self._frequency = folder, frequency
+        self._run, self._folder, self._frequency = run, folder, frequency
         self._next = frequency
 
     def _on_training_start(self) -> None:
@@ -43,31 +48,33 @@ class Checkpoints(BaseCallback):
     def _on_step(self) -> bool:
         if self.num_timesteps >= self._next:
             self._next += self._frequency
-            self.save()
+            content = model_content(self.model)  # type: ignore[arg-type]
+            self._run.keeper.attempt(self.path, functools.partial(write_whole, self.path, content), "checkpoint")
         return True
 
-    def save(self) -> Path:
-        """Write the model as it is."""
-        return save_model(self.model, self._folder / f"checkpoint_{self.model.num_timesteps}_steps.zip")  # type: ignore[arg-type]
+    @property
+    def path(self) -> Path:
+        """Where the model as it is belongs."""
+        return self._folder / f"checkpoint_{self.model.num_timesteps}_steps.zip"
 
 
 class Evaluations(MaskableEvalCallback):
     """Plays the same games with the same masks every ``frequency`` steps and keeps the best model.
 
     The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found is taken into account.
+    What cannot be written is told once and tried again.
     """
 
-    def __init__(self, env: WorldVecEnv, folder: Path, *, frequency: int, episodes: int, seed: int) -> None:
+    def __init__(self, run: Run, env: WorldVecEnv, folder: Path, *, frequency: int, episodes: int, seed: int) -> None:
         super().__init__(
             env,
             n_eval_episodes=episodes,
             eval_freq=max(1, frequency),
-            log_path=str(folder),
             deterministic=True,
             verbose=0,
             warn=False,
         )
-        self._folder, self._seed = folder, seed
+        self._run, self._folder, self._seed = run, folder, seed
         self._frequency, self._next = frequency, frequency
         earlier = folder / EVALUATIONS
         if earlier.exists():
@@ -87,9 +94,12 @@ class Evaluations(MaskableEvalCallback):
         self.n_calls = self.eval_freq  # the parent evaluates in calls that it counts itself
         best = self.best_mean_reward
         self.eval_env.seed(self._seed)
+        archive = io.BytesIO()
+        self.log_path = archive  # type: ignore[assignment] # the parent's file would be half a file now and then
         should_continue = super()._on_step()
+        self._run.keeper.write(self._folder / EVALUATIONS, archive.getvalue())
         if self.best_mean_reward > best:
-            save_model(self.model, self._folder / BEST_MODEL)  # type: ignore[arg-type]
+            self._run.keeper.write(self._folder / BEST_MODEL, model_content(self.model))  # type: ignore[arg-type]
         return should_continue
 
 

@@ -17,8 +17,10 @@ from stable_baselines3.common.vec_env import VecEnv
 from parity.errors import ParityError, UsageError
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
+from worldkit.runs.files import write_whole
+from worldkit.runs.keeper import reason
 from worldkit.runs.run import Run
-from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter, save_model
+from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter, model_content
 from worldkit.sb3.config import MaskablePPOConfig
 
 FINAL_MODEL = "final_model.zip"
@@ -55,7 +57,7 @@ def train(
     Raises:
         UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
         EngineError: the engine cannot be started, or fails.
-        ParityError: the policy is no longer a number.
+        ParityError: the policy is no longer a number, or the last model cannot be written.
     """
     if run.folder is None:
         raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
@@ -81,14 +83,20 @@ def train(
         settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy_for(env)}
         run.begin(settings, first_step + rollouts * rollout, after=first_step, is_resumed=resume is not None)
         model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
-        checkpoints = Checkpoints(run.folder, config.save_freq)
+        checkpoints = Checkpoints(run, run.folder, config.save_freq)
         evaluations = Evaluations(
-            eval_env, run.folder, frequency=config.eval_freq, episodes=config.eval_episodes, seed=_EVALUATION_SEED
+            run, eval_env, run.folder, frequency=config.eval_freq, episodes=config.eval_episodes, seed=_EVALUATION_SEED
         )
         callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
         with _one_sentence_for_divergence():
             model.learn(config.timesteps - first_step, callbacks, reset_num_timesteps=resume is None)
-        last = checkpoints.save() if run.stop.requested else save_model(model, run.folder / FINAL_MODEL)
+        last = checkpoints.path if run.stop.requested else run.folder / FINAL_MODEL
+        try:
+            write_whole(last, model_content(model))
+        except OSError as error:
+            raise ParityError(
+                f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
+            ) from error
     return Trained(last, model.num_timesteps)
 
 

@@ -1,0 +1,62 @@
+"""Writing through an outage: a run outlives a full disk, and its files are whole once there is room again."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from worldkit.runs.files import write_whole
+
+
+class Keeper:
+    """Writes the files of a run; what cannot be written now is told once and tried again.
+
+    Args:
+        say: takes a line for the user; it gets one for each kind of file that fails, however often that happens.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._told: set[str] = set()
+        self._waiting: dict[Path, bytes] = {}
+        self._failing: dict[str, str] = {}
+
+    def attempt(self, path: Path, write: Callable[[], object], kind: str | None = None) -> bool:
+        """Call ``write``, which writes to ``path``, and survive its OSError; whether it went well.
+
+        Paths of one ``kind`` are told as one: without it, each is its own.
+        """
+        kind = kind or str(path)
+        try:
+            write()
+        except OSError as error:
+            self._failing[kind] = f"{path} ({reason(error)})"
+            if kind not in self._told:
+                self._told.add(kind)
+                self._say(f"{path} could not be written ({reason(error)}). Training goes on.")
+            return False
+        self._failing.pop(kind, None)
+        return True
+
+    def write(self, path: Path, content: bytes) -> None:
+        """Write a whole file now or, where that fails, when ``retry`` is called."""
+        self._waiting[path] = content
+        self._write(path)
+
+    def retry(self) -> None:
+        """Write the whole files that could not be written yet."""
+        for path in list(self._waiting):
+            self._write(path)
+
+    @property
+    def failing(self) -> list[str]:
+        """What could not be written when it was last tried, each with the reason."""
+        return list(self._failing.values())
+
+    def _write(self, path: Path) -> None:
+        if self.attempt(path, partial(write_whole, path, self._waiting[path])):
+            del self._waiting[path]
+
+
+def reason(error: OSError) -> str:
+    """Why a file cannot be written, in the system's words."""
+    return error.strerror or str(error)

@@ -1,0 +1,317 @@
+"""A disk that fills up in the middle of a run costs nothing but one line for each file that it refuses."""
+
+import contextlib
+import io
+import json
+import mmap
+import re
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from toy_world.adapter import ENV, GAME, OrchardTrainEnv
+
+from parity.errors import ParityError
+from worldkit.cli.app import main
+from worldkit.purejaxrl.checkpointing import CheckpointError, load_params, read_checkpoint
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.training import SavePlan
+from worldkit.purejaxrl.training import train as train_jax
+from worldkit.runs.files import AppendedFile
+from worldkit.runs.run import Run, Tracking
+from worldkit.runs.sinks import read_csv
+from worldkit.runs.stop import StopRequest
+from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.sb3.training import load_model
+from worldkit.sb3.training import train as train_sb3
+
+from .conftest import SmallDisk
+
+WIDE = {f"metric/{number}": 0.5 for number in range(1200)}
+"""So many metrics that no row fits into what a full disk has left of its last page."""
+SMALL = TrainConfig(
+    num_envs=8,
+    num_steps=8,
+    total_timesteps=10 * 64,
+    hidden_dim=8,
+    num_layers=1,
+    num_minibatches=2,
+    log_interval=1,
+)
+SHORT = MaskablePPOConfig(
+    timesteps=10 * 64,
+    num_envs=2,
+    n_steps=32,
+    batch_size=32,
+    n_epochs=1,
+    save_freq=128,
+    eval_freq=128,
+    eval_episodes=2,
+    eval_max_steps=20,
+)
+
+
+def row(update: int) -> dict[str, float]:
+    """The metrics of an interval."""
+    return {"update": update, "timesteps": 64 * update, "seconds": float(update), "steps_per_second": 64.0, **WIDE}
+
+
+def folder_on(disk: SmallDisk) -> Path:
+    """A run's folder there."""
+    folder = disk.folder / "run"
+    folder.mkdir()
+    return folder
+
+
+def steps_everywhere(folder: Path, step: str = "update") -> list[list[int]]:
+    """The steps of the rows in metrics.csv, in metrics.jsonl and in TensorBoard's files."""
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    events = EventAccumulator(str(folder / "tensorboard")).Reload()
+    return [
+        [int(each[step]) for each in read_csv(folder / "metrics.csv")],
+        [int(json.loads(line)[step]) for line in lines],
+        [event.step for event in events.Scalars("timesteps")],
+    ]
+
+
+def notices(said: str) -> list[str]:
+    """The names of the files of which the user was told that they could not be written."""
+    return re.findall(r"(\S+) could not be written \(No space left on device\)\. Training goes on\.", said)
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> Tracking:
+    """W&B, which writes into the run's folder."""
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    return Tracking(enabled=True)
+
+
+class Outage(StopRequest):
+    """A disk that is full from one question whether to stop until another."""
+
+    def __init__(self, disk: SmallDisk, full: int, free: int) -> None:
+        self._disk, self._full, self._free = disk, full, free
+        self._asked = 0
+        super().__init__()
+
+    @property
+    def requested(self) -> bool:
+        self._asked += 1
+        if self._asked == self._full:
+            self._disk.fill()
+        if self._asked == self._free:
+            self._disk.free()
+        return False
+
+    @requested.setter
+    def requested(self, value: bool) -> None:
+        """Nobody stops this run."""
+
+
+class TestMetrics:
+    """What a run writes whoever trains."""
+
+    def test_an_outage_leaves_every_row_in_its_order(self, small_disk: SmallDisk) -> None:
+        folder, said = folder_on(small_disk), io.StringIO()
+        with Run(folder, console=Console(file=said, width=1000)) as run:
+            run.begin({"lr": 1.0}, 640)
+            for update in range(1, 10):
+                if update == 3:
+                    small_disk.fill()
+                if update == 7:
+                    small_disk.free()
+                run.write(row(update))
+                if 3 <= update < 7:
+                    assert (folder / "metrics.jsonl").read_bytes().endswith(b"}\n"), "no half lines"
+                    assert steps_everywhere(folder) == [[1, 2]] * 3
+        assert steps_everywhere(folder) == [list(range(1, 10))] * 3
+        assert (folder / "metrics.csv").read_bytes().endswith(b"\r\n")
+        assert [Path(path).name for path in notices(said.getvalue())] == ["metrics.csv", "metrics.jsonl", "tensorboard"]
+        assert run.keeper.failing == []
+        assert matplotlib.image.imread(folder / "learning_curve.png").size > 0
+
+    def test_a_disk_that_is_full_from_the_start_is_waited_for(self, small_disk: SmallDisk) -> None:
+        folder, said = folder_on(small_disk), io.StringIO()
+        with Run(folder, console=Console(file=said, width=1000)) as run:
+            small_disk.fill()
+            run.begin({"lr": 1.0, **WIDE}, 640)
+            run.write(row(1))
+            small_disk.free()
+            run.write(row(2))
+            assert json.loads((folder / "config.json").read_text())["lr"] == 1.0
+        assert steps_everywhere(folder) == [[1, 2]] * 3
+        assert len(notices(said.getvalue())) == 4
+
+    def test_a_disk_that_stays_full_is_told_at_the_end(
+        self, small_disk: SmallDisk, offline: Tracking, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, said = folder_on(small_disk), io.StringIO()
+        with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
+            run.begin({"lr": 1.0}, 640)
+            run.write(row(1))
+            for log in folder.glob(
+                "wandb/*run-*/logs/debug.log"
+            ):  # what W&B says of its end should find no room either
+                with log.open("ab") as file:
+                    file.write(bytes(-log.stat().st_size % mmap.PAGESIZE))
+            small_disk.fill()
+            for update in (2, 3, 4):
+                run.write(row(update))
+        assert steps_everywhere(folder) == [[1]] * 3
+        names = ["metrics.csv", "metrics.jsonl", "tensorboard", "wandb", "learning_curve.png"]
+        assert [Path(path).name for path in notices(said.getvalue())] == names
+        assert [failing.split()[0] for failing in run.keeper.failing] == [str(folder / name) for name in names]
+        last = said.getvalue().splitlines()[-1]
+        assert last.startswith(f"Not complete, because they could not be written: {folder}/metrics.csv (No space left")
+        assert {path.name for path in folder.iterdir()} >= {"metrics.csv", "metrics.jsonl", "config.json"}
+        assert not list(folder.glob("*.part"))
+        assert capfd.readouterr().err == ""
+
+    def test_w_and_b_gets_its_rows_once_there_is_room(self, small_disk: SmallDisk, offline: Tracking) -> None:
+        folder, said = folder_on(small_disk), io.StringIO()
+        with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
+            run.begin({"lr": 1.0}, 640)
+            run.write({**row(1), "first": 1.0})
+            small_disk.fill()
+            for update in (2, 3):
+                run.write({**row(update), f"during{update}": 1.0})
+            small_disk.free()
+            run.write({**row(4), "after": 1.0})
+        (log,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
+        found = [name for name in ("first", "during2", "during3", "after") if name.encode() in log.read_bytes()]
+        assert found == ["first", "during2", "during3", "after"]
+        assert "wandb" in [Path(path).name for path in notices(said.getvalue())]
+
+
+@pytest.fixture
+def files_end_at_100_bytes() -> Iterator[None]:
+    """What a full disk does, without one: the 101st byte of any file is refused, after those before it are written."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_piece_that_is_refused_half_way_leaves_the_file_as_it_was(
+    tmp_path: Path, files_end_at_100_bytes: None
+) -> None:
+    path = tmp_path / "file"
+    file = AppendedFile(path)
+    file.append(b"a" * 60)
+    for _ in range(2):
+        with pytest.raises(OSError, match="File too large"):
+            file.append(b"b" * 60)
+        assert path.read_bytes() == b"a" * 60
+    file.append(b"c" * 40)
+    assert path.read_bytes() == b"a" * 60 + b"c" * 40
+
+
+def test_half_a_piece_of_a_killed_process_is_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"whole\nhal")
+    AppendedFile(path, len(b"whole\n")).append(b"next\n")
+    assert path.read_bytes() == b"whole\nnext\n"
+
+
+def test_a_log_file_on_a_full_disk_does_not_end_a_run() -> None:
+    with Path("/dev/full").open("w") as full:
+        run = Run(console=Console(file=full))
+        with run:
+            run.begin({}, 640)
+            run.write(row(1))
+            run.say("There is nobody to hear this.")
+        with contextlib.suppress(OSError):
+            full.close()
+
+
+def test_w_and_b_is_left_out_where_there_is_no_room_from_the_start(
+    small_disk: SmallDisk, offline: Tracking, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    small_disk.fill()
+    with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
+        run.begin({"lr": 1.0}, 640)
+        run.write(row(1))
+        small_disk.free()
+    assert said.getvalue().count("W&B is left out: [Errno 28] No space left on device") == 1
+    assert capfd.readouterr().err == ""
+
+
+class TestTheTrainerInJax:
+    """Checkpoints and parameters too."""
+
+    def test_an_outage_costs_the_checkpoints_of_its_time(self, small_disk: SmallDisk) -> None:
+        folder, said = folder_on(small_disk), io.StringIO()
+        stop = Outage(small_disk, full=4, free=8)
+        with Run(folder, console=Console(file=said, width=1000), stop=stop) as run:
+            trained = train_jax(SMALL, OrchardTrainEnv(), run, save_plan=SavePlan(every_updates=1))
+        saved = {int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl")}
+        assert {1, 10} <= saved < set(range(1, 11))
+        assert [path.name for path in trained.files] == ["checkpoint_10.pkl", "params_10.npz"]
+        assert read_checkpoint(trained.files[0], OrchardTrainEnv()).progress.updates == 10
+        assert steps_everywhere(folder) == [list(range(1, 11))] * 3
+        kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
+        assert kinds.count("checkpoint.pkl") == 1
+        assert len(kinds) == len(set(kinds))
+        assert run.keeper.failing == []
+
+    def test_a_disk_that_stays_full_is_one_sentence_at_the_end(self, small_disk: SmallDisk) -> None:
+        folder = folder_on(small_disk)
+        stop = Outage(small_disk, full=5, free=-1)
+        with (
+            pytest.raises(CheckpointError, match=r"checkpoint_10.pkl and .*params_10.npz could not be written \(No sp"),
+            Run(folder, stop=stop) as run,
+        ):
+            train_jax(SMALL, OrchardTrainEnv(), run, save_plan=SavePlan(every_updates=1))
+        newest = max(int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl"))
+        assert read_checkpoint(folder / f"checkpoint_{newest}.pkl", OrchardTrainEnv()).progress.updates == newest
+
+    def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
+        self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        small_disk.fill()
+        small_disk.leave(6)  # pages: four for settings and metrics, and a checkpoint needs three
+        flags = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --log-interval 1"
+        where = ["--checkpoint-dir", str(small_disk.folder), "--run-name", "run", "--no-wandb"]
+        assert main(GAME, ["train", *flags.split(), *where, "--total-timesteps", "128"]) == 1
+        error = capsys.readouterr().err
+        folder = small_disk.folder / "run"
+        assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
+        assert len(error.splitlines()) == 1
+        assert load_params(folder / "params_2.npz")
+
+
+class TestMaskablePPO:
+    """Models and evaluations too."""
+
+    def test_an_outage_costs_the_checkpoints_of_its_time(self, small_disk: SmallDisk) -> None:
+        folder, said = folder_on(small_disk), io.StringIO()
+        stop = Outage(small_disk, full=50, free=200)
+        with Run(folder, console=Console(file=said, width=1000), step="timesteps", stop=stop) as run:
+            trained = train_sb3(SHORT, ENV, run, engine="plain")
+        assert trained.model == folder / "final_model.zip"
+        assert load_model(folder / "best_model.zip").num_timesteps <= 640
+        with np.load(folder / "evaluations.npz") as kept:
+            assert kept["timesteps"].tolist() == [128, 256, 384, 512, 640]
+        rows = steps_everywhere(folder, "timesteps")
+        assert rows == [list(range(rows[0][0], 641, 64))] * 3
+        assert len(rows[0]) > 5  # none before the first episode ends
+        kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
+        assert {"checkpoint_steps.zip", "evaluations.npz"} <= set(kinds)
+        assert len(kinds) == len(set(kinds))
+        assert run.keeper.failing == []
+
+    def test_a_disk_that_stays_full_is_one_sentence_at_the_end(self, small_disk: SmallDisk) -> None:
+        folder = folder_on(small_disk)
+        stop = Outage(small_disk, full=100, free=-1)
+        with (
+            pytest.raises(ParityError, match=r"final_model.zip could not be written \(No space left on device\): make"),
+            Run(folder, step="timesteps", stop=stop) as run,
+        ):
+            train_sb3(SHORT, ENV, run, engine="plain")
+        assert load_model(folder / "checkpoint_128_steps.zip").num_timesteps == 128
