@@ -67,7 +67,12 @@ def call(folder: Path, flags: str) -> Run:
 def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     assert finished.exit_code == 0
     named = {"params_3.npz", "checkpoint_3.pkl", "metrics.csv", "learning_curve.png", "config.json"}
-    assert {path.name for path in finished.folder.iterdir()} == named | {"metrics.jsonl", "tensorboard", "wandb"}
+    assert {path.name for path in finished.folder.iterdir()} == named | {
+        "metrics.jsonl",
+        "run.lock",
+        "tensorboard",
+        "wandb",
+    }
     for name in named:
         assert str(finished.folder / name) in finished.output
     assert finished.output.rstrip().endswith("--total-timesteps 4000")

@@ -20,8 +20,7 @@ def run_folder(parent: Path, name: str, flag: str) -> Path:
 
     Raises UsageError, which names ``flag`` where another parent would help.
     """
-    if Path(name).name != name or name in ("", ".", ".."):
-        raise UsageError(f"--run-name must be a plain name without slashes, got {name!r}.")
+    _check_plain(name)
     folder = parent / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,8 +38,23 @@ def run_folder(parent: Path, name: str, flag: str) -> Path:
 def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = "--checkpoint-dir") -> Path:
     """Create the folder of a new run under a name of its own, even when two begin in the same second."""
     name = fresh_run_name(kind, seed) + suffix
+    _check_plain(name)
     number, unique = 1, name
-    while (parent / unique).exists():
+    while not _is_ours(parent / unique):
         number += 1
         unique = f"{name}-{number}"
     return run_folder(parent, unique, flag)
+
+
+def _check_plain(name: str) -> None:
+    if Path(name).name != name or name in ("", ".", ".."):
+        raise UsageError(f"--run-name must be a plain name without slashes, got {name!r}.")
+
+
+def _is_ours(folder: Path) -> bool:
+    """Make a folder; false where another run has it. What else goes wrong is said when it is written to."""
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        return not isinstance(error, FileExistsError)
+    return True

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from worldkit.runs.console import ConsoleProgress
 from worldkit.runs.keeper import Keeper
+from worldkit.runs.lock import locked
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
@@ -42,7 +43,8 @@ class Tracking:
 class Run:
     """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
 
-    Without arguments it shows, writes and changes nothing, which suits a notebook. A file that cannot be written never
+    Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
+    its folder, so entering raises UsageError where another process trains into it. A file that cannot be written never
     ends it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
 
     Args:
@@ -128,6 +130,8 @@ class Run:
         self._stack.close()
 
     def __enter__(self) -> Self:
+        if self.folder is not None:
+            self._stack.enter_context(locked(self.folder))
         return self
 
     def __exit__(

@@ -1,0 +1,148 @@
+"""One process at a time trains into a folder, and whoever dies lets go of it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from toy_world.adapter import GAME
+
+from parity.errors import UsageError
+from worldkit.cli.app import main
+from worldkit.runs.folder import new_run_folder
+from worldkit.runs.lock import locked
+from worldkit.runs.run import Run
+
+BUSY = "Another process is training into {}: let it end first, or start a run of another name."
+FLAGS = ["--num-envs", "8", "--num-steps", "8", "--hidden-dim", "8", "--num-layers", "1", "--num-minibatches", "2"]
+JAX = ["train", *FLAGS, "--no-wandb", "--log-interval", "1"]
+SB3 = ["train-sb3", "--num-envs", "2", "--n-steps", "32", "--batch-size", "32", "--no-wandb"]
+
+HOLDING = """
+import os, subprocess, sys, time
+from pathlib import Path
+from worldkit.runs.lock import locked
+with locked(Path(sys.argv[1])):
+    if sys.argv[2] == "program":
+        print(subprocess.Popen(["sleep", "60"]).pid, flush=True)
+    elif os.fork() == 0:
+        print(os.getpid(), flush=True)
+    time.sleep(60)
+"""
+
+
+def is_free(folder: Path) -> bool:
+    """Whether a run could begin there."""
+    try:
+        with locked(folder):
+            return True
+    except UsageError:
+        return False
+
+
+def test_a_second_run_is_refused_until_the_first_is_over(tmp_path: Path) -> None:
+    with Run(tmp_path):
+        with pytest.raises(UsageError, match="Another process is training into"), Run(tmp_path):
+            pass
+        assert not is_free(tmp_path)
+    assert is_free(tmp_path)
+    assert (tmp_path / "run.lock").stat().st_size == 0
+
+
+def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="in the middle"), Run(tmp_path):
+        raise RuntimeError("in the middle")
+    assert is_free(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["fork", "program"])
+def test_the_lock_dies_with_its_owner_whatever_children_it_leaves(tmp_path: Path, kind: str) -> None:
+    words = [sys.executable, "-c", HOLDING, str(tmp_path), kind]
+    owner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    child = int(owner.stdout.readline())
+    try:
+        assert not is_free(tmp_path)
+        owner.kill()
+        owner.wait()
+        os.kill(child, 0)  # it lives on
+        assert is_free(tmp_path)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        owner.stdout.close()
+
+
+def test_where_the_file_system_knows_no_locks_training_is_possible(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("worldkit.runs.lock.fcntl.flock", unknown)
+    with locked(tmp_path), locked(tmp_path):
+        pass
+
+
+@pytest.fixture
+def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither trainer gets as far as that."""
+
+    def too_late(*_: object, **__: object) -> None:
+        raise AssertionError("it should have been refused before")
+
+    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", too_late)
+    monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", too_late)
+
+
+def refused(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command says on standard error."""
+    with pytest.raises(SystemExit) as caught:
+        main(GAME, words)
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
+def test_two_commands_with_one_name_are_one_run(
+    words: list[str], parent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_is_compiled: None
+) -> None:
+    (tmp_path / "mine").mkdir()
+    with locked(tmp_path / "mine"):
+        said = refused([*words, parent, str(tmp_path), "--run-name", "mine"], capsys)
+    assert said == BUSY.format(tmp_path / "mine") + "\n"
+
+
+def test_two_resumes_of_one_run_are_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = ["--checkpoint-dir", str(tmp_path), "--run-name", "mine"]
+    assert main(GAME, [*JAX, *where, "--total-timesteps", "128"]) == 0
+    capsys.readouterr()
+    folder = tmp_path / "mine"
+    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", lambda *_: pytest.fail("it compiled"))
+    with locked(folder):
+        for checkpoint in ("latest", str(folder / "checkpoint_2.pkl")):
+            words = ["train", "--no-wandb", "--checkpoint-dir", str(tmp_path), "--total-timesteps", "256"]
+            assert "Another process is training into" in refused([*words, "--resume", checkpoint], capsys)
+
+
+def test_two_resumes_of_one_model_are_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_is_compiled: None
+) -> None:
+    (tmp_path / "final_model.zip").touch()
+    with locked(tmp_path):
+        said = refused([*SB3, "--resume", str(tmp_path / "final_model.zip")], capsys)
+    assert said.startswith(f"Another process is training into {tmp_path}:")
+
+
+def test_runs_that_begin_in_the_same_moment_get_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: "same")
+    exists = Path.exists
+    # each finds the name free, as both do who look before either has made it
+    monkeypatch.setattr(Path, "exists", lambda path: path.name != "same" and exists(path))
+    assert [new_run_folder(tmp_path, "orchard", 0, "").name for _ in range(3)] == ["same", "same-2", "same-3"]
