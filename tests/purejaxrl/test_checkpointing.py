@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import hashlib
+import json
 import os
 import pickle
 import random
@@ -10,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 
 from worldkit.purejaxrl import plain_pickle
 from worldkit.purejaxrl.checkpointing import (
+    BEGAN,
     CheckpointError,
     check_fits,
     checkpoint_path,
@@ -210,23 +212,92 @@ class TestReadingIsHarmless:
 class TestLatest:
     """``--resume latest``."""
 
-    def test_the_newest_good_one_is_taken(self, saved: Path, tmp_path: Path) -> None:
-        for age, (name, content) in enumerate(
-            [
-                ("b/checkpoint_40.pkl", b"damaged"),
-                ("a/checkpoint_30.pkl", saved.read_bytes()),
-                ("b/checkpoint_20.pkl", saved.read_bytes()),
-            ]
-        ):
-            path = tmp_path / name
+    @pytest.fixture
+    def put(self, saved: Path, tmp_path: Path) -> Callable[..., Path]:
+        """Makes a checkpoint of a run in a folder, younger than any before it or as old as is said."""
+
+        def put(folder: str, updates: int, *, age: int = 0, **settings: str) -> Path:
+            content = plain_pickle.loads(saved.read_bytes())
+            payload = plain_pickle.loads(content["payload"])
+            payload["progress"]["updates"] = updates
+            payload["config"] |= settings
+            whole = plain_pickle.dumps(payload)
+            path = checkpoint_path(tmp_path / folder, updates)
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(content)
+            path.write_bytes(
+                plain_pickle.dumps(content | {"payload": whole, "sha256": hashlib.sha256(whole).hexdigest()})
+            )
+            if settings:
+                (path.parent / "config.json").write_text(json.dumps(settings))
             os.utime(path, (1e9 - age, 1e9 - age))
+            return path
+
+        return put
+
+    def test_the_furthest_is_taken_however_old_its_file(self, put: Callable[..., Path], tmp_path: Path) -> None:
+        put("run", 20)
+        furthest = put("run", 30, age=1000)
+        put("run", 9, age=10)
+        found, checkpoint, faults = latest_checkpoint(tmp_path, ENV)
+        assert (found, checkpoint.progress.updates, faults) == (furthest, 30, [])
+
+    def test_the_step_is_the_one_in_the_file(self, put: Callable[..., Path], tmp_path: Path) -> None:
+        put("run", 20)
+        renamed = put("run", 30).rename(tmp_path / "run" / "checkpoint_1.pkl")
+        assert latest_checkpoint(tmp_path, ENV)[0] == renamed
+
+    def test_damaged_ones_are_passed_over(self, put: Callable[..., Path], tmp_path: Path) -> None:
+        good = put("a", 30, age=1)
+        put("b", 20, age=2)
+        put("b", 40).write_bytes(b"damaged")
         (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
         found, _, faults = latest_checkpoint(tmp_path, ENV)
-        assert found == tmp_path / "a" / "checkpoint_30.pkl"
+        assert found == good
         assert len(faults) == 1
         assert "checkpoint_40.pkl is no good checkpoint" in str(faults[0])
+
+    def test_what_is_no_file_is_passed_over(self, put: Callable[..., Path], tmp_path: Path) -> None:
+        good = put("run", 4)
+        (tmp_path / "run" / "checkpoint_7.pkl").symlink_to(tmp_path / "nowhere")
+        os.mkfifo(tmp_path / "run" / "checkpoint_5.pkl")
+        (tmp_path / "run" / "checkpoint_6.pkl").mkdir()
+        found, _, faults = latest_checkpoint(tmp_path, ENV)
+        assert found == good
+        assert sorted(str(fault).split()[0] for fault in faults) == [
+            f"{tmp_path}/run/checkpoint_{number}.pkl" for number in (5, 6, 7)
+        ]
+
+    @pytest.mark.parametrize(
+        ("earlier", "later"),
+        [
+            ({"folder": "z-20260101-000000-seed0"}, {"folder": "a-20260102-000000-seed0"}),
+            ({"folder": "one", BEGAN: "2026-01-01T00:00:00.000+00:00"}, {"folder": "it", BEGAN: "2026-01-02T00:00"}),
+            ({"folder": "a-20260101-000000-seed0"}, {"folder": "mine", BEGAN: "2026-01-02T12:00:00.000+00:00"}),
+            ({"folder": "nothing-says-when"}, {"folder": "a-20260102-000000-seed0"}),
+        ],
+    )
+    def test_the_run_that_began_last_is_taken_however_old_and_short_it_is(
+        self, put: Callable[..., Path], earlier: dict[str, Any], later: dict[str, Any], tmp_path: Path
+    ) -> None:
+        newer = put(updates=10, age=1000, **later)
+        put(updates=50, **earlier)
+        assert latest_checkpoint(tmp_path, ENV)[0] == newer
+
+    def test_a_run_without_a_good_one_gives_way_to_the_one_before(
+        self, put: Callable[..., Path], tmp_path: Path
+    ) -> None:
+        good = put("a-20260101-000000-seed0", 10)
+        put("a-20260102-000000-seed0", 20).write_bytes(b"damaged")
+        found, _, faults = latest_checkpoint(tmp_path, ENV)
+        assert (found, len(faults)) == (good, 1)
+
+    def test_a_copied_run_does_not_come_before_its_original(self, put: Callable[..., Path], tmp_path: Path) -> None:
+        settings = {"run_name": "mine", BEGAN: "2026-01-01T00:00:00.000+00:00"}
+        put("mine-copied", 20, **settings)
+        original = put("mine", 20, age=1000, **settings)
+        assert latest_checkpoint(tmp_path, ENV)[0] == original
+        put("mine-copied", 10, **settings)
+        assert latest_checkpoint(tmp_path, ENV)[0] == original
 
     def test_no_good_one_is_one_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match=r"there is no good checkpoint_\*.pkl file in"):

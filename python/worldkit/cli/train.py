@@ -45,7 +45,8 @@ class TrainOptions:
     no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=_LOGGING)
     resume: str | None = setting(
         None,
-        "resume from this `checkpoint_*.pkl`, or from the `latest` good one in `--checkpoint-dir`",
+        "resume from this `checkpoint_*.pkl`, or from the `latest`: the furthest good one of the run in "
+        "`--checkpoint-dir` that began last",
         group=_RUN,
         kind=str,
         metavar="FILE",

@@ -4,8 +4,10 @@
 executes nothing.
 """
 
+import datetime
 import hashlib
 import io
+import itertools
 import re
 import zipfile
 from collections.abc import Iterator
@@ -28,9 +30,12 @@ from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 from worldkit.runs.files import write_whole
+from worldkit.runs.run import kept_settings
 
 FORMAT_VERSION = 1
 LATEST = "latest"
+BEGAN = "began"
+"""The setting that tells when a run began."""
 _NETWORK = ".train_state"
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")
 
@@ -132,17 +137,62 @@ def read_checkpoint(path: Path, env: TrainEnv) -> Checkpoint:
 
 
 def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, list[CheckpointError]]:
-    """The newest good checkpoint in ``folder`` and its subfolders, and what was wrong with newer ones.
+    """The furthest good checkpoint of the run that began last in ``folder``, and what was wrong with others.
 
-    Raises CheckpointError when there is none.
+    Runs are the folder and its subfolders. When one began stands in its settings, or else in the date of its name; runs
+    of which neither tells count as one, the oldest. How far a checkpoint is stands in it. The times of files mean
+    nothing: copying changes them. Of copies that are equally far the one that has the run's own name is taken.
+
+    Raises CheckpointError when there is no good one.
     """
     faults: list[CheckpointError] = []
-    for path in sorted(_checkpoints(folder), key=lambda path: (path.stat().st_mtime_ns, _step(path)), reverse=True):
-        try:
-            return path, read_checkpoint(path, env), faults
-        except CheckpointError as fault:
-            faults.append(fault)
+    paths = sorted(_checkpoints(folder), key=lambda path: (_began(path.parent), path), reverse=True)
+    for _, of_one_run in itertools.groupby(paths, key=lambda path: _began(path.parent)):
+        furthest: tuple[Path, Checkpoint] | None = None
+        for path in of_one_run:
+            try:
+                checkpoint = _read_file(path, env)
+            except CheckpointError as fault:
+                faults.append(fault)
+                continue
+            if furthest is None or _rank(path, checkpoint) > _rank(*furthest):
+                furthest = path, checkpoint
+        if furthest:
+            return *furthest, faults
     raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
+
+
+def _read_file(path: Path, env: TrainEnv) -> Checkpoint:
+    if path.exists() and not path.is_file():  # reading from a pipe would wait for ever
+        raise _unusable(path, "it is no regular file")
+    return read_checkpoint(path, env)
+
+
+def _rank(path: Path, checkpoint: Checkpoint) -> tuple[int, bool]:
+    """Greater for the checkpoint to prefer of one run: the furthest, and the original of a copy."""
+    return checkpoint.progress.updates, checkpoint.config.get("run_name") == path.parent.name
+
+
+def _began(folder: Path) -> str:
+    """When the run of a folder began, as ``now`` tells it; empty where nothing says so."""
+    kept = kept_settings(folder).get(BEGAN)
+    if isinstance(kept, str):
+        return kept
+    found = re.search(r"\d{8}-\d{6}", folder.name)
+    try:
+        return _written(datetime.datetime.strptime(found[0], "%Y%m%d-%H%M%S")) if found else ""
+    except ValueError:
+        return ""
+
+
+def now() -> str:
+    """The time as a run's settings tell when it began: text whose order is that of time."""
+    return _written(datetime.datetime.now(datetime.UTC))
+
+
+def _written(time: datetime.datetime) -> str:
+    """A time, which is local unless it names its zone, in UTC."""
+    return time.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: TrainEnv) -> None:
@@ -216,12 +266,6 @@ def _unusable(path: Path, fault: str) -> CheckpointError:
 
 def _checkpoints(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("checkpoint_*.pkl") if _NAME.fullmatch(path.name))
-
-
-def _step(path: Path) -> int:
-    match = _NAME.fullmatch(path.name)
-    assert match
-    return int(match[1])
 
 
 def save_params(path: Path, params: Params) -> None:

@@ -11,7 +11,7 @@ import jax
 
 from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, restored
+from worldkit.purejaxrl.checkpointing import BEGAN, Checkpoint, check_fits, now, restored
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
 from worldkit.purejaxrl.networks import Params
@@ -87,7 +87,11 @@ def train(
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
     first = _first_state(compiled, start, run.say)
 
-    settings: dict[str, Any] = {"run_name": run.folder and run.folder.name, **dataclasses.asdict(config)}
+    settings: dict[str, Any] = {
+        "run_name": run.folder and run.folder.name,
+        BEGAN: _began(run, start),
+        **dataclasses.asdict(config),
+    }
     run.begin(
         settings,
         done.timesteps + updates * config.batch_size,
@@ -117,6 +121,13 @@ def train(
     has_trained = last.progress.updates > done.updates
     files = saver.save(last) if saves and has_trained else []
     return Trained(last.runner.train_state.params, last.progress, done, compiled.compile_seconds, files)
+
+
+def _began(run: Run, start: Start | None) -> str:
+    """When the run began: now, unless it continues in its folder."""
+    is_continued = start is not None and run.folder is not None and start.path.parent.resolve() == run.folder.resolve()
+    kept = start.checkpoint.config.get(BEGAN) if start and is_continued else None
+    return kept if isinstance(kept, str) else now()
 
 
 def _headline(config: TrainConfig, updates: int, start: Start | None) -> str:
