@@ -55,6 +55,23 @@ SHORT = MaskablePPOConfig(
     eval_max_steps=20,
 )
 
+FLAGS = [
+    "--num-envs",
+    "8",
+    "--num-steps",
+    "8",
+    "--hidden-dim",
+    "8",
+    "--num-layers",
+    "1",
+    "--num-minibatches",
+    "2",
+    "--log-interval",
+    "1",
+    "--total-timesteps",
+    "128",
+]
+
 
 def row(update: int) -> dict[str, float]:
     """The metrics of an interval."""
@@ -218,6 +235,7 @@ def test_half_a_piece_of_a_killed_process_is_overwritten(tmp_path: Path) -> None
     assert path.read_bytes() == b"whole\nnext\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_log_file_on_a_full_disk_does_not_end_a_run() -> None:
     with Path("/dev/full").open("w") as full:
         run = Run(console=Console(file=full))
@@ -276,14 +294,31 @@ class TestTheTrainerInJax:
     ) -> None:
         small_disk.fill()
         small_disk.leave(6)  # pages: four for settings and metrics, and a checkpoint needs three
-        flags = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --log-interval 1"
         where = ["--checkpoint-dir", str(small_disk.folder), "--run-name", "run", "--no-wandb"]
-        assert main(GAME, ["train", *flags.split(), *where, "--total-timesteps", "128"]) == 1
+        assert main(GAME, ["train", *FLAGS, *where]) == 1
         error = capsys.readouterr().err
         folder = small_disk.folder / "run"
         assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
         assert len(error.splitlines()) == 1
         assert load_params(folder / "params_2.npz")
+
+    def test_a_picture_that_finds_no_room_is_told_with_exit_code_1(
+        self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        small_disk.fill()
+        small_disk.leave(13)  # pages: 13 take all but the picture, which needs more than that alone
+        where = ["--checkpoint-dir", str(small_disk.folder), "--run-name", "run", "--no-wandb"]
+        assert main(GAME, ["train", *FLAGS, *where]) == 1
+        said = capsys.readouterr()
+        folder = small_disk.folder / "run"
+        assert said.err == ""
+        assert f"\n  {folder}/checkpoint_2.pkl\n" in said.out
+        assert f"\n  {folder}/learning_curve.png\n" not in said.out
+        assert (
+            f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device).\n"
+            in said.out
+        )
+        assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardTrainEnv()).progress.updates == 2
 
 
 class TestMaskablePPO:

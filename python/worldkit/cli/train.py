@@ -212,7 +212,8 @@ def _say_what_came_of_it(
         f"after {trained.compile_seconds:.1f} s of compiling."
     )
     for path in (*trained.files, *(folder / name for name in ("metrics.csv", "learning_curve.png", "config.json"))):
-        run.say(f"  {path}")
+        if path.exists():
+            run.say(f"  {path}")
     if run.stop.requested:
         run.say(f"Resume: {typed_command(game.name, 'train', '--resume', str(trained.files[0]))}")
     else:

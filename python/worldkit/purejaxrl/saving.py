@@ -78,7 +78,7 @@ class Saver:
     def save(self, state: LoopState) -> list[Path]:
         """Save now, unless this update is saved already; the files. Raises CheckpointError where they cannot be."""
         files = self._files(state)
-        if self._last_updates != state.progress.updates:
+        if parallel.agreed(float(self._last_updates != state.progress.updates)):  # where the first failed, all go again
             try:
                 self._write(state)
             except OSError as error:
