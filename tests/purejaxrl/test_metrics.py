@@ -8,7 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hackmatrix.rules import SIPHON, WON_STAGE
+from hackmatrix import jax_env
+from hackmatrix.jax_env import StepResult
+from hackmatrix.rules import COMPONENTS, EVENTS, SIPHON, WON_STAGE
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.loop import Log, Progress, _metrics_since, metrics_of
 from worldkit.purejaxrl.masked_ppo import LossStats
@@ -93,3 +95,16 @@ def test_speed_is_that_since_the_last_row() -> None:
     row = _metrics_since(log, Progress(updates=5, timesteps=500, seconds=110.0), FreeEnv())
     assert row["steps_per_second"] == 10
     assert (row["update"], row["timesteps"], row["seconds"]) == (5, 500, 110)
+
+
+@pytest.mark.parametrize(
+    ("terminated", "limit", "truncated"), [(1, 1, False), (1, 0, False), (0, 1, True), (0, 0, False)]
+)
+def test_C4_a_game_that_ends_by_itself_at_the_limit_is_not_truncated(
+    monkeypatch: pytest.MonkeyPatch, terminated: int, limit: int, truncated: bool
+) -> None:
+    flags = {name: jnp.bool_(False) for name in EVENTS}
+    result = StepResult(components=jnp.zeros(len(COMPONENTS), int), terminated=jnp.bool_(terminated), **flags)
+    monkeypatch.setattr(jax_env, "step_auto_reset", lambda state, action, truncate: (state, result, state))
+    step = HackMatrixTrainEnv().step(jax_env.state.BLANK_STATE, jnp.int32(0), jnp.bool_(limit))
+    assert (bool(step.terminated), bool(step.truncated)) == (bool(terminated), truncated)

@@ -170,6 +170,6 @@ def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -
 
 
 def test_maxima_are_of_all_steps_and_of_the_games_as_they_ended(free_env: FreeEnv) -> None:
-    """Games are cut off in their fourth turn, in stage 3; in the fifth and last step new ones are in stage 2 at most."""
+    """Games are cut off in their fourth turn, in stage 3; in the last step new ones are in stage 2 at most."""
     short = roll_out(dataclasses.replace(SMALLEST, num_steps=5, max_steps=4), free_env)
     assert short.metrics.maxima == {"stats/highest_stage": 3}
