@@ -22,13 +22,13 @@ from parity.finding import Finding, investigate, open_alone, replay_command, rul
 from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
-from parity.registry import engine_name, load_world, world_spec
+from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.replay import moments
 from parity.report import Report, counted, print_report, value_text, write_page
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
-from parity.trace import read_trace, trace_files
+from parity.trace import Case, Trace, read_trace, trace_files
 from parity.world import World
 
 SHOWN_TRANSITIONS = 20
@@ -47,13 +47,11 @@ def run(options: Namespace) -> int:
 def replay(options: Namespace) -> int:
     """Replay one trace."""
     trace = read_trace(options.trace)
-    world = load_world(options.world or trace.world)
+    world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
     engines = options.engines or trace.engines
     for name in engines:
         engine_name(world, name)
-    for action in trace.case.actions:
-        if isinstance(action, int) and action >= len(world.actions):
-            raise UsageError(f"{options.trace} holds action {action}, which world '{world.name}' does not have.")
+    _check_actions(world, trace, options.trace)
     with open_alone(world, engines, trace.case, options.timeout) as pair:
         try:
             recorded = moments(pair, trace.case)
@@ -62,7 +60,7 @@ def replay(options: Namespace) -> int:
     shown = trace.__class__(
         trace.world, engines, trace.case, recorded[-1].differences, rules_in_play(world, recorded[-1]), trace.found
     )
-    report = Report(world, shown, tuple(recorded), replay_command(options.trace))
+    report = Report(world, shown, tuple(recorded), replay_command(options.trace, options.world))
     if options.html:
         write_page(report, options.html)
     answer = {
@@ -206,10 +204,23 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
 
 def _play(world: World, engines: tuple[str, str], settings: Settings, options: Namespace) -> Outcome:
     if settings.source.startswith(TRACES):
-        folder = Path(settings.source.removeprefix(TRACES))
-        return run_cases(world, engines, [read_trace(path).case for path in trace_files(folder)], settings)
+        return run_cases(world, engines, _cases(world, Path(settings.source.removeprefix(TRACES))), settings)
     with _progress(options, "steps of each game", settings.steps) as advance:
         return run_lockstep(world, engines, settings, advance)
+
+
+def _cases(world: World, folder: Path) -> list[Case]:
+    """The cases of a folder of traces, in the order of their names."""
+    traces = {path: read_trace(path) for path in trace_files(folder)}
+    for path, trace in traces.items():
+        _check_actions(world, trace, path)
+    return [trace.case for trace in traces.values()]
+
+
+def _check_actions(world: World, trace: Trace, path: Path) -> None:
+    for action in trace.case.actions:
+        if isinstance(action, int) and action >= len(world.actions):
+            raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
 
 
 def _findings(world: World, spec: str, engines: tuple[str, str], outcome: Outcome, options: Namespace) -> list[Finding]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from parity.lockstep import Divergence
 from parity.pair import Pair
+from parity.registry import is_module
 from parity.replay import Moment, moments
 from parity.report import Report, write_page
 from parity.shrink import shrink
@@ -37,9 +38,10 @@ def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: floa
     return pair
 
 
-def replay_command(trace_path: Path) -> str:
-    """The one command that replays a trace."""
-    return f"parity replay {shlex.quote(str(trace_path))}"
+def replay_command(trace_path: Path, world: str | None = None) -> str:
+    """The one command that replays a trace, on its own world or, where one is given, on that ``--world``."""
+    named = [] if world is None else ["--world", world]
+    return shlex.join(["parity", "replay", *named, str(trace_path)])
 
 
 def rules_in_play(world: World, moment: Moment) -> tuple[str, ...]:
@@ -77,7 +79,8 @@ def investigate(
         rules=rules_in_play(world, recorded[-1]),
         found=None if case == divergence.case else divergence.case,
     )
-    report = Report(world, trace, tuple(recorded), replay_command(trace_path))
+    # a world that is not registered is imported only where the command line names it
+    report = Report(world, trace, tuple(recorded), replay_command(trace_path, spec if is_module(spec) else None))
     page_path = trace_path.with_suffix(".html")
     write_trace(trace, trace_path)
     write_page(report, page_path)

@@ -11,6 +11,7 @@ from pathlib import Path
 from parity.engine import AutoResetBatch, Engine
 from parity.errors import UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
+from parity.reading import shown
 from parity.world import World
 
 GROUP = "parity.worlds"
@@ -47,17 +48,41 @@ def load_world(spec: str | None = None) -> World:
     Raises UsageError when there is none or it cannot be imported.
     """
     name = world_spec(spec)
-    if ":" in name:
+    if is_module(name):
         return _imported(name)
-    found = _registered()
-    if name not in found:
-        known = ", ".join(sorted(found)) or "none"
-        raise UsageError(f"there is no world '{name}' (registered: {known}): give one of these or module:attribute.")
+    if name not in _registered():
+        raise UsageError(f"there is no world '{name}' ({_known()}): give one of these or module:attribute.")
+    return _loaded(name)
+
+
+def load_named_in(path: Path, name: str) -> World:
+    """The world that a file names. Only a registered one is loaded: reading a file must not run code of its choice.
+
+    Raises UsageError when there is none such, or it cannot be imported.
+    """
+    if name not in _registered():
+        raise UsageError(
+            f"{path} names the world {shown(name)}, which is not registered ({_known()}), and no file may have a "
+            "module imported: give --world NAME or module:attribute."
+        )
+    return _loaded(name)
+
+
+def is_module(spec: str) -> bool:
+    """Whether ``--world`` names a module and not a registered world."""
+    return ":" in spec
+
+
+def _loaded(name: str) -> World:
     try:
-        world = found[name].load()
+        world = _registered()[name].load()
     except Exception as error:
         raise _not_imported(name, error) from error
     return _checked(world, name)
+
+
+def _known() -> str:
+    return f"registered: {', '.join(sorted(_registered())) or 'none'}"
 
 
 def _registered() -> dict[str, EntryPoint]:
@@ -103,7 +128,7 @@ def engine_name(world: World, name: str) -> str:
     """``name`` if the world has such an engine; raises UsageError else."""
     if name not in world.engines:
         known = ", ".join(world.engines)
-        raise UsageError(f"world '{world.name}' has no engine '{name}': choose among {known}.")
+        raise UsageError(f"world '{world.name}' has no engine {shown(name)}: choose among {known}.")
     return name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -87,7 +88,7 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
         if world.load_policy is None:
             raise UsageError(f"world '{world.name}' loads no policies: use --source uniform or directed.")
         path = Path(spec.removeprefix(POLICY))
-        if not path.exists():
+        if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
         return PolicySource(world.load_policy(path))
     raise UsageError(f"there is no source '{spec}': give uniform, directed, policy:FILE or traces:DIR.")

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+import os
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
+from parity.reading import MIB, Unreadable, is_count, is_number, read_json, shown
 
 FORMAT = "parity-trace"
 VERSION = 1
+LIMIT = 64 * MIB
+"""The largest trace file that is read, in bytes."""
+MOST_ACTIONS = 2**31
+"""Engines take actions as int32."""
 RESTART: Literal["restart"] = "restart"
 Action = int | Literal["restart"]
 """An action's number, or the world's auto-reset after an ended game."""
+_PARTS = {field.name for field in fields(Difference)}
 
 
 @dataclass(frozen=True)
@@ -101,59 +108,91 @@ def _case_value(case: Case) -> dict[str, Any]:
 def read_trace(path: Path) -> Trace:
     """The trace in a file; raises UsageError, naming the fault, when it is not one."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = read_json(path, LIMIT)
     except FileNotFoundError:
         raise UsageError(f"there is no trace file {path}: give the path of one.") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as a trace: {error}.") from error
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read as a trace: {fault}.") from fault
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise UsageError(f'{path} is no trace: it lacks "format": "{FORMAT}".')
     if value.get("version") != VERSION:
-        raise UsageError(f"{path} is a trace of version {value.get('version')}: this harness reads version {VERSION}.")
+        version = shown(value.get("version"))
+        raise UsageError(f"{path} is a trace of version {version}: this harness reads version {VERSION}.")
     try:
         return _trace(value)
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} is a damaged trace ({type(error).__name__}: {error}): write it anew.") from error
+    except KeyError as missing:
+        raise UsageError(f"{path} is a damaged trace: it lacks {missing}: write it anew.") from missing
+    except ValueError as fault:
+        raise UsageError(f"{path} is a damaged trace: {fault}: write it anew.") from fault
 
 
 def _trace(value: dict[str, Any]) -> Trace:
-    one, other = value["engines"]
-    components, names = value.get("components"), value.get("component_names")
+    """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
+    engines, components, names = value["engines"], value.get("components"), value.get("component_names")
+    if not isinstance(value["world"], str):
+        raise ValueError(f"its world {shown(value['world'])} is no name")
+    if not _are(engines, str) or len(engines) != 2:
+        raise ValueError("its engines are not two names")
+    if not _are(value.get("rules", []), str):
+        raise ValueError("its rules are no list of names")
+    if names is not None and not _are(names, str):
+        raise ValueError("its component_names are no list of names")
+    if components is not None and not (_are(components, list) and all(map(is_number, chain.from_iterable(components)))):
+        raise ValueError("its components are no list of lists of numbers")
     return Trace(
-        world=str(value["world"]),
-        engines=(str(one), str(other)),
+        world=value["world"],
+        engines=(engines[0], engines[1]),
         case=_case(value),
-        differences=tuple(Difference(**difference) for difference in value.get("differences", [])),
+        differences=_differences(value.get("differences", [])),
         rules=tuple(value.get("rules", [])),
         found=_case(value["found"]) if "found" in value else None,
         components=None if components is None else tuple(tuple(row) for row in components),
-        component_names=None if names is None else tuple(map(str, names)),
+        component_names=None if names is None else tuple(names),
     )
 
 
-def _case(value: dict[str, Any]) -> Case:
-    start = value["start"]
+def _are(values: object, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
+
+
+def _differences(values: object) -> tuple[Difference, ...]:
+    if not isinstance(values, list):
+        raise ValueError("its differences are no list")
+    for value in values:
+        if not (isinstance(value, dict) and value.keys() == _PARTS and isinstance(value["field"], str)):
+            raise ValueError(f"one of its differences has not the parts {', '.join(sorted(_PARTS))}")
+    return tuple(Difference(**value) for value in values)
+
+
+def _case(value: object) -> Case:
+    if not isinstance(value, dict):
+        raise ValueError("a case is no object")
+    start, actions = value["start"], value["actions"]
+    flags = {name: value.get(name, False) for name in ("marks", "auto_reset")}
+    if not isinstance(start, dict):
+        raise ValueError("its start is no object")
     seed, state = start.get("seed"), start.get("state")
     if (seed is None) == (state is None):
-        raise ValueError("start needs either a seed or a state")
-    if state is None and not (type(seed) is int and 0 <= seed < 2**64):
-        raise ValueError(f"seed {seed!r} is no integer in 0 … 2⁶⁴ − 1")
+        raise ValueError("its start needs either a seed or a state")
+    if state is None and not is_count(seed, 2**64):
+        raise ValueError(f"its seed {shown(seed)} is no integer in 0 … 2⁶⁴ − 1")
     if state is not None and not isinstance(state, dict):
-        raise ValueError("the start state is no object")
-    flags = {name: bool(value.get(name, False)) for name in ("marks", "auto_reset")}
-    return Case(_actions(value["actions"]), seed, state, **flags)
-
-
-def _actions(values: Sequence[Any]) -> tuple[Action, ...]:
-    for value in values:
-        if value != RESTART and not (type(value) is int and value >= 0):
-            raise ValueError(f"{value!r} is no action")
-    return tuple(values)
+        raise ValueError("its start state is no object")
+    if not isinstance(actions, list):
+        raise ValueError("its actions are no list")
+    for action in actions:
+        if action != RESTART and not is_count(action, MOST_ACTIONS):
+            raise ValueError(f"{shown(action)} is no action")
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise ValueError(f"its {name} is {shown(flag)}, neither true nor false")
+    return Case(tuple(actions), seed, state, **flags)
 
 
 def trace_files(folder: Path) -> list[Path]:
     """The trace files of a folder, sorted by name; raises UsageError when there is none."""
-    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    # pathlib's own is_dir raises for a name that no folder can have
+    files = sorted(folder.glob("*.json")) if os.path.isdir(folder) else []
     if not files:
         raise UsageError(f"there are no trace files (*.json) in {folder}: name a folder that holds some.")
     return files

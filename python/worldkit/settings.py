@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from parity.errors import UsageError
+from parity.reading import is_number, is_whole, shown
 
 Config = TypeVar("Config")
 Check = Callable[[Any], str | None]
@@ -115,6 +116,37 @@ def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
     return settings
 
 
+def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The settings among the values that a file of a run keeps; others are left out.
+
+    Raises UsageError, naming the file, for the first that is of another type than its setting, or impossible.
+    """
+    found = {each.name: each for each in settings_of(config) if each.name in values}
+    for name, each in found.items():
+        value = values[name]
+        if value is None and each.default is None:
+            continue
+        fault = each.check(value) if _is_of(each.kind, value) else f"must be {_KINDS.get(each.kind, 'another')}"
+        if fault:
+            raise UsageError(f"{path} keeps {shown(value)} as {name}, which {fault}: give another file.")
+    return {name: values[name] for name in found}
+
+
+_KINDS: dict[Callable[[str], Any], str] = {
+    int: "a whole number of 64 bits",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+}
+
+
+def _is_of(kind: Callable[[str], Any], value: object) -> bool:
+    """Whether a value from a file is one of a setting's kind."""
+    if kind is float:
+        return is_number(value)
+    return is_whole(value) if kind is int else type(value) is kind
+
+
 def as_markdown(*configs: type[Any]) -> str:
     """The settings as the table of the documents."""
     rows = [
@@ -146,6 +178,11 @@ def _number(word: str, kind: Callable[[str], Any]) -> Any:  # noqa: ANN401 - int
 def at_least(least: int) -> Check:
     """A number of at least ``least``."""
     return lambda value: None if value >= least else f"must be at least {least}"
+
+
+def count(value: int) -> str | None:
+    """A number from 1 that JAX can count to, in 32 bits."""
+    return at_least(1)(value) if value < 2**31 else "must be below 2^31"
 
 
 def positive(value: float) -> str | None:

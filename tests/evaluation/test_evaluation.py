@@ -16,6 +16,7 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.evaluation.players import walk
 from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.rules import ACTIONS
+from hackmatrix.world.policies import load_policy
 from parity.errors import UsageError
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
@@ -161,6 +162,24 @@ def test_the_command_prints_figures_and_compares_the_engines(
 def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
     with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk\."):
         player_of(EVALUATION, name, deterministic=False, seed=0)
+
+
+def other_params(folder: Path, *, actions: int, observation: int) -> Path:
+    """The parameters of a network for another world."""
+    made = ActorCritic(actions, hidden_dim=4, num_layers=1).init(jax.random.key(0), jnp.zeros((1, observation)))
+    save_params(folder / "params_1.npz", made)
+    return folder / "params_1.npz"
+
+
+def test_parameters_for_another_world_are_one_sentence(tmp_path: Path) -> None:
+    path = other_params(tmp_path, actions=rules.NUM_ACTIONS, observation=34)
+    with pytest.raises(UsageError, match="holds the parameters of a network for other observations than this world's"):
+        player_of(EVALUATION, str(path), deterministic=False, seed=0)
+    with pytest.raises(UsageError, match="holds the parameters of a network for other observations than this world's"):
+        load_policy(path)
+    path = other_params(tmp_path, actions=6, observation=rules.OBSERVATION_SIZE)
+    with pytest.raises(UsageError, match=rf"for another number of actions than the {rules.NUM_ACTIONS} here"):
+        player_of(EVALUATION, str(path), deterministic=False, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,17 @@ def test_a_file_that_is_no_trace_of_this_game_gets_one_sentence(
     assert f"action {rules.NUM_ACTIONS}" in fault(capsys, traced(path, rules.NUM_ACTIONS))
 
 
+def test_a_module_that_a_trace_names_is_not_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "harmful.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for named in ("harmful:WORLD", "harmful:\n"):
+        write_trace(Trace(named, ("a", "b"), Case((), seed=1)), tmp_path / "t.json")
+        assert f"is a trace of world {named!r}: give one of world 'hackmatrix'" in fault(capsys, tmp_path / "t.json")
+    assert not (tmp_path / "executed").exists()
+
+
 def test_a_refused_start_gets_one_sentence(
     swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_the_page_holds_both_boards_of_every_step_and_marks_what_differs(tmp_pat
     assert 'id="back"' in text
     data = page_data(tmp_path / "trace.html")
     assert data["engines"] == ["plain", "restless"]
-    assert data["command"] == f"parity replay {tmp_path / 'trace.json'}"
+    assert data["command"] == f"parity replay --world {ORCHARD} {tmp_path / 'trace.json'}"
     assert data["rules"] == ["O-REST", "O-WASP"]
     start, last = data["moments"]
     assert (start["action"], start["differences"], start["scalars"]) == ("start", [], [])
@@ -140,6 +141,17 @@ def test_a_policy_file_is_a_source(capsys: pytest.CaptureFixture[str], tmp_path:
     assert answer["rules"]["O-REST"] == 80
 
 
+def test_a_pipe_is_no_source_and_nothing_waits_for_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    for source in (f"policy:{tmp_path / 'pipe.json'}", f"traces:{tmp_path}"):
+        assert parity("run", "--source", source) == 2
+        said = capsys.readouterr().err
+        assert "it is a pipe, a device or the like" in said
+        assert said.count("\n") == 1
+    for source in ("policy:", "traces:"):
+        assert parity("run", "--source", source + "x" * 300) == 2
+
+
 def test_coverage_counts_rules_on_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = run_json(capsys, "coverage", "--steps", "300")
     assert code == 0
@@ -153,7 +165,7 @@ def test_a_mark_counted_on_one_side_only_is_a_divergence(capsys: pytest.CaptureF
     assert code == 1
     assert answer["unequal_marks"] == ["sting"]
     assert answer["divergences"][0]["fields"] == ["marks[sting]"]
-    assert main(["replay", str(tmp_path / "trace.json")]) == 1
+    assert parity("replay", tmp_path / "trace.json") == 1
 
 
 def test_coverage_fails_on_a_rule_that_is_never_hit(capsys: pytest.CaptureFixture[str]) -> None:
@@ -230,5 +242,6 @@ def test_a_trace_with_actions_that_the_world_lacks_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     write_trace(Trace(ORCHARD, ("plain", "planes"), Case((17,), seed=0)), tmp_path / "t.json")
-    assert main(["replay", str(tmp_path / "t.json")]) == 2
-    assert "holds action 17, which world 'orchard' does not have" in capsys.readouterr().err
+    for command in (["replay", str(tmp_path / "t.json")], ["run", "--source", f"traces:{tmp_path}"]):
+        assert parity(*command) == 2
+        assert "holds action 17, which world 'orchard' does not have" in capsys.readouterr().err

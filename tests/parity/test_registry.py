@@ -120,3 +120,36 @@ def test_a_trace_is_replayed_on_its_own_world(
     assert program == "parity"
     assert main(arguments) == 0
     assert "plain and planes agree on this case." in capsys.readouterr().out
+
+
+def test_a_trace_imports_no_module_that_it_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "harmful.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    register(monkeypatch, orchard=ORCHARD)
+    trace = tmp_path / "t.json"
+    for named in ("harmful:WORLD", "harmful", "elsewhere:WORLD", "two\nlines:WORLD", ORCHARD):
+        write_trace(Trace(named, ("plain", "planes"), Case((), seed=1)), trace)
+        assert main(["replay", str(trace)]) == 2
+        said = capsys.readouterr()
+        assert f"{trace} names the world {named!r}, which is not registered (registered: orchard)" in said.err
+        assert "give --world NAME" in said.err
+        assert (said.out, said.err.count("\n")) == ("", 1)
+    assert not (tmp_path / "executed").exists()
+    assert main(["replay", "--world", ORCHARD, str(trace)]) == 0
+    assert "plain and planes agree" in capsys.readouterr().out
+
+
+def test_the_replay_command_names_a_world_that_is_not_registered(
+    monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
+    trace = tmp_path / "my trace.json"
+    for named, given in (("orchard", "orchard"), ("orchard", ORCHARD), (ORCHARD, ORCHARD), ("meadow", "orchard")):
+        write_trace(Trace(named, ("plain", "planes"), Case((5,), seed=1)), trace)
+        assert main(["replay", "--world", given, str(trace)]) == 0
+        said = capsys.readouterr().out
+        assert f"Replay with: parity replay --world {given} '{trace}'" in said
+    assert main(["replay", str(trace), "--engines", "cow,sheep"]) == 0
+    assert f"Replay with: parity replay '{trace}'" in capsys.readouterr().out

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from parity import UsageError
 from parity.compare import Difference
 from parity.trace import RESTART, Case, Trace, read_trace, trace_files, write_trace
+from tests.mutations import WRONG, altered, damaged, said_or_read
 
 FULL = Trace(
     world="orchard",
@@ -44,16 +48,57 @@ def test_what_is_written_is_read_back(trace: Trace, tmp_path: Path) -> None:
         ({"start": {"state": 3}}, "no object"),
         ({"actions": [0, -1]}, "-1 is no action"),
         ({"actions": [0, "jump"]}, "'jump' is no action"),
-        ({"engines": ["one"]}, "damaged trace"),
-        ({"world": None, "actions": None}, "damaged trace"),
+        ({"start": [1]}, "start is no object"),
+        ({"start": {"seed": 2**64}}, "no integer in"),
+        ({"start": {"seed": 10**2000}}, "no integer in"),
+        ({"actions": "restart"}, "actions are no list"),
+        ({"actions": [True]}, "True is no action"),
+        ({"actions": [1.0]}, "1.0 is no action"),
+        ({"actions": [[1]]}, "a value of type list is no action"),
+        ({"actions": [2**31]}, "2147483648 is no action"),
+        ({"marks": 1}, "its marks is 1, neither true nor false"),
+        ({"engines": ["one"]}, "engines are not two names"),
+        ({"engines": [1, 2]}, "engines are not two names"),
+        ({"engines": "ab"}, "engines are not two names"),
+        ({"world": None}, "its world None is no name"),
+        ({"rules": [1]}, "rules are no list of names"),
+        ({"rules": "O-REST"}, "rules are no list of names"),
+        ({"found": []}, "a case is no object"),
+        ({"found": {}}, "it lacks 'start'"),
+        ({"differences": {}}, "differences are no list"),
+        ({"differences": [{"field": "state.hp"}]}, "has not the parts expected, field, observed"),
+        ({"differences": [{"field": 1, "expected": 1, "observed": 2}]}, "has not the parts"),
+        ({"components": [1, 2]}, "no list of lists of numbers"),
+        ({"components": [["many"]]}, "no list of lists of numbers"),
+        ({"components": [[float("nan")]]}, "no list of lists of numbers"),
+        ({"component_names": "step"}, "no list of names"),
+        ({"version": "\n\n"}, r"version '\\n\\n': this"),
     ],
 )
 def test_a_damaged_trace_is_one_sentence(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     write_trace(FULL, path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(UsageError, match=sentence):
+    with pytest.raises(UsageError, match=sentence) as caught:
         read_trace(path)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["world", "engines", "start", "actions"])
+def test_a_trace_that_lacks_a_part_is_one_sentence(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    write_trace(FULL, path)
+    value = json.loads(path.read_text())
+    del value[name]
+    path.write_text(json.dumps(value))
+    with pytest.raises(UsageError, match=f"is a damaged trace: it lacks '{name}'"):
+        read_trace(path)
+
+
+def test_a_pipe_is_no_trace_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "trace.json")
+    with pytest.raises(UsageError, match="cannot be read as a trace: it is a pipe, a device or the like"):
+        read_trace(tmp_path / "trace.json")
 
 
 def test_missing_and_malformed_files_are_one_sentence(tmp_path: Path) -> None:
@@ -64,3 +109,29 @@ def test_missing_and_malformed_files_are_one_sentence(tmp_path: Path) -> None:
         read_trace(tmp_path / "none.json")
     with pytest.raises(UsageError, match="no trace files"):
         trace_files(tmp_path / "none")
+
+
+def mutated_traces(path: Path, examples: int) -> None:
+    write_trace(FULL, path)
+    whole = path.read_bytes()
+
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.data())
+    def every_one_is_read_or_refused(data: st.DataObject) -> None:
+        if data.draw(st.booleans()):
+            path.write_bytes(data.draw(damaged(whole)))
+        else:
+            text = json.dumps(data.draw(altered(json.loads(whole), WRONG[:7] + WRONG[8:])))
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        said_or_read(lambda: read_trace(path))
+
+    every_one_is_read_or_refused()
+
+
+def test_mutated_traces_are_read_or_refused(tmp_path: Path) -> None:
+    mutated_traces(tmp_path / "trace.json", 300)
+
+
+@pytest.mark.long
+def test_many_mutated_traces_are_read_or_refused(tmp_path: Path) -> None:
+    mutated_traces(tmp_path / "trace.json", 20_000)

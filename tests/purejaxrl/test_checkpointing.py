@@ -220,6 +220,7 @@ class TestLatest:
             content = plain_pickle.loads(saved.read_bytes())
             payload = plain_pickle.loads(content["payload"])
             payload["progress"]["updates"] = updates
+            del payload["logged"], payload["unlogged"]  # which would have to be those of that update
             payload["config"] |= settings
             whole = plain_pickle.dumps(payload)
             path = checkpoint_path(tmp_path / folder, updates)
@@ -353,7 +354,8 @@ class TestWriting:
             "while True:\n"
             "    count += 1\n"
             "    payload = plain_pickle.dumps({'runner': {'x': np.full(2_000_000, count)},\n"
-            "        'progress': {'updates': count}, 'config': {}, 'rules_version': '1'})\n"
+            "        'progress': {'updates': count, 'timesteps': count, 'seconds': 1.0},\n"
+            "        'config': {}, 'rules_version': '1'})\n"
             "    whole = plain_pickle.dumps({'format': 'free checkpoint', 'version': 1,\n"
             "        'sha256': hashlib.sha256(payload).hexdigest(), 'payload': payload})\n"
             "    with replacing(folder / f'checkpoint_{count % 2}.pkl') as file:\n"

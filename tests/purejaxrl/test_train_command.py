@@ -1,6 +1,7 @@
 """``hackmatrix train`` and its older script, from the command line to the files of a run."""
 
 import csv
+import hashlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from hackmatrix import rules
 from hackmatrix.cli.main import main as command
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.cli.train import next_command
+from worldkit.purejaxrl import plain_pickle
 from worldkit.purejaxrl.checkpointing import load_params, read_checkpoint
 from worldkit.purejaxrl.networks import network_of
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
@@ -278,6 +280,29 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert len(captured.err.splitlines()) == 1
     assert captured.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_that_is_none_is_one_sentence_and_exit_code_2(
+    finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe.pkl")
+    content = plain_pickle.loads((finished.folder / "checkpoint_3.pkl").read_bytes())
+    payload = plain_pickle.loads(content["payload"])
+    payload["config"]["gamma"] = "high"
+    packed = plain_pickle.dumps(payload)
+    content |= {"payload": packed, "sha256": hashlib.sha256(packed).hexdigest()}
+    (tmp_path / "wrong.pkl").write_bytes(plain_pickle.dumps(content))
+    for name, fault in (
+        ("pipe.pkl", "pipe.pkl cannot be read (it is a pipe, a device or the like)"),
+        ("wrong.pkl", "wrong.pkl keeps 'high' as gamma, which must be a number"),
+        ("x" * 300, "File name too long"),
+    ):
+        with pytest.raises(SystemExit) as caught:
+            main(["--no-wandb", "--resume", str(tmp_path / name)])
+        assert caught.value.code == 2
+        said = capsys.readouterr()
+        assert fault in said.err
+        assert (said.out, len(said.err.splitlines())) == ("", 1)
 
 
 def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

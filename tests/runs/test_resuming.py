@@ -111,7 +111,7 @@ def test_a_run_that_fails_leaves_the_rows_that_have_not_come_again(tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", [CsvLog, JsonLinesLog])
-@pytest.mark.parametrize("rubbish", ["3,0", '{"update": 3', "\0\0\n", '"\xe9\n', "3,x,y,z,1\n", "[3]\n", '{"a": 3}\n'])
+@pytest.mark.parametrize("rubbish", ["3,0", '{"update": 3', "\0\0\n", "3,x,y,z,1\n", "[3]\n", '{"a": 3}\n'])
 def test_a_damaged_line_is_passed_over(kind: type[CsvLog | JsonLinesLog], rubbish: str, tmp_path: Path) -> None:
     path = tmp_path / "metrics"
     log = kind(path)

@@ -32,6 +32,7 @@ def run(
     *,
     console: Console | None = None,
     device: str = "auto",
+    trust: bool = False,
     **changes: object,
 ) -> Trained:
     """A short run into a folder."""
@@ -39,7 +40,7 @@ def run(
     console = console or Console(file=io.StringIO())
     config = replace(SHORT, **changes)  # type: ignore[arg-type]
     with Run(folder, console=console, step="timesteps", milestone=MILESTONE) as into:
-        return train(config, ENV_SPEC, into, resume=resume, device=device)
+        return train(config, ENV_SPEC, into, resume=resume, device=device, trust=trust)
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
 from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.sb3.models import model_content
 from worldkit.sb3.training import Trained
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,6 +108,12 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "without slashes" in refused(["train-sb3", "--run-name", "a/b"], capsys)
     assert "unrecognized arguments: --fly" in refused(["train-sb3", "--fly"], capsys)
     assert "--model" in refused(["watch-sb3"], capsys)
+
+
+def test_a_model_of_another_game_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "cart.zip").write_bytes(model_content(MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64)))
+    words = ["watch-sb3", "--render", "ansi", "--engine", "jax", "--model", str(tmp_path / "cart.zip")]
+    assert "cart.zip is a model of another game: name one that plays HackMatrix." in refused(words, capsys)
 
 
 def test_a_missing_engine_is_one_sentence(

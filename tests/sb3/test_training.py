@@ -105,6 +105,16 @@ class TestGoingOn:
         changed = (tmp_path / "run" / "best_model.zip").read_bytes() != (finished / "best_model.zip").read_bytes()
         assert changed == improved
 
+    def test_damaged_evaluations_stop_a_run_before_anything_of_it_is_changed(
+        self, finished: Path, tmp_path: Path
+    ) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        (folder / "evaluations.npz").write_bytes(b"damaged")
+        with pytest.raises(UsageError, match=r"evaluations.npz cannot be read: it is no zip archive"):
+            run(folder, resume=folder / "checkpoint_1400_steps.zip", timesteps=4096)
+        for name in ("metrics.csv", "metrics.jsonl", "config.json"):
+            assert (folder / name).read_bytes() == (finished / name).read_bytes()
+
     def test_a_run_that_is_over_is_one_sentence(self, finished: Path) -> None:
         with pytest.raises(UsageError, match=r"has had 2,048 steps already: ask for more than that with --timesteps"):
             run(finished, resume=finished / "final_model.zip")
@@ -118,8 +128,10 @@ class TestGoingOn:
 
     def test_a_model_of_another_game_is_one_sentence(self, swift_built: None, tmp_path: Path) -> None:
         MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64).save(tmp_path / "cart.zip")
-        with pytest.raises(UsageError, match="Observation spaces do not match"):
+        with pytest.raises(UsageError, match=r"has no worldkit.json, so that only pickles hold its settings"):
             run(tmp_path, resume=tmp_path / "cart.zip")
+        with pytest.raises(UsageError, match="Observation spaces do not match"):
+            run(tmp_path, resume=tmp_path / "cart.zip", trust=True)
 
 
 def test_a_device_that_is_not_there_is_one_sentence(swift_built: None, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
 from parity.console import open_console
 from parity.errors import ParityError, UsageError
+from parity.reading import shown
 from parity.trace import RESTART, Action, Case, read_trace
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import Parser, seed
@@ -79,7 +80,7 @@ def _traced(path: Path) -> Case:
     """The case of a trace file; raises UsageError when it is not one of this game."""
     trace = read_trace(path)
     if trace.world not in _OUR_WORLD:
-        raise UsageError(f"{path} is a trace of world '{trace.world}': give one of world '{WORLD.name}'.")
+        raise UsageError(f"{path} is a trace of world {shown(trace.world)}: give one of world '{WORLD.name}'.")
     for action in trace.case.actions:
         if isinstance(action, int) and action >= len(ACTIONS):
             raise UsageError(f"{path} holds action {action}: actions are 0 ... {len(ACTIONS) - 1}.")

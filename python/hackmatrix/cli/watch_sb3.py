@@ -11,6 +11,7 @@ from hackmatrix.render import board_model, draw_text
 from hackmatrix.render.display import has_display
 from hackmatrix.rules import ACTIONS, NUM_STAGES
 from hackmatrix.world import ENGINES
+from parity.errors import UsageError
 from worldkit.cli.parser import Parser, positive_int, seed
 from worldkit.cli.train_sb3 import require_sb3
 
@@ -33,8 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     from hackmatrix.gym_env import HackMatrixEnv
     from worldkit.sb3.training import load_model
 
-    model = load_model(args.model, device="cpu")
+    model = load_model(args.model, device="cpu", trust=args.trust)
     with contextlib.closing(HackMatrixEnv(args.render, engine=args.engine)) as env:
+        if (model.observation_space, model.action_space) != (env.observation_space, env.action_space):
+            raise UsageError(f"{args.model} is a model of another game: name one that plays HackMatrix.")
         for game in range(args.seed, args.seed + args.episodes):
             observation, info = env.reset(seed=game)
             show(env, f"game {game}", args.delay)
@@ -68,6 +71,9 @@ def _parser() -> Parser:
         prog="hackmatrix watch-sb3", description="Watch a trained MaskablePPO agent play.", allow_abbrev=False
     )
     parser.add_argument("--model", type=Path, required=True, metavar="ZIP", help="a model that training wrote")
+    parser.add_argument(
+        "--trust", action="store_true", help="let the file execute what it likes, as models need that others saved"
+    )
     parser.add_argument("--episodes", type=positive_int, default=1, metavar="N", help="how many games (default 1)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--stochastic", action="store_true", help="draw actions instead of taking the likeliest")

@@ -14,6 +14,7 @@ from hackmatrix.rules import (
     GRID_PART,
     NUM_ACTIONS,
     NUM_CELLS,
+    OBSERVATION_SIZE,
     SIPHON,
     SIZE,
 )
@@ -81,6 +82,7 @@ def load_policy(path: Path) -> Policy:
 
     try:
         logits = load_logits(path, NETWORKS)
+        jax.eval_shape(logits, jax.ShapeDtypeStruct((1, OBSERVATION_SIZE), np.float32))
     except ParityError as error:
         raise UsageError(str(error)) from error
     probabilities = jax.jit(lambda observation: jax.nn.softmax(logits(observation)))

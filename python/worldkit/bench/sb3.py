@@ -15,7 +15,7 @@ from worldkit.bench.records import Record, plain_record
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
 from worldkit.sb3.config import MaskablePPOConfig
-from worldkit.sb3.training import policy_for
+from worldkit.sb3.models import policy_for
 
 
 def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions: int) -> list[Record]:
@@ -27,7 +27,7 @@ def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions
     engine cannot start.
     """
     games, nothing = WorldVecEnv(spec, num_envs, seed=0), NothingVecEnv(spec, num_envs)
-    models = [MaskablePPO(policy_for(env), env, **config.ppo()) for env in (games, nothing)]
+    models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in (games, nothing)]
     try:
         samples = [[_update(model) for model in models] for _ in range(1 + repetitions)][1:]
     finally:

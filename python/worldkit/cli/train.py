@@ -13,7 +13,7 @@ from worldkit.game import Game
 from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import new_run_folder, run_folder
-from worldkit.settings import add_flags, at_least, from_flags, given, positive, setting
+from worldkit.settings import add_flags, at_least, from_flags, given, kept, positive, setting
 
 if TYPE_CHECKING:
     from worldkit.purejaxrl.train_env import TrainEnv
@@ -87,7 +87,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
         env = game.train_env()
         start = _resumed(options, env)
         if start is not None:
-            config = _config_of(arguments, options, game.train_config, start.checkpoint.config)
+            config = _config_of(
+                arguments,
+                options,
+                game.train_config,
+                kept(game.train_config, start.checkpoint.config, start.path),
+            )
         folder = _folder_of(game, options, config, start) if is_first else None
         return _train(game, config, env, options, folder, start, argv)
     except UsageError as error:
@@ -134,15 +139,14 @@ def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
 
 
 def _config_of(
-    arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], kept: dict[str, Any]
+    arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], before: dict[str, Any]
 ) -> TrainConfig:
     """The flags given, over the settings of the checkpoint, over the defaults."""
     flags = given(arguments, kind)
-    known = {name: value for name, value in kept.items() if name in kind.__dataclass_fields__}
-    config = kind(**known | flags)
+    config = kind(**before | flags)
     if options.auto_tune:
         config = auto_tune_for_device(config, explicit=flags)
-    is_same_batch = kept and (kept["num_envs"], kept["num_steps"]) == (config.num_envs, config.num_steps)
+    is_same_batch = all(before.get(name) == getattr(config, name) for name in ("num_envs", "num_steps"))
     return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
 
 

@@ -1,5 +1,6 @@
 """``train-sb3``: train an agent on a world's engine with MaskablePPO of Stable-Baselines3."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,7 +12,7 @@ from parity.errors import UsageError
 from worldkit.cli.parser import Parser, typed_command
 from worldkit.game import Game
 from worldkit.runs.folder import new_run_folder, run_folder
-from worldkit.settings import add_flags, from_flags, given, setting
+from worldkit.settings import add_flags, from_flags, given, kept, setting
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
 _RUN = "run"
@@ -27,6 +28,9 @@ class TrainSB3Options:
         group=_RUN,
         kind=Path,
         metavar="ZIP",
+    )
+    trust: bool = setting(
+        False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=_RUN
     )
     device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=_RUN)
     engine: str | None = setting(None, "the engine to play on; by default the world's first", group=_RUN, kind=str)
@@ -82,7 +86,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
         f"seed {config.seed}, into {folder}."
     )
     with stop, run:
-        trained = train(config, spec, run, resume=options.resume, device=options.device, engine=engine)
+        trained = train(
+            config, spec, run, resume=options.resume, device=options.device, engine=engine, trust=options.trust
+        )
 
     best = folder / "best_model.zip"
     run.say(f"{'Stopped' if stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
@@ -108,11 +114,11 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
     """The settings of the run that a model belongs to, where it still has them."""
     if resume is None:
         return {}
-    from worldkit.runs.run import kept_settings
+    from worldkit.runs.run import CONFIG, kept_settings
 
-    kept = kept_settings(resume.parent)
-    names = game.sb3_config.__dataclass_fields__
-    return {name: value for name, value in kept.items() if name in names and isinstance(value, (int, float))}
+    # a rate that was a function is written as a text; the model itself says so
+    numbers = {name: value for name, value in kept_settings(resume.parent).items() if not isinstance(value, str)}
+    return kept(game.sb3_config, numbers, resume.parent / CONFIG)
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:
@@ -121,7 +127,7 @@ def _folder(options: TrainSB3Options, seed: int) -> Path:
         if options.run_name:
             return run_folder(options.models_dir, options.run_name, "--models-dir")
         return new_run_folder(options.models_dir, "sb3", seed, "", "--models-dir")
-    if not options.resume.exists():
+    if not os.path.exists(options.resume):  # pathlib's own raises for a name that no file can have
         raise UsageError(f"There is no model {options.resume}: name a .zip file that training wrote.")
     if options.run_name is not None:
         raise UsageError("--run-name does not go with --resume: the run continues in the folder of its model.")

@@ -33,8 +33,12 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
     names = " or ".join((RANDOM, *spec.players))
     if spec.policy_of is None:
         raise UsageError(f"there is no player {name!r}: evaluate {names}.")
+    world = spec.env.world
     try:
         logits_of = spec.policy_of(Path(name))
+        found = jax.eval_shape(logits_of, jax.ShapeDtypeStruct((1, *world.observation_shape), jnp.float32)).shape
+        if found != (1, num_actions):
+            raise ParityError(f"{name} holds a network for another number of actions than the {num_actions} here.")
     except ParityError as error:
         raise UsageError(f"{error} Or evaluate {names}.") from error
     return _drawn(logits_of, deterministic=deterministic, seed=seed)

@@ -4,12 +4,12 @@
 executes nothing.
 """
 
+import contextlib
 import datetime
 import hashlib
 import io
 import itertools
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,22 @@ import numpy as np
 from flax.traverse_util import flatten_dict, unflatten_dict
 from numpy.typing import NDArray
 
-from parity.errors import ParityError
+from parity.errors import ParityError, UsageError
+from parity.reading import GIB, Unreadable, is_object, read_bytes, read_npz, shown, size_text
 from worldkit.purejaxrl import parallel, plain_pickle
+from worldkit.purejaxrl.checkpoint_parts import (
+    NETWORK,
+    WrongPart,
+    config_of,
+    log_of,
+    part,
+    progress_of,
+    runner_of,
+    text_of,
+)
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
-from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.networks import Params
-from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
+from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 from worldkit.runs.files import write_whole
@@ -36,7 +46,10 @@ FORMAT_VERSION = 1
 LATEST = "latest"
 BEGAN = "began"
 """The setting that tells when a run began."""
-_NETWORK = ".train_state"
+LIMIT = 4 * GIB
+"""The largest checkpoint that is read, in bytes."""
+PARAMS_LIMIT = 2 * GIB
+"""The largest file of parameters that is read, in bytes, unpacked."""
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")
 
 
@@ -68,9 +81,10 @@ def params_path(folder: Path, updates: int) -> Path:
 
 
 def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: TrainEnv) -> None:
-    """Write a run to ``path``, replacing it only once it is complete. Raises OSError as writing does.
+    """Write a run to ``path``, replacing it only once it is complete.
 
-    Where several processes train together all must call this; the first writes.
+    Raises OSError as writing does, and CheckpointError where the file would be larger than any that is read. Where
+    several processes train together all must call this; the first writes.
     """
     leaves = named_leaves(state.runner)
     if not parallel.is_first_process():
@@ -93,7 +107,13 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: T
         "sha256": hashlib.sha256(payload).hexdigest(),
         "payload": payload,
     }
-    write_whole(path, plain_pickle.dumps(content))
+    data = plain_pickle.dumps(content)
+    if len(data) > LIMIT:
+        raise CheckpointError(
+            f"{path} would be larger than {size_text(LIMIT)}, the most that is read of a checkpoint: "
+            "lower --num-envs or --hidden-dim."
+        )
+    write_whole(path, data)
 
 
 def _format(env: TrainEnv) -> str:
@@ -104,36 +124,40 @@ def _plain_stats(stats: UpdateStats) -> dict[str, Any]:
     return {"loss": stats.loss._asdict(), "rollout": stats.rollout._asdict()}
 
 
-def _log_of(kept: dict[str, Any], progress: Progress) -> Log:
-    """The log in a payload; one without it, of an earlier version, had its last row at its last update."""
-    if "logged" not in kept:
-        return Log(progress)
-    unlogged = (UpdateStats(LossStats(**each["loss"]), RolloutMetrics(**each["rollout"])) for each in kept["unlogged"])
-    return Log(Progress(**kept["logged"]), kept["metrics"], tuple(unlogged))
-
-
 def read_checkpoint(path: Path, env: TrainEnv) -> Checkpoint:
     """Read what ``save_checkpoint`` wrote of this world; raises CheckpointError with one sentence for anything else."""
     try:
-        content = plain_pickle.loads(path.read_bytes())
+        return _checkpoint_of(read_bytes(path, LIMIT), env)
     except FileNotFoundError:
         raise CheckpointError(f"{path} does not exist; give the path of a checkpoint_*.pkl file.") from None
-    except OSError as error:
+    except Unreadable as fault:
+        raise CheckpointError(f"{path} cannot be read ({fault}); give another checkpoint_*.pkl file.") from None
+    except (plain_pickle.NotPlain, WrongPart) as fault:
         raise CheckpointError(
-            f"{path} cannot be read ({error.strerror}); give another checkpoint_*.pkl file."
+            f"{path} is no good checkpoint: {fault}; give another one, or `--resume {LATEST}`."
         ) from None
-    except plain_pickle.NotPlain as fault:
-        raise _unusable(path, str(fault)) from None
-    if not isinstance(content, dict) or content.get("format") != _format(env):
-        raise _unusable(path, f"it is a pickle of something else than a run of {env.name}")
-    if content.get("version") != FORMAT_VERSION:
-        raise _unusable(path, f"its format is version {content.get('version')} and not {FORMAT_VERSION}")
-    payload = content.get("payload")
-    if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != content.get("sha256"):
-        raise _unusable(path, "its checksum is wrong")
+
+
+def _checkpoint_of(data: bytes, env: TrainEnv) -> Checkpoint:
+    content = plain_pickle.loads(data)
+    kind, version, payload, checksum = (
+        content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")
+    )
+    if not isinstance(kind, str) or kind != _format(env):
+        raise WrongPart(f"it is a pickle of something else than a run of {env.name}")
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise WrongPart(f"its format is version {shown(version)} and not {FORMAT_VERSION}")
+    if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != str(checksum):
+        raise WrongPart("its checksum is wrong")
     kept = plain_pickle.loads(payload)
-    progress = Progress(**kept["progress"])
-    return Checkpoint(kept["runner"], progress, _log_of(kept, progress), kept["config"], kept["rules_version"])
+    progress, runner = progress_of(part(kept, "progress"), "progress"), runner_of(part(kept, "runner"))
+    return Checkpoint(
+        runner=runner,
+        progress=progress,
+        log=log_of(kept, progress, env),
+        config=config_of(part(kept, "config"), runner),
+        rules_version=text_of(part(kept, "rules_version"), "rules_version"),
+    )
 
 
 def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, list[CheckpointError]]:
@@ -151,7 +175,7 @@ def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, li
         furthest: tuple[Path, Checkpoint] | None = None
         for path in of_one_run:
             try:
-                checkpoint = _read_file(path, env)
+                checkpoint = read_checkpoint(path, env)
             except CheckpointError as fault:
                 faults.append(fault)
                 continue
@@ -162,12 +186,6 @@ def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, li
     raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
 
 
-def _read_file(path: Path, env: TrainEnv) -> Checkpoint:
-    if path.exists() and not path.is_file():  # reading from a pipe would wait for ever
-        raise _unusable(path, "it is no regular file")
-    return read_checkpoint(path, env)
-
-
 def _rank(path: Path, checkpoint: Checkpoint) -> tuple[int, bool]:
     """Greater for the checkpoint to prefer of one run: the furthest, and the original of a copy."""
     return checkpoint.progress.updates, checkpoint.config.get("run_name") == path.parent.name
@@ -175,9 +193,10 @@ def _rank(path: Path, checkpoint: Checkpoint) -> tuple[int, bool]:
 
 def _began(folder: Path) -> str:
     """When the run of a folder began, as ``now`` tells it; empty where nothing says so."""
-    kept = kept_settings(folder).get(BEGAN)
-    if isinstance(kept, str):
-        return kept
+    with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
+        kept = kept_settings(folder).get(BEGAN)
+        if isinstance(kept, str):
+            return kept
     found = re.search(r"\d{8}-\d{6}", folder.name)
     try:
         return _written(datetime.datetime.strptime(found[0], "%Y%m%d-%H%M%S")) if found else ""
@@ -203,14 +222,21 @@ def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: Tra
             f"{env.rules_version}: start a new run."
         )
     leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
-    wanted = {jax.tree_util.keystr(place): np.shape(leaf) for place, leaf in leaves}
-    wanted = {name: shape for name, shape in wanted.items() if name.startswith(_NETWORK)}
-    kept = {name: leaf.shape for name, leaf in checkpoint.runner.items() if name.startswith(_NETWORK)}
+    names = {jax.tree_util.keystr(place): leaf for place, leaf in leaves}
+    wanted = {name: _form(leaf) for name, leaf in names.items() if name.startswith(NETWORK)}
+    kept = {name: _form(leaf) for name, leaf in checkpoint.runner.items() if name.startswith(NETWORK)}
     if kept != wanted:
         raise CheckpointError(
             f"{path} is of another network: resume without --network, --hidden-dim and --num-layers, which are "
             "kept in it."
         )
+
+
+def check_metrics(checkpoint: Checkpoint, path: Path, stats: UpdateStats) -> None:
+    """Raises CheckpointError when a checkpoint's unlogged updates have other metrics than ``stats``."""
+    structures = {jax.tree.structure(entry) for entry in checkpoint.log.unlogged}
+    if structures - {jax.tree.structure(stats)}:
+        raise CheckpointError(f"{path} holds other metrics than this world has: start a new run.")
 
 
 def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[RunnerState, str | None]:
@@ -220,9 +246,9 @@ def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[Ru
     Call ``check_fits`` first.
     """
     wanted = named_leaves(fresh)
-    of_games = {name for name in wanted if not name.startswith(_NETWORK)}
+    of_games = {name for name in wanted if not name.startswith(NETWORK)}
     same_games = all(
-        name in checkpoint.runner and checkpoint.runner[name].shape == wanted[name].shape for name in of_games
+        name in checkpoint.runner and _form(checkpoint.runner[name]) == _form(wanted[name]) for name in of_games
     )
     kept = wanted.keys() if same_games else wanted.keys() - of_games
     leaves = {name: checkpoint.runner[name] if name in kept else value for name, value in wanted.items()}
@@ -256,12 +282,13 @@ def _is_key(leaf: Any) -> bool:  # noqa: ANN401 - a leaf of a tree
     return isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
+def _form(leaf: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a number, an array, or what one will be like
+    """Shape, and the dtype that JAX makes of it."""
+    return np.shape(leaf), jnp.result_type(getattr(leaf, "dtype", leaf))
+
+
 def _words(leaf: Any) -> Any:  # noqa: ANN401 - a leaf of a tree
     return jax.random.key_data(leaf) if _is_key(leaf) else leaf
-
-
-def _unusable(path: Path, fault: str) -> CheckpointError:
-    return CheckpointError(f"{path} is no good checkpoint: {fault}; give another one, or `--resume {LATEST}`.")
 
 
 def _checkpoints(folder: Path) -> Iterator[Path]:
@@ -279,11 +306,22 @@ def save_params(path: Path, params: Params) -> None:
 def load_params(path: Path) -> Params:
     """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file."""
     try:
-        # A plain .npy loads as well, and then has no names.
-        loaded = np.load(path, allow_pickle=False)
-        flat = {name: loaded[name] for name in loaded.files}
+        flat = read_npz(path, PARAMS_LIMIT)
     except FileNotFoundError:
         raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
-    except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise ParityError(f"{path} cannot be read as parameters; give the path of a params_*.npz file.") from None
+    except Unreadable as fault:
+        raise ParityError(f"{path} cannot be read ({fault}); give the path of a params_*.npz file.") from None
+    if wrong := _fault_of(flat):
+        raise ParityError(f"{path} holds no parameters: {wrong}; give the path of a params_*.npz file.")
     return unflatten_dict(flat, sep="/")
+
+
+def _fault_of(flat: dict[str, NDArray[Any]]) -> str | None:
+    """Why arrays by their paths are no parameters of a network; None where they are."""
+    folders = {name[:place] for name in flat for place, letter in enumerate(name) if letter == "/"}
+    if folders & flat.keys():
+        return f"{shown(min(folders & flat.keys()))} is an array and holds others"
+    for name, array in flat.items():
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            return f"{shown(name)} is not made of numbers"
+    return None

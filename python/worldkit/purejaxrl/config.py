@@ -10,6 +10,7 @@ from parity.errors import UsageError
 from worldkit.settings import (
     at_least,
     check_settings,
+    count,
     fraction,
     not_negative,
     one_of,
@@ -37,19 +38,19 @@ class TrainConfig:
     A world may subclass this to change a default.
     """
 
-    num_envs: int = setting(256, "games played in parallel", group=_GAMES, check=at_least(1))
-    num_steps: int = setting(128, "steps of each game per update", group=_GAMES, check=at_least(1))
+    num_envs: int = setting(256, "games played in parallel", group=_GAMES, check=count)
+    num_steps: int = setting(128, "steps of each game per update", group=_GAMES, check=count)
     total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, check=at_least(1))
     max_steps: int | None = setting(
-        None, "truncate episodes after that many steps", group=_GAMES, kind=int, check=at_least(1)
+        None, "truncate episodes after that many steps", group=_GAMES, kind=int, check=count
     )
     learning_rate: float = setting(
         2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", check=positive, shown="2.5e-4"
     )
     gamma: float = setting(0.99, "discount factor", group=_PPO, check=fraction)
     gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, check=fraction)
-    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, check=at_least(1))
-    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, check=at_least(1))
+    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, check=count)
+    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, check=count)
     clip_eps: float = setting(
         0.2, "clipping range of the probability ratio and of the value", group=_PPO, check=positive
     )
@@ -57,15 +58,15 @@ class TrainConfig:
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, check=not_negative)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, check=positive)
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
-    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, check=at_least(1))
-    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, check=at_least(1))
+    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, check=count)
+    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, check=count)
     dtype: str = setting(
         "float32",
         "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
         group=_NETWORK,
         check=one_of("float32", "bfloat16"),
     )
-    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, check=at_least(1))
+    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, check=count)
     seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, check=seed)
 
     @property

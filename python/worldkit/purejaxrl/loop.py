@@ -44,11 +44,12 @@ class Log(NamedTuple):
 
 
 class CompiledTraining(NamedTuple):
-    """A run that is ready to start, and how long that took."""
+    """A run that is ready to start, and how long that took. stats: what ``train`` gives beside a state, as shapes."""
 
     train: TrainFunction
     runner: RunnerState
     compile_seconds: float
+    stats: UpdateStats
 
 
 class LoopState(NamedTuple):
@@ -88,11 +89,12 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
     with ThreadPoolExecutor(1) as beside:
         making = beside.submit(init_runner, config, env)
-        compiled = train.lower(shapes, jnp.int32(1)).compile()
+        lowered = train.lower(shapes, jnp.int32(1))
+        compiled = lowered.compile()
         runner = making.result()
     if mesh is not None:
         runner = jax.tree.map(parallel.placed, runner, wanted)
-    return CompiledTraining(compiled, runner, time.perf_counter() - start)
+    return CompiledTraining(compiled, runner, time.perf_counter() - start, lowered.out_info[1])
 
 
 def run_training(

@@ -11,7 +11,7 @@ import jax
 
 from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import BEGAN, Checkpoint, check_fits, now, restored
+from worldkit.purejaxrl.checkpointing import BEGAN, Checkpoint, check_fits, check_metrics, now, restored
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
 from worldkit.purejaxrl.networks import Params
@@ -145,6 +145,7 @@ def _first_state(compiled: CompiledTraining, start: Start | None, say: Callable[
     if start is None:
         return LoopState(compiled.runner, Progress(), Log())
     runner, remark = restored(start.checkpoint, start.path, compiled.runner)
+    check_metrics(start.checkpoint, start.path, compiled.stats)
     if remark:
         say(remark)
     return LoopState(runner, start.checkpoint.progress, start.checkpoint.log)

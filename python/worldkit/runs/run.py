@@ -13,6 +13,8 @@ from typing import Any, Self
 
 from rich.console import Console
 
+from parity.errors import UsageError
+from parity.reading import MIB, Unreadable, is_object, read_json
 from worldkit.runs.console import ConsoleProgress
 from worldkit.runs.keeper import Keeper
 from worldkit.runs.lock import locked
@@ -21,6 +23,8 @@ from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoard
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import WandbRun
 
+CONFIG_LIMIT = MIB
+"""The largest file of settings that is read, in bytes."""
 CONFIG, CURVE, METRICS = "config.json", "learning_curve.png", "metrics.csv"
 
 
@@ -176,12 +180,22 @@ class Run:
 
 
 def kept_settings(folder: Path) -> dict[str, Any]:
-    """What ``begin`` wrote down for the run in ``folder``; empty where nothing can be read."""
+    """What ``begin`` wrote down for the run in ``folder``; empty where it wrote nothing.
+
+    Raises UsageError where there is something that cannot be read.
+    """
+    path = folder / CONFIG
     try:
-        kept = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        kept = read_json(path, CONFIG_LIMIT)
+        if not is_object(kept):
+            raise Unreadable("it is no object of settings")
+        if not isinstance(kept.get("wandb_id"), str | None):
+            raise Unreadable("its wandb_id is no text")
+    except FileNotFoundError:
         return {}
-    return kept if isinstance(kept, dict) else {}
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read: {fault}; mend it, or remove it to go on without it.") from fault
+    return kept
 
 
 def _shown(show: Callable[[], None]) -> None:

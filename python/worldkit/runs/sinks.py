@@ -25,8 +25,12 @@ from tensorboardX.proto.summary_pb2 import Summary
 from tensorboardX.record_writer import masked_crc32c
 from tensorboardX.summary import scalar
 
+from parity.errors import UsageError
+from parity.reading import MIB, Unreadable, read_text, shown
 from worldkit.runs.files import AppendedFile, write_whole
 
+LIMIT = 256 * MIB
+"""The largest file of metrics that is read, in bytes."""
 Metrics = Mapping[str, float]
 
 _Row = Mapping[str, Any]
@@ -78,6 +82,8 @@ class _RowLog(_Log):
         path: the file.
         step: the column that names a row's step.
         after: the step that the run resumes after.
+
+    Raises UsageError where there is a file that holds something else.
     """
 
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
@@ -87,6 +93,7 @@ class _RowLog(_Log):
         self._has_begun = False
         self._has_later = True  # as far as is known
         self._file = AppendedFile(path)
+        self._check()
 
     def write(self, metrics: Metrics) -> None:
         """Take a row; raises OSError where it cannot be written now, and keeps it."""
@@ -126,8 +133,12 @@ class _RowLog(_Log):
         """A row's step; infinite for one that is damaged, which comes again."""
         try:
             return float(row[self._step])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             return math.inf
+
+    @abstractmethod
+    def _check(self) -> None:
+        """Raises UsageError where the file is not one of metrics."""
 
     @abstractmethod
     def _row(self, metrics: Metrics) -> _Row:
@@ -157,6 +168,11 @@ class CsvLog(_RowLog):
 
     _columns: Sequence[str] = ()
 
+    def _check(self) -> None:
+        rows = read_csv(self.path)
+        if rows and self._step not in rows[0]:
+            raise UsageError(f"{self.path} has no column {self._step!r}: mend it or move it away.")
+
     def _row(self, metrics: Metrics) -> _Row:
         return {name: "" if math.isnan(value) else value for name, value in metrics.items()}
 
@@ -181,6 +197,9 @@ class CsvLog(_RowLog):
 class JsonLinesLog(_RowLog):
     """One JSON object per logging interval and line; a mean over no episodes is null. As ``CsvLog`` otherwise."""
 
+    def _check(self) -> None:
+        _whole_text(self.path)
+
     def _row(self, metrics: Metrics) -> _Row:
         return {name: None if math.isnan(value) else value for name, value in metrics.items()}
 
@@ -188,7 +207,7 @@ class JsonLinesLog(_RowLog):
         for line in _whole_text(self.path).splitlines():
             try:
                 row = json.loads(line)
-            except ValueError:  # a line that was cut off
+            except (ValueError, RecursionError):  # a line that was cut off
                 continue
             if isinstance(row, dict):
                 yield row
@@ -249,14 +268,21 @@ def _checksum(content: bytes) -> bytes:
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
-    """The rows that ``CsvLog`` wrote to ``path``, NaN for an empty cell; none where there is no file."""
-    rows = []
-    for row in _csv_rows(path):
-        try:
-            rows.append({name: float(cell) if cell else math.nan for name, cell in row.items()})
-        except ValueError:  # a row that is damaged
-            continue
-    return rows
+    """The rows that ``CsvLog`` wrote to ``path``, NaN for an empty cell; none where there is no file.
+
+    Raises UsageError where the file cannot be read, or holds what is no number.
+    """
+    try:
+        return [{name: _number(cell) if cell else math.nan for name, cell in row.items()} for row in _csv_rows(path)]
+    except (csv.Error, ValueError) as error:
+        raise UsageError(f"{path} holds no metrics ({error}): mend it or move it away.") from error
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is no number") from None
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
@@ -266,8 +292,14 @@ def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _whole_text(path: Path) -> str:
-    """The text of a file but for a last line that was cut off; empty where there is no file."""
-    if not path.exists():
+    """The text of a file of metrics but for a last line that was cut off; empty where there is no file.
+
+    Raises UsageError where it cannot be read.
+    """
+    try:
+        text = read_text(path, LIMIT)
+    except FileNotFoundError:
         return ""
-    text = path.read_bytes().decode(errors="replace")
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read: {fault}; mend it or move it away.") from fault
     return text[: text.rfind("\n") + 1]

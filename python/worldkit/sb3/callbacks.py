@@ -8,27 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
+from parity.errors import UsageError
+from parity.reading import MIB, Unreadable, read_npz
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.runs.files import write_whole
 from worldkit.runs.run import Run
+from worldkit.sb3.models import model_content
 
 BEST_MODEL = "best_model.zip"
 EVALUATIONS = "evaluations.npz"
+EVALUATIONS_LIMIT = 256 * MIB
+"""The largest file of evaluations that is read, in bytes, unpacked."""
 _TICK_SECONDS = 0.25
 
 EpisodeSummary = dict[str, Any]
-
-
-def model_content(model: MaskablePPO) -> bytes:
-    """The file of a model."""
-    archive = io.BytesIO()
-    model.save(archive)
-    return archive.getvalue()
 
 
 class Checkpoints(BaseCallback):
@@ -76,13 +73,10 @@ class Evaluations(MaskableEvalCallback):
         )
         self._run, self._folder, self._seed = run, folder, seed
         self._frequency, self._next = frequency, frequency
-        earlier = folder / EVALUATIONS
-        if earlier.exists():
-            with np.load(earlier) as kept:
-                self.evaluations_timesteps = kept["timesteps"].tolist()
-                self.evaluations_results = kept["results"].tolist()
-                self.evaluations_length = kept["ep_lengths"].tolist()
-            self.best_mean_reward = float(np.mean(self.evaluations_results, axis=1).max())
+        timesteps, results, lengths = earlier_evaluations(folder / EVALUATIONS)
+        if timesteps:
+            self.evaluations_timesteps, self.evaluations_results, self.evaluations_length = timesteps, results, lengths
+            self.best_mean_reward = float(np.mean(results, axis=1).max())
 
     def _on_training_start(self) -> None:
         self._next = self.num_timesteps + self._frequency
@@ -101,6 +95,25 @@ class Evaluations(MaskableEvalCallback):
         if self.best_mean_reward > best:
             self._run.keeper.write(self._folder / BEST_MODEL, model_content(self.model))  # type: ignore[arg-type]
         return should_continue
+
+
+def earlier_evaluations(path: Path) -> tuple[list[int], list[list[float]], list[list[int]]]:
+    """Steps, returns and lengths of the evaluations in a file, one row for each; nothing where there is none.
+
+    Raises UsageError where the file cannot be read, or holds something else.
+    """
+    try:
+        kept = read_npz(path, EVALUATIONS_LIMIT)
+    except FileNotFoundError:
+        return [], [], []
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read: {fault}; move it away to go on without it.") from fault
+    steps, results, lengths = (kept.get(name, np.zeros(())) for name in ("timesteps", "results", "ep_lengths"))
+    is_one_run = steps.ndim == 1 and results.ndim == 2 and results.shape == lengths.shape and 0 not in results.shape
+    is_numeric = steps.dtype.kind in "iu" and lengths.dtype.kind in "iu" and results.dtype.kind == "f"
+    if not (is_one_run and is_numeric and len(steps) == len(results) and np.isfinite(results).all()):
+        raise UsageError(f"{path} holds no evaluations; move it away to go on without it.")
+    return steps.tolist(), results.tolist(), lengths.tolist()
 
 
 class EpisodeMetrics(BaseCallback):

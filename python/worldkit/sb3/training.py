@@ -1,18 +1,15 @@
 """Training MaskablePPO as one call, from a command line or a notebook."""
 
 import contextlib
-import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.vec_env import VecEnv
 
 from parity.errors import ParityError, UsageError
 from worldkit.envs.sb3_vec_env import WorldVecEnv
@@ -20,8 +17,11 @@ from worldkit.envs.spec import EnvSpec
 from worldkit.runs.files import write_whole
 from worldkit.runs.keeper import reason
 from worldkit.runs.run import Run
-from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter, model_content
+from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
 from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.sb3.models import load_model, model_content, policy_for
+
+__all__ = ["FINAL_MODEL", "Trained", "load_model", "train"]
 
 FINAL_MODEL = "final_model.zip"
 _EVALUATION_SEED = 1_000_000
@@ -43,16 +43,19 @@ def train(
     resume: Path | None = None,
     device: str = "auto",
     engine: str | None = None,
+    trust: bool = False,
 ) -> Trained:
     """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
 
     Args:
-        config: the settings; with ``resume``, those of the optimizer are the saved ones.
+        config: the settings; with ``resume``, those of the optimizer are the saved ones, but for rates that are
+            functions, which no file holds.
         spec: the world.
         run: its folder takes models, metrics and the curve; it counts ``timesteps``.
         resume: a model to continue; its steps and schedules continue.
         device: of torch: auto, cpu, cuda, …
         engine: one of the world's; by default its first.
+        trust: let the model to continue execute what it likes when it is loaded; see `load_model`.
 
     Raises:
         UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
@@ -66,7 +69,11 @@ def train(
     with contextlib.ExitStack() as stack:
         env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
         stack.callback(env.close)
-        model = load_model(resume, env, device) if resume else _new_model(config, env, device)
+        if resume:
+            rates = {"learning_rate": config.learning_rate, "clip_range": config.clip_range}
+            model = load_model(resume, env, device, rates=rates, trust=trust)
+        else:
+            model = _new_model(config, env, device)
         first_step = model.num_timesteps
         if resume is not None:
             if first_step >= config.timesteps:
@@ -77,16 +84,21 @@ def train(
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
         eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
         stack.callback(eval_env.close)
-
-        rollout = model.n_steps * config.num_envs
-        rollouts = -(-(config.timesteps - first_step) // rollout)  # learning ends with a whole one
-        settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy_for(env)}
-        run.begin(settings, first_step + rollouts * rollout, after=first_step, is_resumed=resume is not None)
-        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
-        checkpoints = Checkpoints(run, run.folder, config.save_freq)
         evaluations = Evaluations(
             run, eval_env, run.folder, frequency=config.eval_freq, episodes=config.eval_episodes, seed=_EVALUATION_SEED
         )
+
+        rollout = model.n_steps * config.num_envs
+        rollouts = -(-(config.timesteps - first_step) // rollout)  # learning ends with a whole one
+        settings = {
+            **asdict(config),
+            "engine": engine,
+            "device": str(model.device),
+            "policy": policy_for(env.observation_space),
+        }
+        run.begin(settings, first_step + rollouts * rollout, after=first_step, is_resumed=resume is not None)
+        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
+        checkpoints = Checkpoints(run, run.folder, config.save_freq)
         callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
         with _one_sentence_for_divergence():
             model.learn(config.timesteps - first_step, callbacks, reset_num_timesteps=resume is None)
@@ -100,24 +112,8 @@ def train(
     return Trained(last, model.num_timesteps)
 
 
-def load_model(path: Path, env: WorldVecEnv | None = None, device: str = "auto") -> MaskablePPO:
-    """A saved model. Raises UsageError where the file is none, or is one of another world."""
-    if not path.exists():
-        raise UsageError(f"There is no model {path}: name a .zip file that training wrote.")
-    try:
-        return MaskablePPO.load(path, env=env, device=device)
-    except (zipfile.BadZipFile, ValueError, KeyError, AttributeError, RuntimeError, EOFError, OSError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UsageError(f"{path} is no model of this world that this version can load ({reason}).") from error
-
-
 def _new_model(config: MaskablePPOConfig, env: WorldVecEnv, device: str) -> MaskablePPO:
-    return MaskablePPO(policy_for(env), env, device=device, **config.ppo())
-
-
-def policy_for(env: VecEnv) -> str:
-    """The policy of MaskablePPO that reads the observations of ``env``."""
-    return "MultiInputPolicy" if isinstance(env.observation_space, spaces.Dict) else "MlpPolicy"
+    return MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
 
 
 def _check_device(device: str) -> None:

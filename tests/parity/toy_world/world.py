@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity import Board, Mutant, MutationBench, Policy, State, UsageError, View, World
+from parity.reading import MIB, Unreadable, read_json
 from toy_world import faulty
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
@@ -63,8 +63,8 @@ def sleepy(view: View) -> NDArray[np.float64]:
 def load_policy(path: Path) -> Policy:
     """A file with six weights as a JSON list."""
     try:
-        weights = np.array(json.loads(path.read_text()), dtype=np.float64)
-    except (ValueError, TypeError) as error:
+        weights = np.array(read_json(path, MIB), dtype=np.float64)
+    except (Unreadable, ValueError, TypeError) as error:
         raise UsageError(f"{path} is no policy: {error}.") from error
     return lambda view: np.broadcast_to(weights, view.mask.shape)
 

@@ -1,0 +1,120 @@
+"""The parts of a checkpoint as values of their types, or ``WrongPart``: a right checksum says nothing of them."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.reading import SHOWN, is_count, is_number, is_object, shown
+from worldkit.purejaxrl.loop import Log, Progress
+from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.purejaxrl.rollout import RolloutMetrics
+from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.purejaxrl.update import UpdateStats
+
+NETWORK = ".train_state"
+"""How the names of the leaves of network and optimizer begin."""
+_BOUNDS = ("num_envs", "hidden_dim", "num_layers")
+"""Settings that say how much a run of this checkpoint takes before anything is compared with its arrays."""
+
+
+class WrongPart(Exception):
+    """A part of a checkpoint is not what it must be; the message is the end of a sentence about the file."""
+
+
+def part(whole: Any, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
+    """A part by its name."""
+    if not is_object(whole) or name not in whole:
+        raise WrongPart(f"it lacks {name!r}")
+    return whole[name]
+
+
+def text_of(value: object, name: str) -> str:
+    """A text that a message can quote."""
+    if not isinstance(value, str) or not value.isprintable() or len(value) > SHOWN:
+        raise WrongPart(f"its {name} is {shown(value)}")
+    return value
+
+
+def runner_of(value: object) -> dict[str, NDArray[Any]]:
+    """The leaves of a run by their names; numbers, those of network and optimizer finite."""
+    if not is_object(value) or not all(_is_numeric(leaf) for leaf in value.values()):
+        raise WrongPart("its runner is no object of arrays of numbers")
+    for name, leaf in value.items():
+        if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
+            raise WrongPart(f"its {shown(name)[1:-1]} holds what is no number")
+    return value
+
+
+def progress_of(value: object, name: str) -> Progress:
+    """Counts and seconds, none negative."""
+    _check_names(value, Progress._fields, name)
+    assert isinstance(value, dict)
+    for field in ("updates", "timesteps"):
+        if not is_count(value[field]):
+            raise WrongPart(f"the {field} of its {name} are {shown(value[field])}")
+    if not is_number(value["seconds"]) or value["seconds"] < 0:
+        raise WrongPart(f"the seconds of its {name} are {shown(value['seconds'])}")
+    return Progress(**value)
+
+
+def config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """The settings by their names, none that claims more than the arrays hold; what else is checked with the flags."""
+    if not is_object(value):
+        raise WrongPart("its config is no object")
+    values = sum(leaf.size for leaf in runner.values())
+    for name in _BOUNDS:
+        if name in value and not is_count(value[name], 1 + (len(runner) if name == "num_layers" else values)):
+            raise WrongPart(f"its {name} is {shown(value[name])}, which its arrays do not bear out")
+    return value
+
+
+def log_of(kept: dict[str, Any], progress: Progress, env: TrainEnv) -> Log:
+    """The log of a run at ``progress``; without one, as in earlier versions, its last row was at its last update."""
+    if "logged" not in kept and "unlogged" not in kept:
+        return Log(progress)
+    logged = progress_of(part(kept, "logged"), "log")
+    metrics, entries = part(kept, "metrics"), part(kept, "unlogged")
+    if any(at > done for at, done in zip(logged, progress, strict=True)):
+        raise WrongPart("its log is ahead of its progress")
+    if not is_object(metrics) or not all(type(value) in (int, float) for value in metrics.values()):
+        raise WrongPart("its metrics are no object of numbers")
+    if not isinstance(entries, list):
+        raise WrongPart("its unlogged updates are no list")
+    stats = tuple(_stats_of(entry, env) for entry in entries)
+    if sum(len(entry.rollout.episodes) for entry in stats) != progress.updates - logged.updates:
+        raise WrongPart("its unlogged updates are not those since its last row")
+    return Log(logged, metrics, stats)
+
+
+def _stats_of(entry: object, env: TrainEnv) -> UpdateStats:
+    """The stats of some updates in a row; every array has an axis of updates first."""
+    _check_names(entry, ("loss", "rollout"), "unlogged updates")
+    assert isinstance(entry, dict)
+    loss, rollout = entry["loss"], entry["rollout"]
+    _check_names(loss, LossStats._fields, "unlogged losses")
+    _check_names(rollout, RolloutMetrics._fields, "unlogged rollouts")
+    named = {name: rollout[name] for name in ("sums", "maxima")}
+    if not all(is_object(values) for values in named.values()):
+        raise WrongPart("its unlogged sums or maxima are no objects")
+    single = {name: value for name, value in rollout.items() if name not in named}
+    flat = [*loss.values(), *single.values(), *(value for values in named.values() for value in values.values())]
+    if not all(_is_numeric(array) for array in flat):
+        raise WrongPart("its unlogged updates hold what is no array of numbers")
+    updates = single["episodes"].shape[:1]
+    wide = single["component_sums"]
+    if len(updates) != 1 or any(array.shape != updates for array in flat if array is not wide):
+        raise WrongPart("its unlogged updates are of different numbers")
+    if wide.shape != (*updates, len(env.components)):
+        raise WrongPart("its unlogged updates are of other reward components")
+    return UpdateStats(LossStats(**loss), RolloutMetrics(**rollout))
+
+
+def _check_names(value: object, names: Collection[str], what: str) -> None:
+    if not is_object(value) or value.keys() != set(names):
+        raise WrongPart(f"its {what} must be made of {', '.join(names)}")
+
+
+def _is_numeric(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"

@@ -1,0 +1,88 @@
+"""Gymnasium's spaces as plain values and back, as far as a policy needs them."""
+
+import math
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from parity.reading import is_count, is_number, is_object, shown
+
+MOST_VALUES = 2**18
+"""How many numbers an observation that a file describes may have."""
+_MOST_PARTS = 100
+_DTYPES = ("float32", "float64", "uint8", "int8", "int16", "int32", "int64")
+
+
+class SpaceError(Exception):
+    """A value describes no space."""
+
+
+def told_space(space: "spaces.Space[Any]") -> dict[str, Any] | None:
+    """A Box, Discrete or MultiBinary space, or a Dict of them, as plain values; None for another one.
+
+    Of a Box with many bounds only the outermost are told, and null is infinity.
+    """
+    if isinstance(space, spaces.Dict):
+        parts = {name: told_space(part) for name, part in space.spaces.items()}
+        return None if None in parts.values() else {"kind": "Dict", "spaces": parts}
+    if isinstance(space, spaces.Box):
+        bounds = {"low": _told_bound(space.low.min()), "high": _told_bound(space.high.max())}
+        return {"kind": "Box", "shape": list(space.shape), "dtype": str(space.dtype), **bounds}
+    if isinstance(space, spaces.Discrete):
+        return {"kind": "Discrete", "n": int(space.n), "start": int(space.start)}
+    if isinstance(space, spaces.MultiBinary):
+        return {"kind": "MultiBinary", "n": space.n if isinstance(space.n, int) else list(space.shape)}
+    return None
+
+
+def _told_bound(bound: np.generic) -> float | int | None:
+    value = bound.item()
+    return value if math.isfinite(value) else None
+
+
+def space_of(told: object) -> "spaces.Space[Any]":
+    """The space that plain values tell; raises SpaceError where they tell none."""
+    if is_object(told) and told.keys() == {"kind", "spaces"} and told["kind"] == "Dict":
+        parts = told["spaces"]
+        if not is_object(parts) or not 0 < len(parts) <= _MOST_PARTS:
+            raise SpaceError("a Dict space in it has no parts, or too many")
+        space = spaces.Dict({name: _simple_space(part) for name, part in parts.items()})
+        if spaces.flatdim(space) > MOST_VALUES:
+            raise SpaceError(f"its observations have more than {MOST_VALUES:,} numbers")
+        return space
+    return _simple_space(told)
+
+
+def _simple_space(told: object) -> "spaces.Space[Any]":
+    if not is_object(told):
+        raise SpaceError("a space in it is no object")
+    match told:
+        case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
+            bounds = (-math.inf if low is None else low, math.inf if high is None else high)
+            is_known = isinstance(dtype, str) and dtype in _DTYPES
+            if _is_shape(shape) and is_known and all(bound is None or is_number(bound) for bound in (low, high)):
+                return _box(bounds, shape, np.dtype(dtype))
+        case {"kind": "Discrete", "n": n, "start": start}:
+            if is_count(n, MOST_VALUES) and n and is_count(start, MOST_VALUES):
+                return spaces.Discrete(n, start=start)
+        case {"kind": "MultiBinary", "n": n}:
+            if _is_shape(n if isinstance(n, list) else [n]):
+                return spaces.MultiBinary(n)
+    raise SpaceError(f"a space in it, of the kind {shown(told.get('kind'))}, is none that MaskablePPO takes")
+
+
+def _box(bounds: tuple[float, float], shape: list[int], dtype: "np.dtype[Any]") -> spaces.Box:
+    try:
+        return spaces.Box(*bounds, tuple(shape), dtype.type)
+    except Exception as error:  # bounds that the dtype does not have
+        raise SpaceError(f"a Box in it has bounds that {dtype} does not have") from error
+
+
+def _is_shape(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and 0 < len(value) <= 8
+        and all(is_count(length, MOST_VALUES + 1) and length for length in value)
+        and math.prod(value) <= MOST_VALUES
+    )

@@ -1,0 +1,161 @@
+"""Files that somebody hands in: what is no ordinary file, or claims more than it is, is refused at once."""
+
+from __future__ import annotations
+
+import io
+import os
+import tracemalloc
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from parity.reading import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_zip, shown
+
+
+def a_pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "pipe")
+    return folder / "pipe"
+
+
+def a_big_file(folder: Path) -> Path:
+    with (folder / "big").open("wb") as file:
+        file.truncate(2 * MIB + 1)
+    return folder / "big"
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (a_pipe, "it is a pipe, a device or the like"),
+        (lambda folder: Path("/dev/zero"), "it is a pipe, a device or the like"),
+        (lambda folder: folder, "Is a directory"),
+        (a_big_file, "it is larger than 2 MiB, the most that is read of such a file"),
+        (lambda folder: folder / ("x" * 300), "File name too long"),
+        (lambda folder: folder / "a\0b", "embedded null byte"),
+    ],
+    ids=["pipe", "device", "folder", "big", "long name", "null byte"],
+)
+def test_only_regular_files_up_to_a_size_are_read(make: Callable[[Path], Path], sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match=sentence):
+        read_bytes(make(tmp_path), 2 * MIB)
+
+
+def test_a_link_to_a_regular_file_is_followed_and_a_missing_file_is_the_callers_to_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"content")
+    (tmp_path / "link").symlink_to("file")
+    assert read_bytes(tmp_path / "link", MIB) == b"content"
+    with pytest.raises(FileNotFoundError):
+        read_bytes(tmp_path / "none", MIB)
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b'{"a": \xff}', "no UTF-8 text"),
+        (b"{", "no JSON"),
+        (b"", "no JSON"),
+        (b'{"a": 1, "b": 2, "a": 3}', "it names 'a' twice"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"a":' * 200_000, "nested too deeply"),
+        (b"9" * 5000, "no JSON"),
+    ],
+)
+def test_what_is_no_json_is_said_in_one_line(content: bytes, fault: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(Unreadable, match=fault) as caught:
+        read_json(tmp_path / "file", MIB)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_good_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text('{"é": [1, 2.5, null]}', encoding="utf-8")
+    assert read_text(tmp_path / "file", MIB).startswith("{")
+    assert read_json(tmp_path / "file", MIB) == {"é": [1, 2.5, None]}
+    arrays: dict[str, Any] = {
+        "a": np.arange(6, dtype=np.uint8).reshape(2, 3),
+        "b/c": np.asfortranarray(np.eye(3)),
+        "d": np.float32(2),
+    }
+    arrays["none"] = np.zeros((0, 3))
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "a.npz", **arrays)
+        back = read_npz(tmp_path / "a.npz", MIB)
+        assert back.keys() == arrays.keys()
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(back[name], array)
+            assert back[name].dtype == array.dtype
+
+
+def zipped(files: dict[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", kind) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
+def a_liar() -> bytes:
+    """An archive whose only file claims ten bytes and unpacks to 64 MiB."""
+    bomb = zlib.compressobj(wbits=-15)
+    packed = bomb.compress(bytes(64 * MIB)) + bomb.flush()
+    size = zlib.crc32(bytes(10)).to_bytes(4, "little") + len(packed).to_bytes(4, "little") + b"\x0a\0\0\0"
+    local = b"PK\3\4\x14\0\0\0\x08\0" + bytes(4) + size + b"\1\0\0\0a" + packed
+    central = b"PK\1\2\x14\0\x14\0\0\0\x08\0" + bytes(4) + size + b"\1\0" + bytes(16) + b"a"
+    end = b"PK\5\6" + bytes(4) + b"\1\0\1\0" + len(central).to_bytes(4, "little") + len(local).to_bytes(4, "little")
+    return local + central + end + b"\0\0"
+
+
+def test_an_archive_unpacks_to_no_more_than_its_limit_and_its_own_claims() -> None:
+    bomb, liar = zipped({"a": bytes(64 * MIB)}), a_liar()
+    assert max(len(bomb), len(liar)) < MIB
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unreadable, match="unpacked it is larger than 2 MiB"):
+            read_zip(bomb, 2 * MIB)
+        assert read_zip(liar, 2 * MIB) == {"a": bytes(10)}
+        assert tracemalloc.get_traced_memory()[1] < 8 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_archives_of_another_form_are_refused() -> None:
+    twice = io.BytesIO()
+    with zipfile.ZipFile(twice, "w") as archive:
+        archive.writestr("a", b"1")
+        archive.writestr("a", b"2")
+    for content, fault in (
+        (b"", "no zip archive"),
+        (b"PK\3\4 half a zip", "no zip archive"),
+        (zipped({"a": b"1"})[:-30], "no zip archive"),
+        (zipped({"a": bytes(100)}, zipfile.ZIP_LZMA), "packed in another way"),
+        (twice.getvalue(), "several files of one name"),
+        (zipped({"a": b"unpacked"}, zipfile.ZIP_STORED).replace(b"unpacked", b"unpacket"), "damaged one"),
+    ):
+        with pytest.raises(Unreadable, match=fault):
+            read_zip(content, MIB)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [("(1000000000000,)", "<f4"), ("(-1,)", "<f4"), ("(3,)", "|O"), ("(True, 3)", "<f4"), ("3", "<f4"), ("(1,)", "(")],
+)
+def test_an_array_that_claims_to_be_another_takes_no_memory(shape: str, dtype: str, tmp_path: Path) -> None:
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    array = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(8)
+    (tmp_path / "a.npz").write_bytes(zipped({"weights.npy": array}))
+    with pytest.raises(Unreadable, match=r"its part 'weights.npy' is no array of numbers"):
+        read_npz(tmp_path / "a.npz", MIB)
+
+
+def test_what_a_message_quotes_is_short_and_on_one_line() -> None:
+    for value in ("a\nb" * 100, "\ud800", 10**5000, [1] * 100, -3, 2.5, None, {"a": 1}, b"\n"):
+        said = shown(value)
+        assert len(said) < 400
+        assert said.isprintable()
+        assert said.isascii()

@@ -1,0 +1,402 @@
+"""Checkpoints and parameters that somebody hands in: whatever is wrong with one is a sentence, and soon."""
+
+import hashlib
+import os
+import pickle
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+import pytest
+from flax.traverse_util import flatten_dict
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from parity.errors import ParityError, UsageError
+from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
+from worldkit.purejaxrl import plain_pickle
+from worldkit.purejaxrl.checkpointing import (
+    CheckpointError,
+    check_fits,
+    check_metrics,
+    load_params,
+    read_checkpoint,
+    restored,
+    save_checkpoint,
+)
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import Log, LoopState, Progress
+from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.purejaxrl.policy import load_logits
+from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
+from worldkit.purejaxrl.update import UpdateStats, init_runner
+from worldkit.settings import kept
+
+from .conftest import SMALL
+from .free_engine import FreeEnv
+
+ENV = FreeEnv()
+DONE, LOGGED = Progress(20, 20 * SMALL.batch_size, 1.5), Progress(18, 18 * SMALL.batch_size, 1.25)
+LEAF = ".train_state.params['params']['value']['bias']"
+Payload = dict[str, Any]
+
+
+class Good(NamedTuple):
+    """A good checkpoint: its payload, its file, and a new run that it fits."""
+
+    payload: Payload
+    data: bytes
+    fresh: RunnerState
+
+
+def stats(updates: int) -> UpdateStats:
+    """The stats of some updates."""
+    each: Any = np.zeros(updates, np.float32)
+    rollout: dict[str, Any] = dict.fromkeys(RolloutMetrics._fields, each) | {
+        "sums": {"share": each},
+        "maxima": {"most": each},
+    }
+    rollout["component_sums"] = np.zeros((updates, len(ENV.components)), np.float32)
+    return UpdateStats(LossStats(**dict.fromkeys(LossStats._fields, each)), RolloutMetrics(**rollout))
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Good:
+    path = tmp_path_factory.mktemp("good") / "checkpoint_20.pkl"
+    fresh = init_runner(SMALL, ENV)
+    save_checkpoint(
+        path, LoopState(fresh, DONE, Log(LOGGED, {"train/entropy": 1.0}, (stats(1), stats(1)))), asdict(SMALL), ENV
+    )
+    data = path.read_bytes()
+    payload = plain_pickle.loads(plain_pickle.loads(data)["payload"])
+    return Good(payload, data, fresh)
+
+
+def sealed(payload: object) -> bytes:
+    """A checkpoint with this payload and the checksum that goes with it."""
+    packed = payload if isinstance(payload, bytes) else plain_pickle.dumps(payload)
+    whole = {"format": "free checkpoint", "version": 1, "sha256": hashlib.sha256(packed).hexdigest()}
+    return plain_pickle.dumps({**whole, "payload": packed})
+
+
+def changed(payload: Payload, place: tuple[Any, ...], value: object) -> Payload:
+    """The payload with another value at a place; ``...`` for a value removes what is there."""
+    name, *rest = place
+    copied: Any = payload.copy()
+    if rest:
+        copied[name] = changed(copied[name], tuple(rest), value)
+    elif value is ...:
+        del copied[name]
+    else:
+        copied[name] = value
+    return copied
+
+
+def go_on(path: Path, fresh: RunnerState) -> None:
+    """All that resuming does with a checkpoint before it plays."""
+    checkpoint = read_checkpoint(path, ENV)
+    kept(TrainConfig, checkpoint.config, path)
+    check_fits(checkpoint, path, fresh, ENV)
+    restored(checkpoint, path, fresh)
+    check_metrics(checkpoint, path, stats(1))
+
+
+def test_a_good_one_is_read(good: Good, tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint_20.pkl"
+    path.write_bytes(sealed(good.payload))
+    go_on(path, good.fresh)
+    assert read_checkpoint(path, ENV).log.at == LOGGED
+
+
+ONE = np.zeros(1, np.float32)
+WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
+    *(((name,), ..., f"it lacks '{name}'") for name in ("runner", "progress", "config", "rules_version", "metrics")),
+    (("logged",), ..., "it lacks 'logged'"),
+    (("unlogged",), ..., "it lacks 'unlogged'"),
+    (("runner",), [], "runner is no object of arrays"),
+    (("runner",), {LEAF: [1.0]}, "runner is no object of arrays"),
+    (("runner",), {}, "does not bear|bear out"),
+    (("runner", LEAF), np.array(["text"]), "runner is no object of arrays"),
+    (("runner", LEAF), np.array([np.nan], np.float32), "holds what is no number"),
+    (("runner", LEAF), np.array([np.inf], np.float32), "holds what is no number"),
+    (("runner", LEAF), ..., "is of another network"),
+    (("runner", LEAF), np.zeros(1, np.int32), "is of another network"),
+    (("runner", LEAF), np.zeros((1, 1), np.float32), "is of another network"),
+    (("runner", LEAF), np.zeros(0, np.float32), "is of another network"),
+    (("runner", ".train_state.more"), ONE, "is of another network"),
+    (("progress",), [20, 1, 1.0], "progress must be made of updates, timesteps, seconds"),
+    (("progress", "updates"), ..., "progress must be made of"),
+    (("progress", "epochs"), 3, "progress must be made of"),
+    (("progress", "updates"), -1, "the updates of its progress are -1"),
+    (("progress", "updates"), 2.0, "the updates of its progress are 2.0"),
+    (("progress", "updates"), True, "the updates of its progress are True"),
+    (("progress", "timesteps"), 2**63, "the timesteps of its progress are 92233"),
+    (("progress", "timesteps"), "many\n", r"the timesteps of its progress are 'many\\n'"),
+    (("progress", "seconds"), float("nan"), "the seconds of its progress are nan"),
+    (("progress", "seconds"), -0.5, "the seconds of its progress are -0.5"),
+    (("config",), None, "config is no object"),
+    (("config",), ["num_envs"], "config is no object"),
+    (("config", "num_envs"), 0, "keeps 0 as num_envs, which must be at least 1"),
+    (("config", "num_envs"), 10**12, "its num_envs is 1000000000000, which its arrays do not bear out"),
+    (("config", "num_layers"), 10**9, "its num_layers is 1000000000, which"),
+    (("config", "hidden_dim"), "wide", "its hidden_dim is 'wide', which"),
+    (("config", "learning_rate"), "fast", "keeps 'fast' as learning_rate, which must be a number"),
+    (("config", "learning_rate"), float("nan"), "keeps nan as learning_rate, which must be a number"),
+    (("config", "learning_rate"), 10**400, "which must be a number"),
+    (("progress", "seconds"), 10**400, "the seconds of its progress are a value of type int"),
+    (("config", "gamma"), 2.0, "keeps 2.0 as gamma, which must lie between 0 and 1"),
+    (("config", "seed"), -1, "which must lie between 0 and 2"),
+    (("config", "network"), 3, "keeps 3 as network, which must be a text"),
+    (("config", "dtype"), "float8", "keeps 'float8' as dtype, which must be float32 or bfloat16"),
+    (("config", "max_steps"), 2**31, "keeps 2147483648 as max_steps, which must be below 2"),
+    (("config", "log_interval"), 2**40, "keeps 1099511627776 as log_interval, which must be below 2"),
+    (("config", "max_steps"), 0.5, "keeps 0.5 as max_steps, which must be a whole number"),
+    (("rules_version",), 1, "its rules_version is 1"),
+    (("rules_version",), "0\n", r"its rules_version is '0\\n'"),
+    (("metrics",), {"loss": "low"}, "metrics are no object of numbers"),
+    (("metrics",), [], "metrics are no object of numbers"),
+    (("logged", "updates"), 21, "log is ahead of its progress"),
+    (("logged",), None, "log must be made of"),
+    (("unlogged",), {}, "unlogged updates are no list"),
+    (("unlogged",), [], "not those since its last row"),
+    (("unlogged", 0), {"loss": {}}, "unlogged updates must be made of loss, rollout"),
+    (("unlogged", 0, "loss", "entropy"), ..., "unlogged losses must be made of"),
+    (("unlogged", 0, "loss", "entropy"), 1.0, "no array of numbers"),
+    (("unlogged", 0, "rollout", "episodes"), np.zeros(2), "of different numbers"),
+    (("unlogged", 0, "rollout", "episodes"), np.array(0.0), "of different numbers"),
+    (("unlogged", 0, "rollout", "component_sums"), np.zeros((1, 3)), "of other reward components"),
+    (("unlogged", 0, "rollout", "sums"), [], "sums or maxima are no objects"),
+    (("unlogged", 0, "rollout", "sums"), {}, "holds other metrics than this world has"),
+    (("unlogged", 0, "rollout", "maxima"), {"most": ONE, "least": ONE}, "holds other metrics"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "sentence"), WRONG_PAYLOADS, ids=lambda part: str(part)[:40])
+def test_a_wrong_payload_under_a_right_checksum_is_one_sentence(
+    good: Good, place: tuple[Any, ...], value: object, sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "checkpoint_20.pkl"
+    path.write_bytes(sealed(changed(good.payload, place, value)))
+    with pytest.raises(ParityError, match=sentence) as caught:
+        go_on(path, good.fresh)
+    assert is_one_line(caught.value)
+
+
+FRAME = b"\x80\x04"
+ENTRY = b"\x8c\x01a"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "it is damaged"),
+        (b".", "it is damaged"),
+        (FRAME + b"}", "it is damaged"),
+        (FRAME + b"}}.", "it is damaged"),
+        (FRAME + b"a.", "it is damaged"),
+        (FRAME + b"}(" + ENTRY + b"u.", "it is damaged"),
+        (FRAME + b"}(" + ENTRY + b"K\1" + ENTRY + b"K\2u.", "it names 'a' twice"),
+        (FRAME + b"}K\1K\1s.", "a name in it is no text"),
+        (FRAME + b"]" * 200_000 + b"a" * 199_999 + b".", "nested too deeply"),
+        (FRAME + b"}" + (ENTRY + b"}") * 100_000 + b"s" * 100_000 + b".", "nested too deeply"),
+        (FRAME + b"\x8c\x02\xff\xfe.", "it is damaged"),
+        (FRAME + b"\x8e" + (2**60).to_bytes(8, "little") + b"x.", "it is damaged"),
+        (FRAME + b"\x8d" + b"\xff" * 8 + b"x.", "it is damaged"),
+        (FRAME + b"K\1r\xff\xff\xff\x7f.", "pickle's operation LONG_BINPUT"),
+        (FRAME + b"j\xff\xff\xff\x7f.", "it is damaged"),
+        (FRAME + b"]\x94(" + b"h\0" * 9 + b"e.", "one object in several places"),
+        (FRAME + b"\x96" + (2**40).to_bytes(8, "little") + b".", "it is damaged"),
+        (FRAME + b"\x8a\xffx.", "it is damaged"),
+        (b"cos\nsystem\n(S'true'\ntR.", r"it names os.system"),
+        (FRAME + b"\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", r"it names os.system"),
+        (b"(S'true'\nios\nsystem\n.", "operation STRING|it names|operation INST"),
+        (b"\x80\x02\x82\x01.", "operation EXT1"),
+        (FRAME + b"K\1Q.", "operation BINPERSID"),
+        (b"Pobject\n.", "operation PERSID"),
+        (pickle.dumps({1, 2}), "operation EMPTY_SET"),
+        (pickle.dumps({"a": (1,)}), "operation TUPLE1"),
+        (pickle.dumps([1, 2]), "something else than a run of free"),
+        (pickle.dumps({"format": "free checkpoint"}), "format is version None"),
+        (pickle.dumps({"format": "free checkpoint", "version": "\n"}), r"version '\\n'"),
+        (pickle.dumps({"format": "free checkpoint", "version": 1}), "checksum is wrong"),
+        (pickle.dumps({"format": "free checkpoint", "version": 1, "payload": b"", "sha256": 3}), "checksum is wrong"),
+        (sealed(b""), "it is damaged"),
+        (sealed([]), "it lacks 'progress'"),
+        (sealed(b"\x80\x04}."), "it lacks 'progress'"),
+        (sealed(pickle.dumps({"runner": {"x": {"__array__": "|O", "shape": [1], "data": b"x" * 8}}})), "holds objects"),
+        (sealed(pickle.dumps({"x": {"__array__": "<f4", "shape": [10**12], "data": b"x"}})), "it is damaged"),
+        (sealed(pickle.dumps({"x": {"__array__": "<f4", "shape": "wide", "data": b"xxxx"}})), "it is damaged"),
+        (sealed(pickle.dumps({"x": {"__array__": 3, "shape": [1], "data": b"xxxx"}})), "it is damaged"),
+        (sealed(pickle.dumps({"x": {"__array__": "<f4"}})), "it is damaged"),
+    ],
+    ids=lambda part: repr(part)[:50],
+)
+def test_a_wrong_pickle_is_one_sentence_and_takes_no_memory(content: bytes, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint_20.pkl"
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CheckpointError, match=sentence) as caught:
+            read_checkpoint(path, ENV)
+        assert tracemalloc.get_traced_memory()[1] < 2**27
+    finally:
+        tracemalloc.stop()
+    assert is_one_line(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: os.mkfifo(path), "it is a pipe, a device or the like"),
+        (lambda path: path.symlink_to("/dev/zero"), "it is a pipe, a device or the like"),
+        (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.symlink_to(path), "symbolic links"),
+        (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**32 + 1), "larger than [24] GiB"),
+    ],
+    ids=["pipe", "device", "folder", "loop", "too large"],
+)
+@pytest.mark.parametrize("reader", [partial(read_checkpoint, env=ENV), load_params], ids=["checkpoint", "parameters"])
+def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
+    reader: Callable[[Path], object], make: Callable[[Path], None], sentence: str, tmp_path: Path
+) -> None:
+    make(tmp_path / "file")
+    with pytest.raises(ParityError, match=sentence):
+        reader(tmp_path / "file")
+    with pytest.raises(ParityError, match="File name too long"):
+        reader(tmp_path / ("x" * 300))
+
+
+def test_a_checkpoint_that_could_not_be_read_again_is_not_written(
+    good: Good, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("worldkit.purejaxrl.checkpointing.LIMIT", 0)
+    with pytest.raises(CheckpointError, match="would be larger than 0 GiB, the most that is read of a checkpoint"):
+        save_checkpoint(tmp_path / "checkpoint_1.pkl", LoopState(good.fresh, DONE, Log(DONE)), {}, ENV)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def arrays(good: Good) -> dict[str, np.ndarray]:
+    """The parameters of a network by their paths."""
+    return {name: np.asarray(leaf) for name, leaf in flatten_dict(good.fresh.train_state.params, sep="/").items()}
+
+
+def play(path: Path) -> None:
+    """Read parameters and find out whether they take the world's observations."""
+    logits = load_logits(path, ENV.networks)
+    jax.eval_shape(logits, jax.ShapeDtypeStruct((1, *ENV.observation_shape), np.float32))
+
+
+HIDDEN = "params/hidden_0/kernel"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({HIDDEN: None}, "not those of an ActorCritic"),
+        ({"params/value/kernel": None}, "a network for other observations"),
+        ({HIDDEN: np.zeros((7, 32), np.float32)}, "a network for other observations"),
+        ({HIDDEN: np.zeros(3, np.float32)}, "not those of an ActorCritic"),
+        ({"params/policy/bias": np.zeros(3, np.float32)}, "a network for other observations"),
+        ({"params/policy/bias": np.full(rules_size := ENV.num_actions, np.nan, np.float32)}, "not made of numbers"),
+        ({HIDDEN: np.zeros((2, 2), np.int32)}, "'params/hidden_0/kernel' is not made of numbers"),
+        ({HIDDEN: np.array(["text"])}, "is not made of numbers"),
+        ({"params": np.zeros(1)}, "'params' is an array and holds others"),
+        ({"params/hidden_0": np.zeros(1)}, "'params/hidden_0' is an array and holds others"),
+        ({"params/hidden_7x": np.zeros(1)}, "a network for other observations"),
+        ({"two\nlines": np.array("x")}, r"'two\\nlines' is not made of numbers"),
+        (dict.fromkeys([HIDDEN]), "not those of an ActorCritic"),
+    ],
+    ids=lambda part: str(part)[:40],
+)
+def test_wrong_parameters_are_one_sentence(
+    arrays: dict[str, np.ndarray], change: dict[str, np.ndarray | None], sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "params_1.npz"
+    np.savez(path, **{name: array for name, array in {**arrays, **change}.items() if array is not None})  # type: ignore[arg-type]
+    with pytest.raises(ParityError, match=sentence) as caught:
+        play(path)
+    assert is_one_line(caught.value)
+
+
+def test_parameters_that_need_a_pickle_or_unpack_without_end_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "params_1.npz"
+    np.savez(path, weights=np.array([object()]))
+    with pytest.raises(ParityError, match=r"cannot be read \(its part 'weights.npy' is no array of numbers"):
+        load_params(path)
+
+
+def check(path: Path, content: bytes, read: Callable[[], object]) -> None:
+    path.write_bytes(content)
+    said_or_read(read)
+
+
+def mutated_checkpoints(good: Good, path: Path, examples: int) -> None:
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.data())
+    def every_one_is_read_or_refused(data: st.DataObject) -> None:
+        kind = data.draw(st.sampled_from(("file", "payload", "tree", "tree", "tree", "envelope")))
+        if kind == "file":
+            content = data.draw(damaged(good.data))
+        elif kind == "payload":
+            small = plain_pickle.dumps(changed(good.payload, ("runner",), {LEAF: ONE}))
+            content = sealed(data.draw(damaged(small)))
+        elif kind == "tree":
+            content = sealed(data.draw(altered(good.payload, WRONG + ARRAYS)))
+        else:
+            content = plain_pickle.dumps(data.draw(altered(plain_pickle.loads(good.data), WRONG + ARRAYS)))
+        check(path, content, lambda: go_on(path, good.fresh))
+
+    every_one_is_read_or_refused()
+
+
+def mutated_parameters(arrays: dict[str, np.ndarray], path: Path, examples: int) -> None:
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+    whole = path.read_bytes()
+    numbers: list[Any] = [np.asarray(value) for value in ARRAYS]
+
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.data())
+    def every_one_is_read_or_refused(data: st.DataObject) -> None:
+        if data.draw(st.booleans()):
+            check(path, data.draw(damaged(whole)), lambda: play(path))
+            return
+        tree = data.draw(altered(arrays, numbers))
+        if isinstance(tree, dict):
+            np.savez(path, **tree)
+            said_or_read(lambda: play(path))
+
+    every_one_is_read_or_refused()
+
+
+def test_mutated_checkpoints_are_read_or_refused(good: Good, tmp_path: Path) -> None:
+    mutated_checkpoints(good, tmp_path / "checkpoint_20.pkl", 200)
+
+
+def test_mutated_parameters_are_read_or_refused(arrays: dict[str, np.ndarray], tmp_path: Path) -> None:
+    mutated_parameters(arrays, tmp_path / "params_20.npz", 100)
+
+
+@pytest.mark.long
+def test_many_mutated_checkpoints_are_read_or_refused(good: Good, tmp_path: Path) -> None:
+    mutated_checkpoints(good, tmp_path / "checkpoint_20.pkl", 10_000)
+
+
+@pytest.mark.long
+def test_many_mutated_parameters_are_read_or_refused(arrays: dict[str, np.ndarray], tmp_path: Path) -> None:
+    mutated_parameters(arrays, tmp_path / "params_20.npz", 5_000)
+
+
+def test_settings_of_other_types_name_their_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"config.json keeps True as num_envs, which must be a whole number"):
+        kept(TrainConfig, {"num_envs": True}, tmp_path / "config.json")
+    assert kept(TrainConfig, {"num_envs": 3, "max_steps": None, "gamma": 1, "other": []}, tmp_path) == {
+        "num_envs": 3,
+        "max_steps": None,
+        "gamma": 1,
+    }
