@@ -20,17 +20,18 @@ class HackMatrixEnv(WorldEnv):
 
     Reward: the sum of table W. ``info["reward_breakdown"]`` has its 15 components.
 
-    Info, after every reset and step: ``action_mask``, ``seed`` (of this game), ``stage``, ``score``, ``hp``,
-    ``turn``. After a step also ``reward_breakdown`` and, only when true, ``invalid_action``,
-    ``stage_complete``, ``death``, ``victory``. At the end ``episode_stats``: ``return``, ``reward_breakdown``,
-    ``actions`` (move, siphon, program), ``programs_used``, ``highest_stage`` (9: won), ``steps``.
+    Info, after every reset and step: ``action_mask``, ``seed`` (of this game, as int64: ``seed % 2**64`` is the seed),
+    ``stage``, ``score``, ``hp``, ``turn``. After a step also ``reward_breakdown`` and, only when true,
+    ``invalid_action``, ``stage_complete``, ``death``, ``victory``. At the end ``episode_stats``: ``return``,
+    ``reward_breakdown``, ``actions`` (move, siphon, program), ``programs_used``, ``highest_stage`` (9: won),
+    ``steps``.
 
     Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s* (R1). Without a seed comes
     the game that follows by R6, the first time a random one. ``options={"state": S}`` starts from a complete
     state, as ``get_state`` gives it (the dict S of docs/protocol.md).
 
-    End: terminated at hp 0, at victory and after an invalid action (C4). The game never truncates; wrap it in
-    ``TimeLimit``, or pass ``max_episode_steps`` to ``gym.make``.
+    End: terminated at hp 0, at victory and after an invalid action (C4). The game never truncates; pass
+    ``max_episode_steps``, here or to ``gym.make``.
 
     Args:
         render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
@@ -38,6 +39,7 @@ class HackMatrixEnv(WorldEnv):
         deadline: seconds that the Swift engine may take for an answer; None: 10.
         restart: start the engine again when it fails: the episode is truncated, and
             ``info["engine_restarted"]`` says why. Otherwise SwiftEngineError is raised.
+        max_episode_steps: an episode is truncated after this many steps.
 
     Raises:
         UsageError: an argument is wrong.
@@ -53,8 +55,16 @@ class HackMatrixEnv(WorldEnv):
         engine: str = "swift",
         deadline: float | None = None,
         restart: bool = False,
+        max_episode_steps: int | None = None,
     ) -> None:
-        super().__init__(ENV_SPEC, render_mode, engine=engine, deadline=deadline, restart=restart)
+        super().__init__(
+            ENV_SPEC,
+            render_mode,
+            engine=engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=max_episode_steps,
+        )
 
 
 class HackMatrixVectorEnv(WorldVectorEnv):

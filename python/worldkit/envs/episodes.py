@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from parity import BatchStep, EngineError, EngineOptions, State, UsageError, World
 from parity.engine import Array, Slots
+from worldkit.envs.limits import check_limit
 from worldkit.envs.statistics import Statistics
 
 T = TypeVar("T")
@@ -49,10 +50,11 @@ class Episodes:
         engine: one of the world's engines; None: its first.
         deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
         restart: whether to start a failed engine again.
-        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+        max_episode_steps: an episode is truncated after this many steps, even where it terminates with the last of
+            them, as ``TimeLimit`` of Gymnasium does; None and -1: only when the world says so.
 
     Raises:
-        UsageError: there is no such engine.
+        UsageError: there is no such engine, or the limit is below 1.
         EngineError: the engine cannot be started or, later, fails.
     """
 
@@ -79,7 +81,7 @@ class Episodes:
         self.num_games = num_games
         self._num_components = len(world.components)
         self._open = partial(world.engines[name], num_games, EngineOptions(packed=True, deadline=deadline))
-        self._restart, self._max_episode_steps = restart, max_episode_steps
+        self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
         self._all: Slots = np.arange(num_games)
         self._actions = np.zeros(num_games, np.int32)
         self._lost = np.zeros(num_games, np.bool_)
@@ -128,7 +130,7 @@ class Episodes:
         self.statistics.add(self._actions, components, self.facts, played)
         truncated = lost.copy() if step.truncated is None else lost | step.truncated
         if self._max_episode_steps is not None:
-            truncated |= (self.statistics.steps >= self._max_episode_steps) & ~terminated
+            truncated |= self.statistics.steps >= self._max_episode_steps
         events = self._no_events if step.events is None else self._of_played(step.events)
         return EpisodeStep(self._of_played(step.reward), components, events, terminated, truncated, lost, self._failure)
 

@@ -10,6 +10,7 @@ from parity.errors import UsageError
 from worldkit.envs import infos
 from worldkit.envs.arguments import check_action, check_seed
 from worldkit.envs.episodes import Episodes
+from worldkit.envs.limits import limit_of_make
 from worldkit.envs.spec import EnvSpec, Window
 
 _ONLY = np.zeros(1, np.intp)
@@ -23,8 +24,9 @@ class WorldEnv(gym.Env[Any, np.int64]):
     Action: Discrete. Which actions are valid says ``info["action_mask"]``, int8, as ``action_space.sample(mask)``
     takes it, and ``action_masks()``, bool, as MaskablePPO asks for it; neither costs a call to the engine.
 
-    Info, after every reset and step: ``action_mask``, ``seed`` (of this game) and the world's facts. After a step also
-    ``reward_breakdown`` and, only when true, the world's events. At the end ``episode_stats`` (`EnvSpec.summary`).
+    Info, after every reset and step: ``action_mask``, ``seed`` (of this game, as int64: ``seed % 2**64`` is the seed)
+    and the world's facts. After a step also ``reward_breakdown`` and, only when true, the world's events. At the end
+    ``episode_stats`` (`EnvSpec.summary`).
 
     Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed comes the game that
     follows by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
@@ -37,6 +39,8 @@ class WorldEnv(gym.Env[Any, np.int64]):
         deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
         restart: start the engine again when it fails: the episode is truncated, and
             ``info["engine_restarted"]`` says why. Otherwise EngineError is raised.
+        max_episode_steps: an episode is truncated after this many steps, or when the world says so; None: as many as
+            the ``gym.make`` that makes this environment is told.
 
     Raises:
         UsageError: an argument is wrong.
@@ -54,6 +58,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
         engine: str | None = None,
         deadline: float | None = None,
         restart: bool = False,
+        max_episode_steps: int | None = None,
     ) -> None:
         modes = spec.render_modes
         if render_mode not in (None, *modes):
@@ -61,7 +66,8 @@ class WorldEnv(gym.Env[Any, np.int64]):
         self.env_spec, self.render_mode, self.metadata = spec, render_mode, spec.metadata
         self.observation_space = spec.observation_space()
         self.action_space = spec.action_space()
-        self._episodes = Episodes(spec.world, 1, engine, deadline=deadline, restart=restart)
+        limit = limit_of_make() if max_episode_steps is None else max_episode_steps
+        self._episodes = Episodes(spec.world, 1, engine, deadline=deadline, restart=restart, max_episode_steps=limit)
         self._num_actions = len(spec.world.actions)
         self._window: Window | None = None
 

@@ -13,10 +13,16 @@ from worldkit.envs.statistics import Summary
 Bools = NDArray[np.bool_]
 
 
+def signed(seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Seeds as int64: ``seed % 2**64`` is the seed again. uint64 is a type that trainers' tensors hardly know."""
+    return seeds.astype(np.int64)
+
+
 def view_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> dict[str, Any]:
-    """What an info always says: action_mask (int8 (actions,)), seed (uint64), and the world's facts."""
+    """What an info always says: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
     facts = dict(zip(spec.world.facts, episodes.facts[game].tolist(), strict=False))
-    return {"action_mask": episodes.mask[game].astype(np.int8), "seed": episodes.seeds[game], **facts}
+    seed = signed(episodes.seeds[game : game + 1]).item()
+    return {"action_mask": episodes.mask[game].astype(np.int8), "seed": seed, **facts}
 
 
 def step_of_one(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
@@ -40,7 +46,7 @@ def summary_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> Summary:
 def view_of_many(spec: EnvSpec, episodes: Episodes, where: Bools) -> dict[str, Any]:
     """``view_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
     facts = dict(zip(spec.world.facts, episodes.facts.T.copy(), strict=False))
-    return _present({"action_mask": episodes.mask.astype(np.int8), "seed": episodes.seeds.copy(), **facts}, where)
+    return _present({"action_mask": episodes.mask.astype(np.int8), "seed": signed(episodes.seeds), **facts}, where)
 
 
 def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bools) -> dict[str, Any]:

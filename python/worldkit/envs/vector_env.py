@@ -35,6 +35,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     Args:
         spec: the world.
         num_envs: how many games.
+        render_mode: ``ansi`` or ``rgb_array``, where the world draws that, or None.
         engine, deadline, restart: as in `gym_env.WorldEnv`.
         autoreset_mode: an AutoresetMode or its value.
         max_episode_steps: an episode is truncated after this many steps, or when the world says so.
@@ -48,6 +49,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self,
         spec: EnvSpec,
         num_envs: int = 1,
+        render_mode: str | None = None,
         *,
         engine: str | None = None,
         deadline: float | None = None,
@@ -60,8 +62,12 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         except ValueError:
             modes = ", ".join(mode.value for mode in AutoresetMode)
             raise UsageError(f"there is no autoreset mode {autoreset_mode!r}: choose one of {modes}.") from None
-        self.env_spec, self.num_envs = spec, num_envs
-        self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
+        drawn = [mode for mode in spec.render_modes if mode != "human"]  # a window shows one game
+        if render_mode not in (None, *drawn):
+            choice = f"choose one of {', '.join(drawn)}" if drawn else "leave it out"
+            raise UsageError(f"there is no render mode {render_mode!r} for many games: {choice}.")
+        self.env_spec, self.num_envs, self.render_mode = spec, num_envs, render_mode
+        self.metadata = {**spec.metadata, "render_modes": drawn, "autoreset_mode": self._mode}
         self.single_observation_space = spec.observation_space()
         self.single_action_space = spec.action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -130,6 +136,11 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     def get_states(self) -> list[State]:
         """The complete states of all games."""
         return self._episodes.get_states()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every game: texts for ``ansi``, uint8 (height, width, 3) each for ``rgb_array``; None without a mode."""
+        draw = {"ansi": self.env_spec.text, "rgb_array": self.env_spec.picture}.get(self.render_mode or "")
+        return None if draw is None else tuple(draw(state) for state in self.get_states())
 
     def close_extras(self, **_: Any) -> None:  # noqa: ANN401 - Gymnasium passes on what close() was given
         """End the engine."""

@@ -1,5 +1,6 @@
 """Any world for trainers written for gymnax 1.0 (an optional dependency: ``pip install gymnax``)."""
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -14,8 +15,8 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
     """A ``GymnaxStyle`` environment as a gymnax ``Environment`` with its six-value step.
 
     ``step`` returns (obs, state, reward, terminated, truncated, info); ``info`` has gymnax's
-    ``final_observation`` beside the wrapper's own entries, and ``action_mask`` of the state
-    returned. A game draws from its own seed, so the keys of ``step`` are not used.
+    ``final_observation`` in place of ``terminal_observation``. A game draws from its own seed, so the keys of
+    ``step`` are not used.
     """
 
     def __init__(self, env: GymnaxStyle) -> None:
@@ -23,16 +24,16 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
 
     @property
     def default_params(self) -> EnvParams:
-        """A world has no parameters."""
+        """The parameters that hold where none are given."""
         return self._env.default_params
 
+    @partial(jax.jit, static_argnames=("self",))
     def step(
         self, key: Array, state: EnvState, action: int | float | Array, params: EnvParams | None = None
     ) -> tuple[Array, EnvState, Array, Array, Array, dict[Any, Any]]:
         """Play one action, with auto-reset."""
-        obs, state, reward, _, info = self._env.step(key, state, jnp.asarray(action, jnp.int32), params)
-        final = info.pop("terminal_observation")
-        info |= {"final_observation": final, "action_mask": self._env.get_action_mask(state)}
+        obs, state, reward, _, info = self._env.step(key, state, jnp.asarray(action), params)
+        info["final_observation"] = info.pop("terminal_observation")
         return obs, state, reward, info["terminated"], info["truncated"], info
 
     def reset_env(self, key: Array, params: EnvParams) -> tuple[Array, EnvState]:
@@ -43,7 +44,7 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         self, key: Array, state: EnvState, action: int | float | Array, params: EnvParams
     ) -> tuple[Array, EnvState, Array, Array, dict[Any, Any]]:
         """Play one action without auto-reset; returns (obs, state, reward, terminated, info)."""
-        _, step = self._env.play(state, jnp.asarray(action, jnp.int32))
+        _, step = self._env.play(state, jnp.asarray(action), params)
         done = step.terminated | step.truncated
         game = jax.tree.map(lambda ended, ongoing: jnp.where(done, ended, ongoing), step.final, step.state)
         played = EnvState(game, state.steps + 1)
@@ -53,11 +54,13 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         """The observation of ``state``."""
         return self._env.observe(state)
 
+    def get_action_mask(self, state: EnvState) -> Array:
+        """The valid actions, bool (actions,)."""
+        return self._env.get_action_mask(state)
+
     def is_truncated(self, state: EnvState, params: EnvParams) -> Array:
         """Whether ``state``, as ``step_env`` returned it, has reached the time limit."""
-        if self._env.max_steps is None:
-            return jnp.zeros_like(state.steps, dtype=bool)
-        return state.steps >= self._env.max_steps
+        return state.steps >= params.max_steps_in_episode
 
     def is_terminated(self, state: EnvState, params: EnvParams) -> Array:
         """Whether the game is over: no action is valid any more."""
@@ -66,7 +69,7 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
     @property
     def name(self) -> str:
         """The world's name."""
-        return self._env.env.name
+        return self._env.name
 
     @property
     def num_actions(self) -> int:
@@ -75,11 +78,11 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
 
     def action_space(self, params: EnvParams | None = None) -> spaces.Discrete:
         """The actions, valid or not."""
-        return spaces.Discrete(self._env.num_actions)
+        return self._env.action_space(params)
 
     def observation_space(self, params: EnvParams | None = None) -> spaces.Box:
         """Numbers in the range that the world names."""
-        return spaces.Box(self._env.env.low, self._env.env.high, self._env.env.observation_shape, jnp.float32)
+        return self._env.observation_space(params)
 
     def state_space(self, params: EnvParams | None = None) -> EnvState:
         """The shapes and dtypes of a state, as a pytree of ``jax.ShapeDtypeStruct``."""

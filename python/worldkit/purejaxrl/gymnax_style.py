@@ -4,18 +4,30 @@ All methods work on one game; batch them with ``jax.vmap``. States carry the gam
 observations: what a caller does not use of a step, XLA removes.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from flax import struct
 from jax import Array
 
 from parity.errors import UsageError
+from worldkit.purejaxrl import _distrax  # noqa: F401 - trainers written for such environments import distrax
 from worldkit.purejaxrl.train_env import State, TrainEnv, TrainStep
 
+if TYPE_CHECKING:
+    from gymnax.environments import spaces
 
-class EnvParams(NamedTuple):
-    """Parameters of the environment in Gymnax's sense: a world has none."""
+NO_LIMIT = 2**31 - 1
+
+
+class EnvParams(struct.PyTreeNode):
+    """Parameters of the environment in Gymnax's sense; ``replace`` makes others of them.
+
+    max_steps_in_episode: an episode is truncated after this many steps; NO_LIMIT never does.
+    """
+
+    max_steps_in_episode: int | Array = NO_LIMIT
 
 
 class EnvState(NamedTuple):
@@ -26,10 +38,12 @@ class EnvState(NamedTuple):
 
 
 class GymnaxStyle:
-    """``env`` with Gymnax's interface: ``reset``, ``step`` and ``get_action_mask``.
+    """``env`` with Gymnax's interface: ``reset``, ``step``, the spaces and, beyond Gymnax, ``get_action_mask``.
 
-    ``max_steps`` truncates an episode after that many steps; None never does, and costs nothing.
-    A finished episode is replaced at once by the game that follows it.
+    ``max_steps`` truncates an episode after that many steps, unless the ``params`` handed to ``step`` say otherwise;
+    None never does, and costs nothing. A finished episode is replaced at once by the game that follows it.
+
+    Environments, params and states can be copied and pickled. The spaces are gymnax's (``pip install gymnax``).
     """
 
     def __init__(self, env: TrainEnv, max_steps: int | None = None) -> None:
@@ -39,9 +53,14 @@ class GymnaxStyle:
         self.max_steps = max_steps
 
     @property
+    def name(self) -> str:
+        """The world's name."""
+        return self.env.name
+
+    @property
     def default_params(self) -> EnvParams:
-        """The (empty) parameters that ``reset`` and ``step`` take."""
-        return EnvParams()
+        """The parameters that hold where ``reset`` and ``step`` are given none."""
+        return EnvParams() if self.max_steps is None else EnvParams(self.max_steps)
 
     @property
     def reward_names(self) -> tuple[str, ...]:
@@ -58,6 +77,18 @@ class GymnaxStyle:
         """How many numbers an observation has."""
         return self.env.observation_size
 
+    def action_space(self, params: EnvParams | None = None) -> "spaces.Discrete":
+        """The actions, valid or not."""
+        from gymnax.environments import spaces
+
+        return spaces.Discrete(self.num_actions)
+
+    def observation_space(self, params: EnvParams | None = None) -> "spaces.Box":
+        """Numbers in the range that the world names, float32."""
+        from gymnax.environments import spaces
+
+        return spaces.Box(self.env.low, self.env.high, self.env.observation_shape, jnp.float32)
+
     def reset(self, key: Array, params: EnvParams | None = None) -> tuple[Array, EnvState]:
         """Start a game whose seed is drawn from ``key``; returns (observation, state)."""
         state = self.reset_from_seed(jax.random.bits(key, (2,), jnp.uint32))
@@ -68,21 +99,22 @@ class GymnaxStyle:
         return EnvState(self.env.reset(seed), jnp.int32(0))
 
     def step(
-        self, key: Array, state: EnvState, action: Array, params: EnvParams | None = None
+        self, key: Array, state: EnvState, action: Array | int, params: EnvParams | None = None
     ) -> tuple[Array, EnvState, Array, Array, dict[str, Any]]:
         """Play one action; returns (obs, state, reward, done, info), auto-reset included.
 
-        ``key`` is unused: a game draws from its own seed. ``obs`` and ``state`` are those of
-        the next game where the episode ended. ``info`` speaks of the step itself:
+        ``key`` is unused: a game draws from its own seed. ``obs``, ``state`` and ``info["action_mask"]`` are those of
+        the next game where the episode ended. The rest of ``info`` speaks of the step itself:
         ``reward_breakdown`` (float32 by component, reward units), ``terminated``, ``truncated``, what the world
         says of a step, and ``terminal_observation``: what the episode itself shows after the action, which is
         ``obs`` unless the episode ended.
         """
-        following, step = self.play(state, action)
+        following, step = self.play(state, action, params)
         done = step.terminated | step.truncated
         obs = self.observe(following)
         earned = jax.vmap(self.env.reward)(jnp.diag(step.components))
         info = {
+            "action_mask": self.get_action_mask(following),
             "reward_breakdown": dict(zip(self.reward_names, earned, strict=True)),
             "terminated": step.terminated,
             "truncated": step.truncated,
@@ -91,11 +123,12 @@ class GymnaxStyle:
         }
         return obs, following, step.reward, done, info
 
-    def play(self, state: EnvState, action: Array) -> tuple[EnvState, TrainStep]:
+    def play(self, state: EnvState, action: Array | int, params: EnvParams | None = None) -> tuple[EnvState, TrainStep]:
         """Play one action as ``step`` does, without observing anything."""
+        limit = (self.default_params if params is None else params).max_steps_in_episode
         steps = state.steps + 1
-        truncate = None if self.max_steps is None else steps >= self.max_steps
-        step = self.env.step(state.game, action, truncate)
+        truncate = None if isinstance(limit, int) and limit == NO_LIMIT else steps >= limit
+        step = self.env.step(state.game, jnp.asarray(action, jnp.int32), truncate)
         return EnvState(step.state, jnp.where(step.terminated | step.truncated, 0, steps)), step
 
     def get_action_mask(self, state: EnvState) -> Array:
