@@ -7,47 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from parity import commands
+from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
 from parity.errors import ParityError
 from parity.guard import DEFAULT_TIMEOUT
 
+JOBS = Whole(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says in one sentence what is wrong, without the usage text."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"parity: {message} (see {self.prog} --help).\n")
-
-
-def _whole(least: int, below: int | None = None) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        span = f"{least} or more" if below is None else f"{least} … {below - 1}"
-        if (
-            not text.isascii()
-            or not text.isdigit()
-            or not (least <= int(text) and (below is None or int(text) < below))
-        ):
-            raise argparse.ArgumentTypeError(f"'{text}' is no whole number of {span}")
-        return int(text)
-
-    return read
-
-
-def _between(least: float, most: float) -> Callable[[str], float]:
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is no number in {least:g} … {most:g}")
-        return value
-
-    return read
 
 
 def _engines(text: str) -> tuple[str, str]:
@@ -57,18 +24,15 @@ def _engines(text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-_LONG = _between(0.01, 1e6)
-
-
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = _Parser(
+    parser = Parser(
         prog="parity",
         description="Hold two engines of a world to each other, step by step and bit for bit.",
         epilog=EXIT_CODES,
     )
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error arose")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
     def command(name: str, does: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
         added = subparsers.add_parser(name, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
@@ -80,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
         added.add_argument(
             "--timeout",
-            type=_LONG,
+            type=SECONDS,
             default=DEFAULT_TIMEOUT,
             metavar="SECONDS",
             help="how long an engine may take for one answer (default: %(default)g)",
@@ -110,7 +74,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     record = command("record", commands.record, "Record golden episodes on the reference engine.")
     _add_pair(record)
-    _add_play(record, steps=200, games=8)
+    _add_play(record, steps=200, games=8, seeds="games start from S, S+1, …")
     record.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the world's golden one)")
 
     mutants = command(
@@ -121,14 +85,14 @@ def build_parser() -> argparse.ArgumentParser:
     mutants.add_argument("--only", action="append", default=[], metavar="MUTANT", help="only this mutant; repeatable")
     mutants.add_argument(
         "--jobs",
-        type=_whole(1),
+        type=JOBS,
         default=os.cpu_count() or 1,
         metavar="N",
         help="mutants at a time (default: %(default)s, the cores)",
     )
     mutants.add_argument(
         "--run-timeout",
-        type=_LONG,
+        type=SECONDS,
         default=1800.0,
         metavar="SECONDS",
         help="how long the run of one mutant may take (default: %(default)g)",
@@ -142,17 +106,22 @@ def _add_pair(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_play(parser: argparse.ArgumentParser, *, steps: int, games: int, source: str = "uniform") -> None:
+SEEDS = "game i starts from S+i, every second one from a fixed multiple of 2^32 more"
+
+
+def _add_play(
+    parser: argparse.ArgumentParser, *, steps: int, games: int, source: str = "uniform", seeds: str = SEEDS
+) -> None:
     parser.add_argument(
-        "--steps", type=_whole(1), default=steps, metavar="N", help="steps of each game (default: %(default)s)"
+        "--steps", type=STEPS, default=steps, metavar="N", help="steps of each game (default: %(default)s)"
     )
-    parser.add_argument("--games", type=_whole(1), default=games, metavar="B", help="games (default: %(default)s)")
+    parser.add_argument("--games", type=GAMES, default=games, metavar="B", help="games (default: %(default)s)")
     parser.add_argument(
         "--seed",
-        type=_whole(0, 2**64),
+        type=SEED,
         default=0,
         metavar="S",
-        help="games start from S, S+1, …; choices are drawn from S too (default: 0)",
+        help=f"{seeds}; choices are drawn from S too (default: 0)",
     )
     parser.add_argument(
         "--source",
@@ -162,7 +131,7 @@ def _add_play(parser: argparse.ArgumentParser, *, steps: int, games: int, source
     )
     parser.add_argument(
         "--invalid",
-        type=_between(0, 1),
+        type=SHARE,
         default=0.01,
         metavar="SHARE",
         help="share of invalid actions mixed in (default: %(default)s)",
@@ -184,14 +153,14 @@ def _add_comparison(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-divergences",
-        type=_whole(1),
+        type=GAMES,
         default=1,
         metavar="N",
         help="diverging games to collect before the run stops (default: %(default)s)",
     )
     parser.add_argument(
         "--shrink-seconds",
-        type=_between(0, 1e6),
+        type=Real(0, SECONDS.most),
         default=60.0,
         metavar="SECONDS",
         help="time to spend on making a case small (default: %(default)g)",

@@ -279,7 +279,7 @@ def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     """Seeds ``seed``, ``seed + 1``, … (modulo 2⁶⁴) of a batch's games, (games,) uint64."""
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed {seed} is outside 0 … 2⁶⁴ − 1: choose one inside.")
-    return np.array([(seed + game) % 2**64 for game in range(games)], dtype=np.uint64)
+    return np.uint64(seed) + np.arange(games, dtype=np.uint64)
 
 
 def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.compare import STATE
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
 from parity.errors import EngineError, StateRefused
 from parity.world import World
@@ -60,7 +62,11 @@ class GuardedEngine(BatchEngine):
         self.name = name
         self._world = world
         self._timeout = timeout
-        self._engine = self._ask("start", world.engines[name], games, EngineOptions(marks=marks))
+        opened: object = self._ask("start", world.engines[name], games, EngineOptions(marks=marks))
+        if not isinstance(opened, BatchEngine):
+            kind = type(opened).__name__
+            raise EngineError(f"engine '{name}' is a {kind} and no parity.BatchEngine: derive its class from that one.")
+        self._engine = opened
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         return self._observed(self._ask("reset", self._engine.reset, seeds, slots), len(slots))
@@ -95,7 +101,12 @@ class GuardedEngine(BatchEngine):
 
     def get_state(self, slots: Slots) -> list[State]:
         states = self._ask("get_state", self._engine.get_state, slots)
+        if not isinstance(states, list) or len(states) != len(slots):
+            raise EngineError(f"engine '{self.name}' gives no list of {len(slots)} states: its get_state must.")
         for state in states:
+            fault = no_json(state)
+            if fault:
+                raise EngineError(f"engine '{self.name}' gives {fault}: its get_state must convert it.")
             missing = [name for name in self._world.state_fields if name not in state]
             if missing:
                 raise EngineError(
@@ -104,6 +115,10 @@ class GuardedEngine(BatchEngine):
         return states
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        for state in states:
+            fault = no_json(state)
+            if fault:
+                raise StateRefused(f"it holds {fault}.")
         return self._observed(self._ask("set_state", self._engine.set_state, states, slots), len(slots))
 
     def state_arrays(self) -> Mapping[str, Array] | None:
@@ -163,3 +178,30 @@ class GuardedEngine(BatchEngine):
             f"engine '{self.name}' gives {what} as {given}: "
             f"world '{self._world.name}' wants a numpy array, {dtype + ' ' if dtype else ''}{shape}."
         )
+
+
+def no_json(value: object, place: str = STATE) -> str | None:
+    """The first place of a state that is no JSON value, and why; None where all of it is.
+
+    Exactly JSON's types: a tuple, or a number of NumPy, would differ from what a trace file gives back.
+    """
+    if type(value) is dict:
+        named = (name for name in value if type(name) is not str)
+        wrong = next((f"a key of type {_kind(name)} in {place}" for name in named), None)
+        return wrong or _first(no_json(part, f"{place}.{name}") for name, part in value.items())
+    if type(value) is list:
+        return _first(no_json(part, f"{place}[{index}]") for index, part in enumerate(value))
+    if type(value) is float and not math.isfinite(value):
+        return f"{place} as {value}, which JSON has no number for"
+    if value is None or type(value) in (str, int, float, bool):
+        return None
+    return f"{place} as {_kind(value)}, where states are JSON values only (dict, list, str, int, float, bool, None)"
+
+
+def _first(faults: Iterable[str | None]) -> str | None:
+    return next((fault for fault in faults if fault), None)
+
+
+def _kind(value: object) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

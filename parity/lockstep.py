@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.compare import Difference
-from parity.engine import Array, Slots, State, game_seeds
+from parity.contract import check_engine, run_seeds
+from parity.engine import Array, Slots, State
 from parity.errors import EngineError, StateRefused
 from parity.guard import DEFAULT_TIMEOUT
 from parity.pair import Observed, Pair
@@ -124,7 +125,7 @@ class _Run:
 
     def begin(self) -> None:
         """Start every game."""
-        seen = self.pair.reset(game_seeds(self.settings.seed, self.pair.games))
+        seen = self.pair.reset(run_seeds(self.settings.seed, self.pair.games))
         self._note_seeds(self.pair.all)
         self.check(seen, self.pair.all)
         self.observation = seen.observation.copy()
@@ -234,8 +235,8 @@ def run(
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
     Both engines get the same seeds, states and actions and are never brought back together. A game in
-    which they differ leaves the run. ``progress`` is told the number of steps of each game so far. Raises
-    EngineError and UsageError.
+    which they differ leaves the run. In the end, where none does, each engine is held to its contract.
+    ``progress`` is told the number of steps of each game so far. Raises EngineError and UsageError.
     """
     rng = np.random.default_rng(settings.seed)
     source = open_source(settings.source, world, settings.games, rng)
@@ -253,6 +254,9 @@ def run(
         course.outcome.seconds = time.perf_counter() - began
         if settings.marks:
             course.outcome.marks = pair.marks()
+        if not course.outcome.divergences:
+            for engine in pair.both:
+                check_engine(world, engine, settings.seed, restarting=settings.auto_reset)
         return course.outcome
 
 

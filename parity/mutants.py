@@ -53,12 +53,15 @@ def chosen_benches(
 ) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
     """The benches of one engine, or all, with the mutants of the given names, or all; raises UsageError."""
     if not world.benches:
-        raise UsageError(f"world '{world.name}' has no mutants: give it a MutationBench.")
+        raise UsageError(f"world '{world.name}' has no benches and so no mutants: give it a MutationBench with some.")
     benches = [bench for bench in world.benches if engine in (None, bench.engine)]
     if not benches:
         known = ", ".join(bench.engine for bench in world.benches)
         raise UsageError(f"there are no mutants of engine '{engine}': choose among {known}.")
     names = {mutant.name for bench in benches for mutant in bench.mutants}
+    if not names:
+        empty = ", ".join(f"'{bench.engine}'" for bench in benches)
+        raise UsageError(f"the benches of world '{world.name}' ({empty}) hold no mutants: give them some.")
     unknown = [name for name in only if name not in names]
     if unknown:
         raise UsageError(f"there is no mutant '{unknown[0]}': choose among {', '.join(sorted(names))}.")
@@ -170,6 +173,9 @@ def _verdict(bench: MutationBench, mutant: Mutant, code: int, answer: dict[str, 
         return Verdict(bench.engine, mutant, SURVIVED, steps)
     if code == 1 and answer.get("divergences"):
         return Verdict(bench.engine, mutant, CAUGHT, steps, ", ".join(answer["divergences"][0]["fields"][:3]))
+    if code == EngineError.exit_code and f"engine '{bench.engine}' failed in start" in complaint:
+        # Imported inside the engine's factory, which the unchanged copy got through.
+        return Verdict(bench.engine, mutant, UNBUILDABLE, 0, complaint)
     if code == EngineError.exit_code:
         return Verdict(bench.engine, mutant, FAILED, steps, complaint)
     if code == UsageError.exit_code:

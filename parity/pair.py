@@ -53,14 +53,15 @@ class Pair:
         self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
         try:
             self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
-            self._arrays = all(engine.state_arrays() is not None for engine in self._both)
+            self._arrays = all(engine.state_arrays() is not None for engine in self.both)
         except BaseException:
             self.reference.close()
             raise
         self._counted: tuple[Array, Array] | None = None
 
     @property
-    def _both(self) -> tuple[GuardedEngine, GuardedEngine]:
+    def both(self) -> tuple[GuardedEngine, GuardedEngine]:
+        """The reference and the other one."""
         return self.reference, self.other
 
     def compare_marks(self) -> None:
@@ -81,12 +82,12 @@ class Pair:
 
     def step(self, actions: NDArray[np.int32], *, restarting: bool = False) -> Observed:
         """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended."""
-        for engine in self._both:
+        for engine in self.both:
             engine.begin_step(actions, restarting=restarting)
-        steps = [engine.step_restarting(actions) if restarting else engine.step(actions) for engine in self._both]
+        steps = [engine.step_restarting(actions) if restarting else engine.step(actions) for engine in self.both]
         fields = [
             self._step_fields(step) | self._situation_fields(engine, self.all)
-            for engine, step in zip(self._both, steps, strict=True)
+            for engine, step in zip(self.both, steps, strict=True)
         ]
         return Observed(fields[0], fields[1], steps[0].observation, steps[0])
 
@@ -107,19 +108,19 @@ class Pair:
 
     def check_states(self, slots: Slots) -> Observed:
         """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
-        expected, observed = ({STATE: engine.get_state(slots)} for engine in self._both)
+        expected, observed = ({STATE: engine.get_state(slots)} for engine in self.both)
         return Observed(expected, observed, np.zeros(0))
 
     def look(self) -> Observed:
         """Masks, seeds and states of all games as they stand."""
-        expected, observed = (self._situation_fields(engine, self.all) for engine in self._both)
+        expected, observed = (self._situation_fields(engine, self.all) for engine in self.both)
         return Observed(expected, observed, np.zeros(0))
 
     def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
-        observations = [do(engine) for engine in self._both]
+        observations = [do(engine) for engine in self.both]
         fields: list[Fields] = [
             {"observation": observation, **_facts(engine, slots), **self._situation_fields(engine, slots)}
-            for engine, observation in zip(self._both, observations, strict=True)
+            for engine, observation in zip(self.both, observations, strict=True)
         ]
         return Observed(fields[0], fields[1], observations[0])
 
@@ -172,7 +173,7 @@ class Pair:
 
     def close(self) -> None:
         """Close both engines."""
-        for engine in self._both:
+        for engine in self.both:
             engine.close()
 
     def __enter__(self) -> Self:

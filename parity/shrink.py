@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from parity.compare import families
+from parity.compare import STATE, Difference
 from parity.errors import StateRefused
 from parity.pair import Pair
 from parity.replay import differs_at, moments
@@ -28,19 +29,19 @@ class _Budget:
 @dataclass(frozen=True)
 class _Search:
     pair: Pair
-    families: frozenset[str]
+    places: frozenset[str]
     budget: _Budget
 
     def still(self, case: Case) -> Case | None:
-        """``case`` cut after its first difference, if that lies in a field that differed originally.
+        """``case`` cut after its first difference, if that lies where the original differs.
 
-        Asking for a common field keeps the search from sliding into another fault.
+        Asking for a common place keeps the search from sliding into another fault.
         """
         try:
             found = differs_at(self.pair, case)
         except StateRefused:
             return None
-        if found is None or not families(found[1]) & self.families:
+        if found is None or not _places(found[1]) & self.places:
             return None
         return case.prefix(found[0])
 
@@ -53,7 +54,7 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     found = differs_at(pair, case)
     if found is None:
         return None
-    search = _Search(pair, frozenset(families(found[1])), _Budget(time.monotonic() + seconds))
+    search = _Search(pair, _places(found[1]), _Budget(time.monotonic() + seconds))
     small = _shortest_rest(search, case.prefix(found[0]))
     while search.budget.left():
         smaller = next(_smaller(search, small), None)
@@ -61,6 +62,12 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
             break
         small = smaller
     return small
+
+
+def _places(differences: Sequence[Difference]) -> frozenset[str]:
+    """Where the differences lie, whichever entity or cell it is: in fields of the state, else in the other fields."""
+    places = frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
+    return frozenset(place for place in places if place.startswith(STATE)) or places
 
 
 def _shortest_rest(search: _Search, case: Case) -> Case:

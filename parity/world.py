@@ -108,6 +108,7 @@ class World:
     observation_shape: of one game.
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
     draw: a complete state as a board, for reports.
+    draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game.
     facts: names of the numbers that engines report beside the observation, such as the stage.
     events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
     component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
@@ -131,6 +132,7 @@ class World:
     observation_shape: tuple[int, ...]
     state_fields: tuple[str, ...]
     draw: Callable[[State], Board]
+    draws: bool = True
     facts: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     component_unit: float = 1.0

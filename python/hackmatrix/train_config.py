@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from parity.arguments import OneOf
 from worldkit.purejaxrl import config
-from worldkit.settings import one_of, setting
+from worldkit.settings import setting
 
 CENTRED, MLP = "centred", "mlp"
 
@@ -16,5 +17,5 @@ class TrainConfig(config.TrainConfig):
         CENTRED,
         "`centred` reads the board as it lies around the player, `mlp` reads the observation flat",
         group="network",
-        check=one_of(CENTRED, MLP),
+        values=OneOf((CENTRED, MLP)),
     )

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, SIPHON
+from parity.arguments import STEPS, Parser
+from parity.errors import ParityError
+from worldkit.cli.parser import fail
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import summary
@@ -27,18 +30,26 @@ _CROSS = ((0, 0), (1, 0), (-1, 0), (0, -1), (0, 1))
 
 def main() -> None:
     """Play, and print a line for each choice of programs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("params", help="a params_*.npz file")
-    parser.add_argument("--episodes", type=int, default=2000)
+    parser.add_argument("--episodes", type=STEPS, default=2000)
     parser.add_argument("--engine", choices=("jax", "swift"), default="jax")
     args = parser.parse_args()
     keep_compiled_programs("hackmatrix")
-    player = player_of(EVALUATION, args.params, deterministic=False, seed=0)
+    try:
+        play(args.params, args.episodes, args.engine)
+    except ParityError as error:
+        fail(error)
+
+
+def play(params: str, episodes: int, engine: str) -> None:
+    """Play for each choice of programs; raises UsageError for a bad file, EngineError where the engine fails."""
+    player = player_of(EVALUATION, params, deterministic=False, seed=0)
     for name, wanted in {"none": (), **{name: (name,) for name in PROGRAMS}, "all": PROGRAMS}.items():
         chosen = insisting(player, np.array([program in wanted for program in PROGRAMS]))
-        episodes = play_episodes(EVALUATION, chosen, 0, args.episodes, engine=args.engine, num_envs=256)
-        value = summary(EVALUATION, episodes)["return"]
-        uses = np.mean([sum(episode.stats["programs_used"].values()) for episode in episodes])
+        played = play_episodes(EVALUATION, chosen, 0, episodes, engine=engine, num_envs=256)
+        value = summary(EVALUATION, played)["return"]
+        uses = np.mean([sum(episode.stats["programs_used"].values()) for episode in played])
         print(f"{name:7} return {value['mean']:6.2f} ± {value['high'] - value['mean']:.2f}, {uses:.2f} programs run")
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from parity.arguments import Real, Values, Whole
 from parity.errors import UsageError
-from parity.reading import is_number, is_whole, shown
+from parity.reading import shown
 
 Config = TypeVar("Config")
-Check = Callable[[Any], str | None]
-"""What is wrong with a value, as the end of a sentence that begins with the setting's name; None: nothing."""
 
 _KEY = "setting"
 NO_DEFAULT = "–"
@@ -27,7 +25,8 @@ class Setting:
 
     help: its meaning. group: the heading under which ``--help`` lists it. flag: its flag, from the name unless given.
     kind: from a word of the command line to a value (``bool``: a flag without a value that turns it on).
-    check: of values, wherever they come from. shown: the default in words, where it is not the value itself.
+    values: those it may have, wherever they come from; every number has them.
+    shown: the default in words, where it is not the value itself.
     """
 
     name: str
@@ -36,7 +35,7 @@ class Setting:
     group: str
     flag: str
     kind: Callable[[str], Any]
-    check: Check
+    values: Values | None
     metavar: str
     shown: str | None
 
@@ -57,15 +56,15 @@ def setting(
     group: str,
     kind: Callable[[str], Any] | None = None,
     flag: str | None = None,
-    check: Check = lambda value: None,
+    values: Values | None = None,
     metavar: str | None = None,
     shown: str | None = None,
 ) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
     """A dataclass field that is a setting; the arguments are those of ``Setting``."""
     chosen = kind or type(default)
-    letters: dict[Callable[[str], Any], str] = {int: "N", float: "N", Path: "DIR"}
-    metavar = metavar or letters.get(chosen, "NAME")
-    return field(default=default, metadata={_KEY: (help, group, flag, chosen, check, metavar, shown)})
+    number = isinstance(values, (Whole, Real))
+    metavar = metavar or ("N" if number else "DIR" if chosen is Path else "NAME")
+    return field(default=default, metadata={_KEY: (help, group, flag, chosen, values, metavar, shown)})
 
 
 def settings_of(config: type[Any]) -> Iterator[Setting]:
@@ -81,9 +80,10 @@ def check_settings(config: Any) -> None:  # noqa: ANN401 - any dataclass of sett
     """Raises UsageError with one sentence about the first setting whose value is impossible."""
     for each in settings_of(type(config)):
         value = getattr(config, each.name)
-        fault = None if value is None and each.default is None else each.check(value)
+        is_left_out = value is None and each.default is None
+        fault = each.values.fault(value) if each.values and not is_left_out else None
         if fault:
-            raise UsageError(f"{each.name} {fault}, got {value}.")
+            raise UsageError(f"{each.name} {fault}, got {value!r}.")
 
 
 def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
@@ -97,9 +97,15 @@ def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
                 each.flag, dest=each.name, action="store_true", default=None, help=each.help
             )
             continue
-        default = "" if each.default_text == NO_DEFAULT else f" (default {each.default_text})"
+        notes = [each.values.span() if each.values else ""]
+        notes += [] if each.default_text == NO_DEFAULT else [f"default {each.default_text}"]
+        said = "; ".join(note for note in notes if note)
         groups[each.group].add_argument(
-            each.flag, dest=each.name, type=_typed(each), metavar=each.metavar, help=each.help + default
+            each.flag,
+            dest=each.name,
+            type=each.values or each.kind,
+            metavar=each.metavar,
+            help=f"{each.help} ({said})" if said else each.help,
         )
 
 
@@ -126,85 +132,23 @@ def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, 
         value = values[name]
         if value is None and each.default is None:
             continue
-        fault = each.check(value) if _is_of(each.kind, value) else f"must be {_KINDS.get(each.kind, 'another')}"
+        if each.values:
+            fault = each.values.fault(value)
+        else:
+            fault = None if type(value) is each.kind else f"must be {_KINDS.get(each.kind, 'another')}"
         if fault:
             raise UsageError(f"{path} keeps {shown(value)} as {name}, which {fault}: give another file.")
     return {name: values[name] for name in found}
 
 
-_KINDS: dict[Callable[[str], Any], str] = {
-    int: "a whole number of 64 bits",
-    float: "a number",
-    str: "a text",
-    bool: "true or false",
-}
-
-
-def _is_of(kind: Callable[[str], Any], value: object) -> bool:
-    """Whether a value from a file is one of a setting's kind."""
-    if kind is float:
-        return is_number(value)
-    return is_whole(value) if kind is int else type(value) is kind
+_KINDS: dict[Callable[[str], Any], str] = {str: "a text", bool: "true or false"}
 
 
 def as_markdown(*configs: type[Any]) -> str:
     """The settings as the table of the documents."""
     rows = [
-        f"| `{each.flag}` | {each.default_text} | {each.help} |" for config in configs for each in settings_of(config)
+        f"| `{each.flag}` | {each.default_text} | {each.values.span() if each.values else ''} | {each.help} |"
+        for config in configs
+        for each in settings_of(config)
     ]
-    return "\n".join(("| flag | default | meaning |", "|---|---|---|", *rows))
-
-
-def _typed(each: Setting) -> Callable[[str], Any]:
-    def read(word: str) -> Any:  # noqa: ANN401 - whatever the setting holds
-        value = _number(word, each.kind) if each.kind in (int, float) else each.kind(word)
-        # a wrong value of a flag names the flag; one that comes from elsewhere is named by ``check_settings``
-        fault = each.check(value) if each.kind is int else None
-        if fault:
-            raise argparse.ArgumentTypeError(f"it {fault}, got {word}")
-        return value
-
-    return read
-
-
-def _number(word: str, kind: Callable[[str], Any]) -> Any:  # noqa: ANN401 - int or float
-    try:
-        return kind(word.replace(",", "") if kind is int else word)
-    except ValueError:
-        what = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"expected {what}, got {word!r}") from None
-
-
-def at_least(least: int) -> Check:
-    """A number of at least ``least``."""
-    return lambda value: None if value >= least else f"must be at least {least}"
-
-
-def count(value: int) -> str | None:
-    """A number from 1 that JAX can count to, in 32 bits."""
-    return at_least(1)(value) if value < 2**31 else "must be below 2^31"
-
-
-def positive(value: float) -> str | None:
-    """A finite number above 0."""
-    return None if math.isfinite(value) and value > 0 else "must be a number above 0"
-
-
-def not_negative(value: float) -> str | None:
-    """A finite number of at least 0."""
-    return None if math.isfinite(value) and value >= 0 else "must be a number of at least 0"
-
-
-def fraction(value: float) -> str | None:
-    """A number from 0 to 1."""
-    return None if 0 <= value <= 1 else "must lie between 0 and 1"
-
-
-def one_of(*choices: str) -> Check:
-    """One of some words."""
-    return lambda value: None if value in choices else f"must be {' or '.join(choices)}"
-
-
-def seed(value: int) -> str | None:
-    """A seed of 64 bits."""
-    return None if 0 <= value < 2**64 else "must lie between 0 and 2^64 - 1"
+    return "\n".join(("| flag | default | values | meaning |", "|---|---|---|---|", *rows))

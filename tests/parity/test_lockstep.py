@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from toy_world import WORLD
+from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine
 
-from parity import BatchStep, EngineError, World
+from parity import BatchStep, EngineError, EngineFactory, State, World
 from parity.compare import families
 from parity.lockstep import Outcome, Settings, run
 from parity.pair import Pair
@@ -150,7 +151,56 @@ def test_what_the_last_step_left_is_compared_too() -> None:
     assert run(world, ("plain", "tried"), replace(BASIC, steps=5, invalid=0)).divergences
 
 
-def with_engine(engine: type[PlanesEngine]) -> World:
+class _LastLook(_LastStep):
+    """The same for the mask alone, which no state shows."""
+
+    def seeds(self) -> NDArray[np.uint64]:
+        return PlanesEngine.seeds(self)
+
+    def mask(self) -> NDArray[np.bool_]:
+        mask = super().mask()
+        if self.taken == 5:
+            self.looks += 1
+        mask[0, 5] ^= self.looks > 2  # after the step itself has asked, and reported
+        return mask
+
+    looks = 0
+
+
+def test_masks_and_seeds_are_looked_at_once_more_after_the_last_step() -> None:
+    # One game, which goes on after its fifth step: nobody asks for its mask again but the last comparison.
+    settings = Settings(steps=5, games=1, seed=1, invalid=0)
+    (found,) = run(with_engine(_LastLook), ("plain", "tried"), settings).divergences
+    assert [difference.field for difference in found.differences] == ["mask[rest]"]
+
+
+def test_the_states_of_all_games_are_compared_after_the_last_step() -> None:
+    # Too short a run for the states that are compared every 16 steps.
+    (found,) = outcome("hiding-late", replace(BASIC, steps=12), reference="hiding").divergences
+    assert [difference.field for difference in found.differences] == ["state.turn"]
+
+
+class _Blink(PlainEngine):
+    """Without state arrays; after its fourth step alone its state is wrong, and nothing else."""
+
+    taken = 0
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        self.taken += 1
+        return super().step(actions)
+
+    def get_state(self, slots: NDArray[np.intp]) -> list[State]:
+        return [state | {"turn": state["turn"] + (self.taken == 4)} for state in super().get_state(slots)]
+
+
+def test_states_are_compared_at_every_step_where_no_engine_offers_arrays() -> None:
+    for reference in ("plain", "planes"):
+        (found,) = run(with_engine(_Blink), (reference, "tried"), BASIC).divergences
+        assert [difference.field for difference in found.differences] == ["state.turn"]
+        assert found.step == 4
+
+
+def with_engine(engine: EngineFactory) -> World:
     return replace(WORLD, engines={**WORLD.engines, "tried": engine})
 
 
@@ -248,7 +298,7 @@ def test_whatever_an_engine_reports_is_compared(spoiled: str, field: str) -> Non
     assert found.game == 2
     fields = [difference.field for difference in found.differences]
     assert fields == ([field, "state.seed"] if field == "seed" else [field])
-    assert run(world, ("honest", "liar"), replace(BASIC, steps=3)).divergences == []
+    assert found.step == 4
 
 
 def test_a_dying_engine_is_one_sentence_that_says_when() -> None:

@@ -11,7 +11,7 @@ import pytest
 import toy_world
 from toy_world import WORLD
 
-from parity import EngineError, Mutant, UsageError
+from parity import EngineError, Mutant, MutationBench, UsageError
 from parity.cli import main
 from parity.lockstep import Settings
 from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, Plan, run_mutants
@@ -58,6 +58,7 @@ def test_failing_hanging_and_unbuildable_mutants_are_told_apart() -> None:
     verdicts = run_mutants(BENCH, mutants, plan, jobs=2)
     # A deadline inside the run ends an endless loop, so it shows as a failing engine.
     assert [verdict.result for verdict in verdicts] == [FAILED, FAILED, UNBUILDABLE, CAUGHT]
+    assert [verdict.noticed for verdict in verdicts] == [True, True, False, True]
     assert "no answer to step within 3 seconds" in verdicts[1].detail
 
 
@@ -99,7 +100,46 @@ def test_an_edit_that_no_longer_fits_is_one_sentence(planted: Mutant, sentence: 
         run_mutants(BENCH, [planted], PLAN, jobs=1)
 
 
-def test_a_world_without_mutants_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    toy_world.NO_BENCH = replace(WORLD, benches=())  # type: ignore[attr-defined]
-    assert main(["mutants", "--world", "toy_world:NO_BENCH"]) == 2
-    assert "has no mutants" in capsys.readouterr().err
+UNBUILT = """
+from dataclasses import replace
+from parity import Mutant
+from toy_world import WORLD as ORCHARD
+
+(BENCH,) = ORCHARD.benches
+EDITS = {
+    "no python": ("self.score += picked", "self.score +="),
+    "not imported": ("CELLS = np.arange(16)", "CELLS = np.arange(sixteen)"),
+    "not started": ("self.games = games", "self.games = many"),
+    "again": ("self.score += picked", "self.score += 2 * picked"),
+}
+MUTANTS = tuple(Mutant(name, "toy_world/planes.py", *edit, ("O-TEST",)) for name, edit in EDITS.items())
+WORLD = replace(ORCHARD, benches=(replace(BENCH, mutants=MUTANTS),))
+"""
+
+
+def test_a_mutant_that_does_not_build_is_never_counted_as_caught(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "unbuilt.py").write_text(UNBUILT)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    arguments = ["--world", "unbuilt:WORLD", "--source", "directed", "--steps", "60", "--games", "16", "--json"]
+    assert main(["mutants", *arguments]) == 1
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert answer["unbuildable"] == ["no python", "not imported", "not started"]
+    assert (answer["caught"], answer["judged"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("benches", "sentence"),
+    [
+        ((), "world 'orchard' has no benches and so no mutants: give it a MutationBench with some."),
+        ((replace(BENCH, mutants=()),), "the benches of world 'orchard' ('planes') hold no mutants: give them some."),
+    ],
+)
+def test_a_world_without_mutants_says_what_it_lacks(
+    benches: tuple[MutationBench, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toy_world.NO_MUTANTS = replace(WORLD, benches=benches)  # type: ignore[attr-defined]
+    assert main(["mutants", "--world", "toy_world:NO_MUTANTS"]) == 2
+    assert capsys.readouterr().err == f"parity: {sentence}\n"

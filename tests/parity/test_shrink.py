@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toy_world import WORLD
+from toy_world.plain import Game, PlainEngine
 
 from parity import State
 from parity.finding import open_alone
@@ -89,3 +90,31 @@ def test_moments_end_with_the_difference_and_name_the_marks_that_fired() -> None
     assert recorded[-1].marks is not None
     assert {"rest", "wasp"} <= recorded[-1].marks[0].keys()
     assert recorded[-1].states[0]["hp"] == recorded[-1].states[1]["hp"] + 1
+
+
+class _TwoFaults(Game):
+    """With a score of 4 a rest does not heal; with less it counts as two turns."""
+
+    def rest(self) -> None:
+        if self.score >= 4:
+            return
+        super().rest()
+        self.turn += self.score > 0
+
+
+class _TwoFaultsEngine(PlainEngine):
+    game = _TwoFaults
+
+
+def test_a_case_does_not_become_one_of_another_field() -> None:
+    world = replace(WORLD, engines={**WORLD.engines, "two faults": _TwoFaultsEngine})
+    start = {"seed": 9, "walker": 0, "wasp": 15, "hp": 1, "score": 7, "turn": 0, "apples": [{"cell": 3, "ripeness": 1}]}
+    case = Case((REST,), state=start)
+    with open_alone(world, ("plain", "two faults"), case, timeout=60) as pair:
+        small = shrink(pair, case, 60)
+        assert small is not None
+        found = differs_at(pair, small)
+    assert found is not None
+    assert "state.hp" in {difference.field for difference in found[1]}
+    assert small.state is not None
+    assert small.state["score"] == 4

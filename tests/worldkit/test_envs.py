@@ -169,6 +169,14 @@ def test_an_evaluation_names_endings_by_event() -> None:
         player_of(spec, "wasp", deterministic=False, seed=0)
 
 
+def test_the_last_seed_is_followed_by_the_first() -> None:
+    spec = EvaluationSpec(SPEC)
+    player = player_of(spec, "random", deterministic=False, seed=2**32 - 1)
+    episodes = play_episodes(spec, player, 2**64 - 2, 5, num_envs=2)
+    assert [episode.seed for episode in episodes] == [2**64 - 2, 2**64 - 1, 0, 1, 2]
+    assert episodes[3:] == play_episodes(spec, player, 1, 2, num_envs=1)
+
+
 def test_lockstep_of_one_engine_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="world 'evening' has one engine only: lockstep needs two"):
         lockstep.measure(WORLD, 2, 1)

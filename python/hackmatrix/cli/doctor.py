@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.text import Text
 
 from hackmatrix.doctor import BROKEN, CACHE_VARIABLE, NOTE, OK, Check, examine
+from parity.arguments import Parser
 from parity.console import open_console
-from worldkit.cli.parser import Parser
 from worldkit.jaxkit.xla import keep_compiled_programs
 
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}

@@ -9,15 +9,16 @@ from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
+from parity.arguments import SEED, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError, UsageError
 from parity.reading import shown
 from parity.trace import RESTART, Action, Case, read_trace
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import Parser, seed
 from worldkit.jaxkit.xla import keep_compiled_programs
 
 _OUR_WORLD = (WORLD.name, "hackmatrix.world:WORLD")
+_STEP = Whole(0, 2**31 - 1)
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
 
 
@@ -48,7 +49,7 @@ def _parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="a trace file that `parity` wrote")
-    parser.add_argument("--seed", type=seed, metavar="N", help="play from this seed, with --actions")
+    parser.add_argument("--seed", type=SEED, metavar="N", help="play from this seed, with --actions")
     parser.add_argument(
         "--actions", type=_actions, metavar="A,B,...", help="numbers or names in any case, such as up,siphon,WARP,11"
     )
@@ -60,9 +61,9 @@ def _parser() -> Parser:
         help="engines to ask; the first one's states are shown (default: swift,jax)",
     )
     parser.add_argument(
-        "--from", dest="first", type=_step, default=0, metavar="STEP", help="first step to show, from 0"
+        "--from", dest="first", type=_STEP, default=0, metavar="STEP", help="first step to show, from 0"
     )
-    parser.add_argument("--to", dest="last", type=_step, metavar="STEP", help="last step to play (default: all)")
+    parser.add_argument("--to", dest="last", type=_STEP, metavar="STEP", help="last step to play (default: all)")
     parser.add_argument("--json", metavar="FILE", help="write all that is shown as JSON; - is standard output")
     return parser
 
@@ -120,12 +121,6 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
 def _shown(step: ExplainedStep, args: argparse.Namespace) -> bool:
     """The start is shown with step 0."""
     return max(step.number, 0) >= int(args.first)
-
-
-def _step(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no step; steps count from 0")
-    return int(text)
 
 
 def _actions(text: str) -> tuple[Action, ...]:

@@ -18,7 +18,7 @@ TABLES = {
 }
 """Page -> the settings that its table lists."""
 
-_TABLE = re.compile(r"^\| flag \| default \| meaning \|\n(\|.*\n)+", re.MULTILINE)
+_TABLE = re.compile(r"^\| flag \| default \| values \| meaning \|\n(\|.*\n)+", re.MULTILINE)
 
 
 def renewed(page: str, text: str) -> str:

@@ -11,8 +11,8 @@ from hackmatrix.render import board_model, draw_text
 from hackmatrix.render.display import has_display
 from hackmatrix.rules import ACTIONS, NUM_STAGES
 from hackmatrix.world import ENGINES
+from parity.arguments import SEED, STEPS, Parser, Real
 from parity.errors import UsageError
-from worldkit.cli.parser import Parser, positive_int, seed
 from worldkit.cli.train_sb3 import require_sb3
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with contextlib.closing(HackMatrixEnv(args.render, engine=args.engine)) as env:
         if (model.observation_space, model.action_space) != (env.observation_space, env.action_space):
             raise UsageError(f"{args.model} is a model of another game: name one that plays HackMatrix.")
-        for game in range(args.seed, args.seed + args.episodes):
+        for game in ((args.seed + number) % 2**64 for number in range(args.episodes)):
             observation, info = env.reset(seed=game)
             show(env, f"game {game}", args.delay)
             while "episode_stats" not in info and info["turn"] < args.max_turns:
@@ -74,8 +74,8 @@ def _parser() -> Parser:
     parser.add_argument(
         "--trust", action="store_true", help="let the file execute what it likes, as models need that others saved"
     )
-    parser.add_argument("--episodes", type=positive_int, default=1, metavar="N", help="how many games (default 1)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument("--episodes", type=STEPS, default=1, metavar="N", help="how many games (default 1)")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--stochastic", action="store_true", help="draw actions instead of taking the likeliest")
     parser.add_argument("--engine", choices=ENGINES, default="swift", help="(default swift)")
     parser.add_argument(
@@ -85,11 +85,11 @@ def _parser() -> Parser:
         help="a window or text (default: a window where there is a display)",
     )
     parser.add_argument(
-        "--delay", type=float, default=0.25, metavar="SECONDS", help="wait after every text (default 0.25)"
+        "--delay", type=Real(0, 3600), default=0.25, metavar="SECONDS", help="wait after every text (default 0.25)"
     )
     parser.add_argument(
         "--max-turns",
-        type=positive_int,
+        type=STEPS,
         default=1000,
         metavar="N",
         help="leave a stage that lasts longer (default 1000)",

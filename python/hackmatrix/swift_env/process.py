@@ -105,7 +105,7 @@ class SwiftProcess:
                     rest = rest[os.write(self._input.fileno(), rest) :]
                 except BlockingIOError:  # the pipe is full
                     self._wait_for(self._writable, limit)
-        self.unread += 1
+            self.unread += 1
 
     def receive(self, buffer: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The body of the next frame, in ``buffer`` if that is large enough, else in a new array.
@@ -124,7 +124,7 @@ class SwiftProcess:
                 buffer = np.empty(length, np.uint8)
             body = buffer if len(buffer) == length else buffer[:length]
             self._fill(body, limit)
-        self.unread -= 1
+            self.unread -= 1
         return body
 
     def fault(self, what: str) -> SwiftEngineError:
@@ -179,7 +179,7 @@ class SwiftProcess:
 
 
 class _Whole:
-    """A frame goes through whole, or the process is ended: half a frame would turn all later ones into nonsense."""
+    """A frame goes through whole and is counted, or the process is ended: later ones would turn into nonsense."""
 
     __slots__ = ("_process",)
 

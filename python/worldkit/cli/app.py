@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 
+from parity.arguments import Parser
 from parity.errors import ParityError
-from worldkit.cli.parser import Parser, fail
+from worldkit.cli.parser import fail
 from worldkit.game import Game
 
 KIT_COMMANDS = {

@@ -5,11 +5,11 @@ from importlib.util import find_spec
 
 from rich.console import Console
 
+from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
 from parity.errors import EngineError
 from worldkit.bench.records import Record, as_json, as_table
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import Parser, positive_int
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import prefer_wide_vectors
 
@@ -126,10 +126,10 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         help="games played at the same time, one measurement for each number "
         f"(default: {Benchmark.games}{', ' + own if own else ''})",
     )
-    parser.add_argument("--repetitions", type=positive_int, default=5, help="samples per figure (default: 5)")
+    parser.add_argument("--repetitions", type=Whole(1, 10_000), default=5, help="samples per figure (default: 5)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser
 
 
 def _counts(text: str) -> list[int]:
-    return [positive_int(count) for count in text.split(",")]
+    return [GAMES(count) for count in text.split(",")]

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 
+from parity.arguments import GAMES, SEED, STEPS, Parser, Whole
 from parity.console import open_console
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import Parser, positive_int, seed
 from worldkit.game import Game
 from worldkit.jaxkit.xla import keep_compiled_programs
 
 DIFFERENT_EXIT_CODE = 1
 BOTH = "both"
+EPISODES = Whole(1, 10_000_000)
+PLAYER_SEED = Whole(0, 2**32 - 1)
+"""JAX makes its keys of 32 bits."""
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -44,7 +47,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     ]
     figures = summary(spec, played[0])
     how = "likeliest actions" if args.deterministic else "drawn actions"
-    title = f"{args.player}, {how}, games {args.seed} to {args.seed + args.episodes - 1}"
+    title = f"{args.player}, {how}, games {args.seed} to {(args.seed + args.episodes - 1) % 2**64}"
     for table in as_tables(spec, figures, title):
         console.print(table)
     if args.json:
@@ -67,16 +70,16 @@ def _parser(game: Game) -> Parser:
     parser.add_argument(
         "player", metavar="PARAMS", help="a params_*.npz file, or `random`, or another player of the world by name"
     )
-    parser.add_argument("--episodes", type=positive_int, default=1000, metavar="N", help="(default 1000)")
+    parser.add_argument("--episodes", type=EPISODES, default=1000, metavar="N", help="(default 1000)")
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="the first game's seed (default 0)")
-    parser.add_argument("--player-seed", type=int, default=0, metavar="N", help="seed of drawn actions (default 0)")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument(
+        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
+    )
     parser.add_argument(
         "--engine", default="jax", metavar="NAME", help=f"one of the world's, or `{BOTH}` (default jax)"
     )
-    parser.add_argument("--num-envs", type=positive_int, default=256, metavar="N", help="games at once (default 256)")
-    parser.add_argument(
-        "--max-steps", type=positive_int, default=5000, metavar="N", help="truncate after (default 5000)"
-    )
+    parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
+    parser.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from worldkit.cli.parser import Parser, could_write, fail
+from parity.arguments import Parser
+from worldkit.cli.parser import could_write, fail
 
 STANDARD_OUTPUT = "-"
 JSON_HELP = "write the figures as JSON; - is standard output"

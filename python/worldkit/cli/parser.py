@@ -1,6 +1,5 @@
-"""Argument parsing whose errors are one sentence on standard error and exit code 2."""
+"""What the commands share: sentences that end them, and commands to type next."""
 
-import argparse
 import os
 import shlex
 import shutil
@@ -11,32 +10,6 @@ from typing import NoReturn
 from parity.errors import ParityError
 
 USAGE_EXIT_CODE = 2
-
-
-class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` that states a usage error in one sentence, without the usage block."""
-
-    def error(self, message: str) -> NoReturn:
-        """State the fault in one sentence and exit with code 2."""
-        fail(f"{self.prog}: {message} (see `{self.prog} --help`).")
-
-
-def positive_int(text: str) -> int:
-    """An integer of at least 1; commas and underscores may group its digits."""
-    try:
-        value = int(text.replace(",", ""))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of at least 1, got {text}")
-    return value
-
-
-def seed(text: str) -> int:
-    """A game's seed: 64 bits, unsigned."""
-    if not (text.isascii() and text.isdigit() and int(text) < 2**64):
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number in 0 ... 2^64 - 1")
-    return int(text)
 
 
 def could_write(path: Path) -> bool:

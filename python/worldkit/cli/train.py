@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from parity.arguments import STEPS, FileName, Parser, Real, Whole
 from parity.errors import ParityError, UsageError
-from worldkit.cli.parser import Parser, fail, typed_command
+from worldkit.cli.parser import fail, typed_command
 from worldkit.game import Game
 from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import new_run_folder, run_folder
-from worldkit.settings import add_flags, at_least, from_flags, given, kept, positive, setting
+from worldkit.settings import add_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
     from worldkit.purejaxrl.train_env import TrainEnv
@@ -32,14 +33,16 @@ class TrainOptions:
     project: str | None = setting(None, "W&B project; without it the world's name", group=_LOGGING, kind=str)
     entity: str | None = setting(None, "W&B entity; without it the account's own", group=_LOGGING, kind=str)
     run_name: str | None = setting(
-        None, "the run's name and folder; without it made from time and seed", group=_LOGGING, kind=str
+        None, "the run's name and folder; without it made from time and seed", group=_LOGGING, values=FileName()
     )
     run_suffix: str | None = setting(
-        None, "appended to a name made from time and seed", group=_LOGGING, kind=str, metavar="TEXT"
+        None, "appended to a name made from time and seed", group=_LOGGING, values=FileName(), metavar="TEXT"
     )
-    save_interval_minutes: float = setting(10.0, "minutes between checkpoints", group=_LOGGING, check=positive)
+    save_interval_minutes: float = setting(
+        10.0, "minutes between checkpoints", group=_LOGGING, values=Real(0, 1e6, above=True)
+    )
     save_interval: int | None = setting(
-        None, "updates between checkpoints, instead of minutes", group=_LOGGING, kind=int, check=at_least(1)
+        None, "updates between checkpoints, instead of minutes", group=_LOGGING, values=STEPS
     )
     checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=_LOGGING, kind=Path)
     no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=_LOGGING)
@@ -58,10 +61,10 @@ class TrainOptions:
         None, "address of the first process, where JAX does not find it", group=_HOSTS, kind=str, metavar="HOST:PORT"
     )
     num_processes: int | None = setting(
-        None, "how many processes, where JAX does not find out", group=_HOSTS, kind=int, check=at_least(1)
+        None, "how many processes, where JAX does not find out", group=_HOSTS, values=Whole(1, 2**16)
     )
     process_id: int | None = setting(
-        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, kind=int, check=at_least(0)
+        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, values=Whole(0, 2**16 - 1)
     )
 
 
@@ -114,6 +117,9 @@ def _joined(options: TrainOptions) -> bool:
     """Join the other processes, if there are any; whether this is the first."""
     if not options.distributed:
         return True
+    number, processes = options.process_id, options.num_processes
+    if number is not None and processes is not None and number >= processes:
+        raise UsageError(f"--process-id {number} must be below --num-processes, which is {processes}.")
     from worldkit.purejaxrl import parallel
 
     parallel.join_processes(options.coordinator, options.num_processes, options.process_id)

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from parity.arguments import FileName, Parser
 from parity.console import open_console
 from parity.errors import UsageError
-from worldkit.cli.parser import Parser, typed_command
+from worldkit.cli.parser import typed_command
 from worldkit.game import Game
 from worldkit.runs.folder import new_run_folder, run_folder
 from worldkit.settings import add_flags, from_flags, given, kept, setting
@@ -35,7 +36,9 @@ class TrainSB3Options:
     device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=_RUN)
     engine: str | None = setting(None, "the engine to play on; by default the world's first", group=_RUN, kind=str)
     models_dir: Path = setting(Path("models"), "where runs go", group=_RUN, kind=Path)
-    run_name: str | None = setting(None, "the run's folder; without it made from time and seed", group=_RUN, kind=str)
+    run_name: str | None = setting(
+        None, "the run's folder; without it made from time and seed", group=_RUN, values=FileName()
+    )
     no_wandb: bool = setting(False, "leave W&B out", group=_RUN)
     project: str | None = setting(None, "W&B project; without it the world's name", group=_RUN, kind=str)
     entity: str | None = setting(None, "W&B entity; without it the account's own", group=_RUN, kind=str)

@@ -5,7 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parity import State
 from parity.errors import UsageError
+
+_NUMBERS = "biuf"
+"""NumPy's kinds of bools, integers and floats."""
 
 
 def check_seed(seed: int) -> int:
@@ -17,18 +21,62 @@ def check_seed(seed: int) -> int:
 
 def check_action(action: Any, count: int) -> int:  # noqa: ANN401 - whatever a policy returns
     """The action; raises UsageError where it is none of 0 … count − 1."""
-    number = int(action)
-    if number != action or not 0 <= number < count:
-        raise UsageError(f"an action is a whole number from 0 to {count - 1}, not {action}.")
-    return number
+    return int(_checked(action, (), count, f"an action is a whole number from 0 to {count - 1}"))
 
 
 def check_actions(actions: Any, games: int, count: int) -> NDArray[np.int32]:  # noqa: ANN401 - as above
     """One action for each game, int32 (games,); raises UsageError where one is none of 0 … count − 1."""
-    given = np.asarray(actions)
-    if given.shape != (games,):
-        raise UsageError(f"there must be one action for each of {games} games, not an array of shape {given.shape}.")
-    wrong = (given < 0) | (given >= count) | (given != np.floor(given))
-    if wrong.any():
-        check_action(given[wrong][0], count)
-    return given.astype(np.int32)
+    wanted = f"a step takes one action for each of {games} games, a whole number from 0 to {count - 1}"
+    return _checked(actions, (games,), count, wanted)
+
+
+def _checked(given: Any, shape: tuple[int, ...], count: int, wanted: str) -> NDArray[np.int32]:  # noqa: ANN401
+    try:
+        array = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        array = np.asarray(None)
+    if array.shape != shape or array.dtype.kind not in _NUMBERS:
+        raise UsageError(f"{wanted}, not {_in_short(given)}.")
+    right = (array >= 0) & (array < count) & (array == np.floor(array))  # none of which nan is
+    if not right.all():
+        raise UsageError(f"{wanted}, not {array[~right][0]}.")
+    return array.astype(np.int32)
+
+
+def _in_short(given: Any) -> str:  # noqa: ANN401 - anything
+    """One line of at most some words."""
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def plain_state(state: Any) -> State:  # noqa: ANN401 - whatever a person takes for a state
+    """A complete state in plain Python values: numbers, flags and arrays of NumPy become those of JSON.
+
+    Raises UsageError, with the place, where it holds anything else.
+    """
+    if not isinstance(state, dict):
+        raise _no_json("state", state)
+    return _plain(state, "state")
+
+
+def _plain(value: Any, place: str) -> Any:  # noqa: ANN401 - a tree
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise UsageError(
+                    f"a state names its values in words, but {place}.{name} has a name of type {type(name).__name__}."
+                )
+        return {name: _plain(part, f"{place}.{name}") for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part, f"{place}[{index}]") for index, part in enumerate(value)]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise _no_json(place, value)
+
+
+def _no_json(place: str, value: object) -> UsageError:
+    return UsageError(
+        f"a state is a dict of JSON values, as get_state gives it, but {place} is of type {type(value).__name__}."
+    )

@@ -1,6 +1,7 @@
 """Episodes of many games: what every environment API over an engine shares."""
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -34,6 +35,33 @@ class EpisodeStep(NamedTuple):
     failure: str | None
 
 
+class OneUser:
+    """Lets one thread in, and others only once it has gone: two at once would read each other's answers.
+
+    ``claim`` keeps others out until this thread's next ``with`` block is left: from the first half of a step to the
+    second. A thread that holds it already always gets in, also after Ctrl+C between the halves.
+
+    Raises:
+        UsageError: another thread is inside.
+    """
+
+    def __init__(self) -> None:
+        # not a lock, which Ctrl+C on its way out would leave closed: a dict is changed in one go too
+        self._inside: dict[str, int] = {}
+
+    def claim(self) -> None:
+        """Keep other threads out."""
+        me = threading.get_ident()
+        if self._inside.setdefault("thread", me) != me:
+            raise UsageError("another thread is playing in this environment: give each thread its own.")
+
+    def __enter__(self) -> None:
+        self.claim()
+
+    def __exit__(self, *_: object) -> None:
+        self._inside.clear()
+
+
 class Episodes:
     """``num_games`` games of a world, what is seen of them now, and the statistics of their episodes.
 
@@ -54,7 +82,7 @@ class Episodes:
             them, as ``TimeLimit`` of Gymnasium does; None and -1: only when the world says so.
 
     Raises:
-        UsageError: there is no such engine, or the limit is below 1.
+        UsageError: there is no such engine, the limit is below 1, or another thread is playing.
         EngineError: the engine cannot be started or, later, fails.
     """
 
@@ -79,6 +107,7 @@ class Episodes:
         if name not in world.engines:
             raise UsageError(f"there is no engine {name!r}: choose {' or '.join(world.engines)}.")
         self.num_games = num_games
+        self._user = OneUser()
         self._num_components = len(world.components)
         self._open = partial(world.engines[name], num_games, EngineOptions(packed=True, deadline=deadline))
         self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
@@ -107,19 +136,26 @@ class Episodes:
         def begin() -> Array:
             return self._engine.restart(slots) if seeds is None else self._engine.reset(seeds, slots)
 
-        self._place(self._insist(begin), slots, in_place=in_place)
+        with self._user:
+            self._place(self._insist(begin), slots, in_place=in_place)
 
     def start_from(self, states: Sequence[State], slots: Slots) -> None:
         """New episodes in slots (k,) from complete states (k,); raises StateRefused for a wrong one."""
-        self._place(self._insist(lambda: self._engine.set_state(states, slots)), slots, in_place=False)
+        with self._user:
+            self._place(self._insist(lambda: self._engine.set_state(states, slots)), slots, in_place=False)
 
     def begin_step(self, actions: NDArray[np.integer[Any]]) -> None:
         """Begin one action (n,), each one of the world's, in every game; ``finish_step`` must follow."""
+        self._user.claim()
         self._actions = np.asarray(actions, np.int32)
         self._insist(lambda: self._engine.begin_step(self._actions, restarting=False))
 
     def finish_step(self) -> EpisodeStep:
         """What the step begun gave. Games that ended stay as they are until they are started anew."""
+        with self._user:
+            return self._finish_step()
+
+    def _finish_step(self) -> EpisodeStep:
         step = self._finished()
         lost = self._lost.copy()
         played = ~lost
@@ -136,7 +172,8 @@ class Episodes:
 
     def get_states(self, slots: Slots | None = None) -> list[State]:
         """The complete states of these games, or of all."""
-        return self._insist(lambda: self._engine.get_state(self._all if slots is None else slots))
+        with self._user:
+            return self._insist(lambda: self._engine.get_state(self._all if slots is None else slots))
 
     def close(self) -> None:
         """End the engine."""
@@ -144,10 +181,11 @@ class Episodes:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the engine, which is opened again where this is read, with the same states."""
-        return {**self.__dict__, "_engine": self.get_states()}
+        return {**self.__dict__, "_engine": self.get_states(), "_user": None}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
+        self._user = OneUser()
         self._engine = self._open()
         self._engine.set_state(kept["_engine"], self._all)
 

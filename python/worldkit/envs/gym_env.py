@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from parity.errors import UsageError
 from worldkit.envs import infos
-from worldkit.envs.arguments import check_action, check_seed
+from worldkit.envs.arguments import check_action, check_seed, plain_state
 from worldkit.envs.episodes import Episodes
 from worldkit.envs.limits import limit_of_make
 from worldkit.envs.spec import EnvSpec, Window
@@ -30,7 +30,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
 
     Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed comes the game that
     follows by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
-    ``get_state`` gives it.
+    ``get_state`` gives it; its numbers may be NumPy's.
 
     Args:
         spec: the world.
@@ -76,7 +76,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
         super().reset(seed=None if seed is None else check_seed(seed))
         state = (options or {}).get("state")
         if state is not None:
-            self._episodes.start_from([state], _ONLY)
+            self._episodes.start_from([plain_state(state)], _ONLY)
         elif seed is not None:
             self._episodes.start(_ONLY, np.array([seed], np.uint64))
         else:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.engine import game_seeds
 from worldkit.envs.episodes import Episodes, EpisodeStep
 from worldkit.envs.infos import summary_of_one
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Player
@@ -20,7 +21,7 @@ def play_episodes(
     engine: str | None = None,
     max_steps: int | None = None,
 ) -> list[Episode]:
-    """The episodes of seeds ``first_seed``, ``first_seed`` + 1, …, in this order, ``num_envs`` side by side.
+    """The episodes of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴), in this order, ``num_envs`` at a time.
 
     They are the same for every engine and every ``num_envs``. Raises EngineError where the engine cannot start, or
     fails.
@@ -36,10 +37,10 @@ def play_episodes(
 def _play(
     spec: EvaluationSpec, episodes: Episodes, player: Player, first_seed: int, num_episodes: int
 ) -> list[Episode]:
-    everyone = np.arange(episodes.num_games)
-    seeds = first_seed + everyone
-    episodes.start(everyone, seeds.astype(np.uint64))
-    next_seed = first_seed + episodes.num_games
+    numbers = np.arange(episodes.num_games)
+    seeds = game_seeds(first_seed, num_episodes)
+    episodes.start(numbers.copy(), seeds[numbers])
+    begun = episodes.num_games
     found: dict[int, Episode] = {}
     openings = _Openings(*episodes.mask.shape)
     is_playing = np.ones(episodes.num_games, np.bool_)
@@ -54,9 +55,9 @@ def _play(
         states = episodes.get_states(ended)
         uses = episodes.statistics.of(ended).actions.tolist()
         for game, used, state in zip(ended.tolist(), uses, states, strict=True):
-            ending, seed = _ending(spec, step, game), int(seeds[game])
-            found[seed] = Episode(
-                seed=seed,
+            ending, number = _ending(spec, step, game), int(numbers[game])
+            found[number] = Episode(
+                seed=int(seeds[number]),
                 ending=ending,
                 stats=summary_of_one(spec.env, episodes, game),
                 uses=tuple(used),
@@ -64,15 +65,15 @@ def _play(
                 at_once=tuple(openings.at_once[game].tolist()),
                 notes=spec.notes(ending, state),
             )
-        fresh = [game for game, _ in zip(ended.tolist(), range(next_seed, first_seed + num_episodes), strict=False)]
+        fresh = ended[: num_episodes - begun].tolist()
         is_playing[ended] = False
         if fresh:
-            seeds[fresh] = next_seed + np.arange(len(fresh))
-            next_seed += len(fresh)
+            numbers[fresh] = begun + np.arange(len(fresh))
+            begun += len(fresh)
             is_playing[fresh] = True
-            episodes.start(np.array(fresh), seeds[fresh].astype(np.uint64))
+            episodes.start(np.array(fresh), seeds[numbers[fresh]])
             openings.start(fresh)
-    return [found[seed] for seed in sorted(found)]
+    return [found[number] for number in sorted(found)]
 
 
 def _ending(spec: EvaluationSpec, step: EpisodeStep, game: int) -> str:

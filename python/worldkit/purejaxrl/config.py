@@ -6,24 +6,21 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
 from parity.errors import UsageError
-from worldkit.settings import (
-    at_least,
-    check_settings,
-    count,
-    fraction,
-    not_negative,
-    one_of,
-    positive,
-    seed,
-    setting,
-)
+from worldkit.settings import check_settings, setting
 
 REFERENCE_BATCH_SIZE = 256 * 128
 REFERENCE_NUM_MINIBATCHES = 4
 REFERENCE_UPDATE_EPOCHS = 4
 TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
 MIN_UPDATE_EPOCHS = 2
+
+ROLLOUT = Whole(1, 2**20)
+EPOCHS = Whole(1, 1000)
+RATE = Real(0, 1, above=True)
+ABOVE_0 = Real(0, 1e6, above=True)
+WEIGHT = Real(0, 1e6)
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -38,36 +35,34 @@ class TrainConfig:
     A world may subclass this to change a default.
     """
 
-    num_envs: int = setting(256, "games played in parallel", group=_GAMES, check=count)
-    num_steps: int = setting(128, "steps of each game per update", group=_GAMES, check=count)
-    total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, check=at_least(1))
-    max_steps: int | None = setting(
-        None, "truncate episodes after that many steps", group=_GAMES, kind=int, check=count
-    )
+    num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
+    num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
+    total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, values=ALL_STEPS)
+    max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
     learning_rate: float = setting(
-        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", check=positive, shown="2.5e-4"
+        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, shown="2.5e-4"
     )
-    gamma: float = setting(0.99, "discount factor", group=_PPO, check=fraction)
-    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, check=fraction)
-    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, check=count)
-    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, check=count)
+    gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
+    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, values=STEPS)
+    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, values=EPOCHS)
     clip_eps: float = setting(
-        0.2, "clipping range of the probability ratio and of the value", group=_PPO, check=positive
+        0.2, "clipping range of the probability ratio and of the value", group=_PPO, values=ABOVE_0
     )
-    vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, check=not_negative)
-    ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, check=not_negative)
-    max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, check=positive)
+    vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
+    ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
+    max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
-    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, check=count)
-    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, check=count)
+    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=Whole(1, 2**16))
+    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=Whole(1, 100))
     dtype: str = setting(
         "float32",
         "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
         group=_NETWORK,
-        check=one_of("float32", "bfloat16"),
+        values=OneOf(("float32", "bfloat16")),
     )
-    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, check=count)
-    seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, check=seed)
+    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=Whole(1, 100_000))
+    seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, values=SEED)
 
     @property
     def batch_size(self) -> int:
@@ -87,6 +82,11 @@ class TrainConfig:
     def validated(self) -> Self:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""
         check_settings(self)
+        if self.batch_size > STEPS.most:
+            raise UsageError(
+                f"an update is at most {STEPS.most:,} steps, got {self.num_envs} x {self.num_steps}: lower num_envs "
+                "or num_steps."
+            )
         if self.batch_size % self.num_minibatches:
             raise UsageError(
                 f"num_minibatches must divide the batch of {self.num_envs} x {self.num_steps} = {self.batch_size} "

@@ -4,6 +4,7 @@ import datetime
 import tempfile
 from pathlib import Path
 
+from parity.arguments import FileName
 from parity.errors import UsageError
 
 _RESULTS = ("params_*.npz", "metrics.csv", "*.zip")
@@ -20,7 +21,7 @@ def run_folder(parent: Path, name: str, flag: str) -> Path:
 
     Raises UsageError, which names ``flag`` where another parent would help.
     """
-    _check_plain(name)
+    _check_name(name)
     folder = parent / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +39,7 @@ def run_folder(parent: Path, name: str, flag: str) -> Path:
 def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = "--checkpoint-dir") -> Path:
     """Create the folder of a new run under a name of its own, even when two begin in the same second."""
     name = fresh_run_name(kind, seed) + suffix
-    _check_plain(name)
+    _check_name(name)
     number, unique = 1, name
     while not _is_ours(parent / unique):
         number += 1
@@ -46,9 +47,10 @@ def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = 
     return run_folder(parent, unique, flag)
 
 
-def _check_plain(name: str) -> None:
-    if Path(name).name != name or name in ("", ".", ".."):
-        raise UsageError(f"--run-name must be a plain name without slashes, got {name!r}.")
+def _check_name(name: str) -> None:
+    fault = FileName().fault(name)
+    if fault:
+        raise UsageError(f"A run's name {fault}, got {name!r}: choose another --run-name or --run-suffix.")
 
 
 def _is_ours(folder: Path) -> bool:

@@ -3,14 +3,25 @@
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
+from parity.arguments import ALL_STEPS, GAMES, SHARE, STEPS, Real, Whole
 from parity.errors import UsageError
-from worldkit.settings import at_least, check_settings, fraction, not_negative, positive, seed, setting
+from worldkit.purejaxrl.config import EPOCHS, ROLLOUT, WEIGHT
+from worldkit.settings import check_settings, setting
 
 _RUN, _PPO = "run", "settings of MaskablePPO"
 
 
-def _rate(value: Any) -> str | None:  # noqa: ANN401 - a float or a schedule
-    return None if callable(value) else positive(value)
+class _Rate(Real):
+    """A number, or a schedule as Stable-Baselines3 takes them."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a function or a number in the range."""
+        return None if callable(value) else super().fault(value)
+
+
+_RATE = _Rate(0, 1, above=True)
+SEED = Whole(0, 2**32 - 1)
+"""Stable-Baselines3 seeds NumPy's old generator, which takes no larger ones."""
 
 
 @dataclass(frozen=True)
@@ -25,28 +36,30 @@ class MaskablePPOConfig:
         1_000_000,
         "steps of all games, those before `--resume` included, in whole rollouts",
         group=_RUN,
-        check=at_least(1),
+        values=ALL_STEPS,
     )
-    num_envs: int = setting(8, "games played side by side, all in one engine", group=_RUN, check=at_least(1))
-    save_freq: int = setting(50_000, "steps between checkpoints", group=_RUN, check=at_least(1))
-    eval_freq: int = setting(50_000, "steps between evaluations", group=_RUN, check=at_least(1))
-    eval_episodes: int = setting(50, "episodes of an evaluation", group=_RUN, check=at_least(1))
+    num_envs: int = setting(8, "games played side by side, all in one engine", group=_RUN, values=GAMES)
+    save_freq: int = setting(50_000, "steps between checkpoints", group=_RUN, values=ALL_STEPS)
+    eval_freq: int = setting(50_000, "steps between evaluations", group=_RUN, values=ALL_STEPS)
+    eval_episodes: int = setting(50, "episodes of an evaluation", group=_RUN, values=STEPS)
     eval_max_steps: int = setting(
-        2_000, "steps after which an episode of an evaluation is cut off", group=_RUN, check=at_least(1)
+        2_000, "steps after which an episode of an evaluation is cut off", group=_RUN, values=STEPS
     )
-    seed: int = setting(0, "seed of network and games", group=_RUN, check=seed)
-    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, check=_rate, shown="3e-4")
-    n_steps: int = setting(2048, "steps of each game per update", group=_PPO, check=at_least(1))
-    batch_size: int = setting(64, "steps of a minibatch", group=_PPO, check=at_least(1))
-    n_epochs: int = setting(10, "epochs per update", group=_PPO, check=at_least(1))
-    gamma: float = setting(0.99, "discount factor", group=_PPO, check=fraction)
-    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, check=fraction)
-    clip_range: Any = setting(0.2, "clipping range of the probability ratio", group=_PPO, check=_rate)
-    ent_coef: float = setting(0.1, "weight of the entropy bonus", group=_PPO, check=not_negative)
+    seed: int = setting(0, "seed of network and games", group=_RUN, values=SEED)
+    learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, values=_RATE, shown="3e-4")
+    n_steps: int = setting(2048, "steps of each game per update", group=_PPO, values=ROLLOUT)
+    batch_size: int = setting(64, "steps of a minibatch", group=_PPO, values=STEPS)
+    n_epochs: int = setting(10, "epochs per update", group=_PPO, values=EPOCHS)
+    gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
+    clip_range: Any = setting(0.2, "clipping range of the probability ratio", group=_PPO, values=_RATE)
+    ent_coef: float = setting(0.1, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
 
     def validated(self) -> Self:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""
         check_settings(self)
+        if self.num_envs * self.n_steps > STEPS.most:
+            raise UsageError(f"A rollout is at most {STEPS.most:,} steps: lower --num-envs or --n-steps.")
         if min(self.num_envs * self.n_steps, self.batch_size) < 2:
             raise UsageError("A rollout and a minibatch need two steps at least: raise --n-steps or --batch-size.")
         return self

@@ -22,9 +22,10 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from parity.errors import UsageError
 from parity.reading import GIB, Unreadable, is_count, is_number, is_object, json_of, read_bytes, read_zip, shown
-from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
+from worldkit.sb3.config import SEED, MaskablePPOConfig
 from worldkit.sb3.spaces import SpaceError, space_of, told_space
-from worldkit.settings import kept, not_negative, positive, seed, setting
+from worldkit.settings import kept, setting
 
 LIMIT = 2 * GIB
 """The largest model that is read, in bytes, unpacked."""
@@ -40,11 +41,11 @@ _MOST_NUMBERS = GIB // 4
 class _Settings(MaskablePPOConfig):
     """What a file keeps of a model's settings: those of a run, and what a world's own configuration may add."""
 
-    seed: Any = setting(None, "seed of network and games, or none", group="", kind=int, check=seed)
-    vf_coef: float = setting(0.5, "weight of the value loss", group="", check=not_negative)
-    max_grad_norm: float = setting(0.5, "gradient norm to clip at", group="", check=positive)
+    seed: Any = setting(None, "seed of network and games, or none", group="", values=SEED)
+    vf_coef: float = setting(0.5, "weight of the value loss", group="", values=WEIGHT)
+    max_grad_norm: float = setting(0.5, "gradient norm to clip at", group="", values=ABOVE_0)
     normalize_advantage: bool = setting(True, "normalise advantages", group="")
-    target_kl: float | None = setting(None, "KL at which an update ends", group="", kind=float, check=positive)
+    target_kl: float | None = setting(None, "KL at which an update ends", group="", values=ABOVE_0)
 
 
 class _Wrong(Exception):

@@ -1,0 +1,149 @@
+"""What a command line may say: numbers in their ranges, names of files, and one sentence for anything else.
+
+The harness, the kit and the worlds read their flags with these; settings that come from elsewhere are checked by them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+LONGEST_NAME = 255
+"""Bytes that a file's name may have."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An ``ArgumentParser`` that states a usage error in one sentence, without the usage block, and exits with 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """State the fault in one sentence and exit with code 2."""
+        line = message.replace("\n", "\\n").replace("\r", "\\r")
+        self.exit(2, f"{self.prog}: {line} (see `{self.prog} --help`).\n")
+
+    def parse_known_args(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        namespace: Any = None,  # noqa: ANN401 - argparse's own
+    ) -> tuple[Any, list[str]]:
+        """As argparse does, but ``--flag=--``, at which argparse itself may break, is a usage error."""
+        words = list(sys.argv[1:] if args is None else args)
+        for word in words:
+            if word.startswith("-") and word.endswith("=--"):
+                self.error(f"argument {word.removesuffix('=--')}: expected a value, got '--'")
+        return super().parse_known_args(words, namespace)
+
+
+class Values(ABC):
+    """The values that a setting may have: a ``type`` for argparse, and the check of a value that came otherwise."""
+
+    @abstractmethod
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """What is wrong with it, as the end of a sentence that begins with the setting's name; None: nothing."""
+
+    def span(self) -> str:
+        """The values in few words, for help and tables; nothing where the setting's own help says it."""
+        return ""
+
+    def read(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
+        """The value that a word stands for; raises ValueError where it stands for none."""
+        return word
+
+    def __call__(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
+        """The value of a word of the command line; raises ArgumentTypeError for any but the right ones."""
+        try:
+            value = self.read(word)
+        except ValueError:
+            value = None
+        fault = self.fault(value)
+        if fault:
+            raise argparse.ArgumentTypeError(f"it {fault}, got {word!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class Whole(Values):
+    """Whole numbers from ``least`` to ``most``; on the command line commas may group their digits."""
+
+    least: int
+    most: int
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a whole number in the range."""
+        fits = isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+        return None if fits else f"must be a whole number from {self.span()}"
+
+    def span(self) -> str:
+        """From … to …."""
+        return f"{self.least:,} to {self.most:,}"
+
+    def read(self, word: str) -> int:
+        """The number."""
+        return int(word.replace(",", ""))
+
+
+@dataclass(frozen=True)
+class Real(Values):
+    """Numbers from ``least``, or only above it, to ``most``; never nan."""
+
+    least: float
+    most: float
+    above: bool = False
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a number in the range."""
+        is_inside = isinstance(value, (int, float)) and self.least <= value <= self.most
+        if is_inside and not (self.above and value == self.least):
+            return None
+        return f"must be a number {'' if self.above else 'from '}{self.span()}"
+
+    def span(self) -> str:
+        """From … to …, or above … up to …."""
+        return f"above {self.least:g} to {self.most:g}" if self.above else f"{self.least:g} to {self.most:g}"
+
+    def read(self, word: str) -> float:
+        """The number."""
+        return float(word)
+
+
+class FileName(Values):
+    """Names for a file or folder that any tool and terminal can cope with."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a printable name without slashes, that neither hides nor looks like a flag."""
+        fits = isinstance(value, str) and value.isprintable() and "/" not in value and "\\" not in value
+        if not fits or not value.strip() or value[0] in "-." or len(value.encode()) > LONGEST_NAME:
+            return (
+                f"must be a file name of 1 to {LONGEST_NAME} bytes, printable, without slashes and without a dash or "
+                "a dot in front"
+            )
+        return None
+
+
+@dataclass(frozen=True)
+class OneOf(Values):
+    """One of some words."""
+
+    words: tuple[str, ...]
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Any other word."""
+        return None if value in self.words else f"must be {self.span()}"
+
+    def span(self) -> str:
+        """The words."""
+        return " or ".join(self.words)
+
+
+SEED = Whole(0, 2**64 - 1)
+GAMES = Whole(1, 2**20)
+"""Games side by side: a million fill the memory of the largest machines."""
+STEPS = Whole(1, 2**31 - 1)
+"""Steps, and whatever else is counted in int32."""
+ALL_STEPS = Whole(1, 2**53)
+"""Steps of all games together; exact in a double, as JSON and charts have them."""
+SHARE = Real(0, 1)
+SECONDS = Real(0.01, 1e6)

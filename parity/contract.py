@@ -1,0 +1,111 @@
+"""What a run cannot see by comparing two engines, because both may do it: is each of them what the contract asks?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.compare import STATE, Fields, explain, rows_that_differ
+from parity.engine import Array, BatchStep, Slots
+from parity.errors import EngineError
+from parity.guard import GuardedEngine
+from parity.world import World
+
+HIGH_WORD = np.uint64(0x9E3779B9 << 32)
+"""Added to a seed it changes the upper 32 bits only, the highest among them."""
+_SLOTS = 8
+_STEPS = 32
+
+
+def run_seeds(seed: int, games: int) -> NDArray[np.uint64]:
+    """Seeds of a run's games, (games,): seed + i, and ``HIGH_WORD`` more for every second, all modulo 2⁶⁴.
+
+    Seeds that begin small would hide an engine that reads 32 bits of them only.
+    """
+    numbers = np.arange(games, dtype=np.uint64)
+    return np.uint64(seed) + numbers + HIGH_WORD * (numbers % np.uint64(2))
+
+
+def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: bool) -> None:
+    """Raises EngineError where states are not complete or games do not follow from their seeds.
+
+    The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as the run did, so
+    that an engine which compiles its steps need not compile another one.
+    """
+    _check_states(world, engine, restarting)
+    if world.draws:
+        _check_seeds(engine, seed, restarting)
+
+
+def _check_states(world: World, engine: GuardedEngine, restarting: bool) -> None:
+    """A game that goes on from its state, after the slot has held another one, is as if nothing had happened."""
+    slots: Slots = np.arange(min(_SLOTS, engine.games))
+    states, actions = engine.get_state(slots), _first_valid(engine)
+    untouched = _step(engine, actions, slots, restarting)
+    engine.reset(engine.seeds()[slots] + np.uint64(1), slots)
+    engine.set_state(states, slots)
+    _demand_same(world, engine, {STATE: states}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
+    _demand_same(
+        world, engine, untouched, _step(engine, actions, slots, restarting), "set_state(get_state()) and a step"
+    )
+
+
+def _step(engine: GuardedEngine, actions: NDArray[np.int32], slots: Slots, restarting: bool) -> Fields:
+    step = _stepped(engine, actions, restarting)
+    return {
+        "observation": step.observation[slots].copy(),
+        "components": step.components[slots].copy(),
+        "terminated": step.terminated[slots].copy(),
+        "mask": engine.mask()[slots].copy(),
+        "seed": engine.seeds()[slots].copy(),
+        STATE: engine.get_state(slots),
+    }
+
+
+def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:
+    for row in np.flatnonzero(rows_that_differ(expected, observed, world.tolerances)):
+        first = explain(world, expected, observed, int(row))[0]
+        raise EngineError(
+            f"engine '{engine.name}' is another one after {what}: {first.field} is {first.observed!r} instead of "
+            f"{first.expected!r}; its states must hold all that a game goes on from."
+        )
+
+
+def _check_seeds(engine: GuardedEngine, seed: int, restarting: bool) -> None:
+    """Other seeds, in their lower bits or in their upper ones alone, play other games."""
+    seeds = np.uint64(seed) + np.arange(engine.games, dtype=np.uint64)
+    for other, remedy in (
+        (seeds + np.uint64(engine.games), "its reset must start from the seed it is given"),
+        (seeds + HIGH_WORD, "its draws must depend on all 64 bits of a seed"),
+    ):
+        courses = zip(_course(engine, seeds, restarting), _course(engine, other, restarting), strict=True)
+        if all(np.array_equal(one, another) for one, another in courses):
+            raise EngineError(
+                f"engine '{engine.name}' plays the same game from the seeds {seeds[0]} and {other[0]}: {remedy} "
+                "(a world that draws nothing says draws=False)."
+            )
+
+
+def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], restarting: bool) -> list[Array]:
+    """What is seen of new games from these seeds, at first and in some steps, each up to its end."""
+    everyone: Slots = np.arange(engine.games)
+    seen = [engine.reset(seeds, everyone).copy()]
+    given = engine.seeds()
+    if not np.array_equal(given, seeds):
+        slot = int(np.flatnonzero(given != seeds)[0])
+        raise EngineError(f"engine '{engine.name}' says that a game reset from seed {seeds[slot]} has {given[slot]}.")
+    playing = np.ones(engine.games, np.bool_)
+    for _ in range(_STEPS):
+        seen.append(engine.mask()[playing])
+        step = _stepped(engine, _first_valid(engine), restarting)
+        playing &= ~step.ended
+        seen.append(step.observation[playing])
+    return seen
+
+
+def _first_valid(engine: GuardedEngine) -> NDArray[np.int32]:
+    return engine.mask().argmax(axis=1).astype(np.int32)
+
+
+def _stepped(engine: GuardedEngine, actions: NDArray[np.int32], restarting: bool) -> BatchStep:
+    return engine.step_restarting(actions) if restarting else engine.step(actions)

@@ -1,0 +1,232 @@
+"""Every flag of every command, found by asking the parsers: a wrong number is one sentence, quickly."""
+
+import argparse
+import math
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hackmatrix.cli.game import GAME
+from parity import cli as parity_cli
+from parity.arguments import FileName, OneOf, Real, Whole
+from worldkit.cli import app
+
+from .conftest import Command
+
+SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "python" / "scripts").glob("*.py"))
+WORDS = [
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "1",
+    "0.5",
+    "1e400",
+    str(10**18),
+    str(2**31),
+    str(2**63),
+    str(2**64),
+    "1" * 5000,
+]
+NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
+LISTS = {"--engines", "--actions", "bench --num-envs"}
+"""Flags with readers of their own: of several names, actions or numbers."""
+
+
+class Caught(Exception):
+    """A parser that a command was about to parse its words with."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        super().__init__()
+        self.parser = parser
+
+
+def parser_of(command: Callable[[], Any]) -> argparse.ArgumentParser:
+    """The parser that a command uses, without anything of what it does then."""
+
+    def catch(parser: argparse.ArgumentParser, *_: object) -> None:
+        raise Caught(parser)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(argparse.ArgumentParser, "parse_args", catch)
+        try:
+            command()
+        except Caught as caught:
+            return caught.parser
+    raise AssertionError("the command has no parser of its own")
+
+
+def every_parser() -> Iterator[argparse.ArgumentParser]:
+    for name in (*app.KIT_COMMANDS, *GAME.commands):
+        yield parser_of(partial(app.main, GAME, [name]))
+    for script in SCRIPTS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", [str(script)])
+            yield parser_of(partial(runpy.run_path, str(script), run_name="__main__"))
+    parser = parity_cli.build_parser()
+    (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    yield from commands.choices.values()
+
+
+def flags() -> Iterator[tuple[str, argparse.ArgumentParser, argparse.Action]]:
+    """Name, parser and action of everything with a value that a person may give."""
+    for parser in every_parser():
+        for action in parser._actions:
+            if action.nargs != 0:
+                yield f"{parser.prog} {(*action.option_strings, action.dest)[0]}", parser, action
+
+
+FLAGS = list(flags())
+
+
+def is_list(name: str) -> bool:
+    return any(name.endswith(f" {each}") for each in LISTS)
+
+
+def outcome(parser: argparse.ArgumentParser, words: list[str], capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401
+    """What the words are parsed to, or None where they end the command, in one sentence and with 2."""
+    began = time.monotonic()
+    parsed: Any = None
+    code: Any = 0
+    try:
+        parsed = parser.parse_args(words)
+    except SystemExit as stop:
+        code = stop.code
+    assert time.monotonic() - began < 1
+    said = capsys.readouterr()
+    assert (code, said.out, said.err.count("\n")) == ((2, "", 1) if parsed is None else (0, "", 0))
+    return parsed
+
+
+def test_every_command_is_there() -> None:
+    programs = {parser.prog for _, parser, _ in FLAGS}
+    assert {f"parity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
+    assert {
+        f"hackmatrix {name}" for name in ("train", "train-sb3", "evaluate", "bench", "watch-sb3", "explain")
+    } <= programs
+    assert "price_of_programs.py" in {Path(program).name for program in programs}
+
+
+@pytest.mark.parametrize(("name", "parser", "action"), FLAGS, ids=[name for name, _, _ in FLAGS])
+def test_every_flag_says_which_values_it_takes(
+    name: str, parser: argparse.ArgumentParser, action: argparse.Action
+) -> None:
+    is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
+    assert is_text or action.choices or is_list(name) or isinstance(action.type, (Whole, Real, OneOf, FileName)), (
+        f"{name} takes any {action.type}: give it the values of parity.arguments"
+    )
+    if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
+        assert isinstance(action.type, (Whole, Real)), f"{name} stands for a number: give it Whole or Real"
+
+
+@pytest.mark.parametrize(
+    ("name", "parser", "action"),
+    [flag for flag in FLAGS if isinstance(flag[2].type, (Whole, Real)) and flag[2].option_strings],
+    ids=[name for name, _, action in FLAGS if isinstance(action.type, (Whole, Real)) and action.option_strings],
+)
+def test_a_number_lies_in_its_range_or_is_refused(
+    name: str, parser: argparse.ArgumentParser, action: argparse.Action, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert isinstance(action.type, (Whole, Real))
+    # What is required besides is a fault as well, and would hide whether the number is one.
+    for each in parser._actions:
+        each.required = False
+    for word in (*WORDS, *NO_NUMBERS):
+        for words in ([f"{action.option_strings[0]}={word}"], [action.option_strings[0], word]):
+            parsed = outcome(parser, words, capsys)
+            if parsed is None:
+                continue
+            value = getattr(parsed, action.dest)
+            assert word not in NO_NUMBERS
+            assert math.isfinite(value)
+            assert value == float(word)
+            assert action.type.least <= value <= action.type.most
+    if action.default is not None:
+        assert action.type.fault(action.default) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "parser", "action"),
+    [flag for flag in FLAGS if flag[2].option_strings],
+    ids=[name for name, _, action in FLAGS if action.option_strings],
+)
+def test_no_word_at_all_breaks_a_flag(
+    name: str, parser: argparse.ArgumentParser, action: argparse.Action, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for word in (*WORDS, *NO_NUMBERS):
+        outcome(parser, [f"{action.option_strings[0]}={word}"], capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("train", "--gamma", "5"), "must be a number from 0 to 1, got '5'"),
+        (("train", "--gae-lambda", "-3"), "--gae-lambda"),
+        (("train", "--lr", "nan"), "must be a number above 0 to 1, got 'nan'"),
+        (("train", "--max-steps", "2147483648"), "must be a whole number from 1 to 2,147,483,647"),
+        (("train", "--num-envs", str(10**18)), "must be a whole number from 1 to 1,048,576"),
+        (("train", "--num-envs", "1048576", "--num-steps", "1048576"), "an update is at most 2,147,483,647 steps"),
+        (("train", "--num-processes", "2", "--process-id", "2", "--distributed"), "must be below --num-processes"),
+        (("train-sb3", "--seed", str(2**32)), "--seed"),
+        (("train-sb3", "--num-envs", "1048576", "--n-steps", "1048576"), "at most 2,147,483,647 steps"),
+        (("evaluate", "random", "--player-seed", str(2**63)), "must be a whole number from 0 to 4,294,967,295"),
+        (("evaluate", "random", "--episodes=--"), "argument --episodes: expected a value, got '--'"),
+        (("bench", "--num-envs", f"64,{10**18}"), "--num-envs"),
+        (("watch-sb3", "--model", "x.zip", "--delay", "-1"), "must be a number from 0 to 3600"),
+        (("explain", "--seed", "-1"), "--seed"),
+        (("doctor", "--seed", "1"), "unrecognized arguments: --seed 1"),
+        (("version", "1"), "takes no arguments"),
+    ],
+)
+def test_a_wrong_number_ends_the_command_in_one_sentence(
+    hackmatrix: Command, words: tuple[str, ...], named: str
+) -> None:
+    answer = hackmatrix(*words)
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert named in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+NAMES = ["", " ", ".", "..", ".hidden", "-dash", "a/b", "a\\b", "a\nb", "a\x1b[31m", "a\x7f", "x" * 256, "ä" * 128]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@pytest.mark.parametrize("words", [("train", "--run-name"), ("train", "--run-suffix"), ("train-sb3", "--run-name")])
+def test_a_run_s_name_is_a_printable_file_name(
+    words: tuple[str, str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, flag = words
+    with pytest.raises(SystemExit) as stop:
+        app.main(GAME, [command, f"{flag}={name}"])
+    assert stop.value.code == 2
+    said = capsys.readouterr().err
+    assert "must be a file name of 1 to 255 bytes, printable, without slashes" in said
+    assert said.count("\n") == 1
+
+
+def test_a_suffix_may_not_make_the_whole_name_too_long(hackmatrix: Command, tmp_path: Path) -> None:
+    answer = hackmatrix("train", "--run-suffix", "x" * 240, "--checkpoint-dir", str(tmp_path))
+    assert answer.returncode == 2
+    assert "choose another --run-name or --run-suffix" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_scripts_refuse_wrong_numbers_and_files_in_one_sentence(root: Path) -> None:
+    script = str(root / "python" / "scripts" / "price_of_programs.py")
+    for words, named in ((["p.npz", "--episodes", "0"], "--episodes"), (["/nowhere/p.npz"], "/nowhere/p.npz")):
+        answer = subprocess.run(
+            [sys.executable, script, *words], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert answer.returncode == 2
+        assert named in answer.stderr
+        assert answer.stderr.count("\n") == 1

@@ -1,0 +1,162 @@
+"""Whatever a policy or a person hands to an environment: taken for what it means, or refused in one sentence."""
+
+import pickle
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from toy_world.adapter import ENV
+from toy_world.plain import PlainEngine
+from toy_world.world import WORLD
+
+from parity import BatchStep, UsageError
+from worldkit.envs.gym_env import WorldEnv
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.envs.spec import EnvSpec
+from worldkit.envs.vector_env import WorldVectorEnv
+
+GAMES, REST = 3, WORLD.actions.index("rest")
+NO_ACTIONS: list[Any] = [
+    None,
+    "x",
+    "5",
+    float("nan"),
+    float("inf"),
+    1.5,
+    -1,
+    6,
+    10**30,
+    1j,
+    frozenset(),
+    [],
+    {},
+    [REST, None],
+]
+
+
+@contextmanager
+def refused_in_one_sentence(*parts: str) -> Iterator[None]:
+    with pytest.raises(UsageError) as caught:
+        yield
+    said = str(caught.value)
+    assert said.endswith(".")
+    assert "\n" not in said
+    assert all(part in said for part in parts), said
+
+
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
+def test_the_environment_says_what_an_action_is(action: Any) -> None:  # noqa: ANN401 - anything but an action
+    env = WorldEnv(ENV)
+    env.reset(seed=0)
+    with refused_in_one_sentence("an action is a whole number from 0 to 5, not "):
+        env.step(action)
+    env.step(REST)
+
+
+@pytest.mark.parametrize("kind", [WorldVectorEnv, WorldVecEnv])
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
+def test_environments_of_many_games_say_what_actions_are(
+    kind: type[WorldVectorEnv | WorldVecEnv],
+    action: Any,  # noqa: ANN401 - anything but an action
+) -> None:
+    env = kind(ENV, GAMES)
+    env.reset()
+    wrongs: list[Any] = [action, [REST, action, REST], np.array([REST, action, REST], dtype=object)]
+    for wrong in wrongs:
+        with refused_in_one_sentence("one action for each of 3 games, a whole number from 0 to 5"):
+            env.step(wrong)
+    env.step(np.full(GAMES, REST))
+
+
+@pytest.mark.parametrize("action", [REST, np.int8(REST), np.array(REST), np.float32(REST), True])
+def test_a_whole_number_of_any_type_is_an_action(action: Any) -> None:  # noqa: ANN401 - a number
+    one, many = WorldEnv(ENV), WorldVectorEnv(ENV, GAMES)
+    one.reset(seed=0)
+    many.reset(seed=0)
+    one.step(action)
+    many.step([action] * GAMES)
+
+
+def test_a_state_may_hold_numpy_s_numbers_lists_and_flags() -> None:
+    env = WorldEnv(ENV)
+    env.reset(seed=7)
+    state = env.get_state()
+    in_numpy: dict[str, Any] = {name: np.int64(state[name]) for name in ("walker", "wasp", "hp", "score", "turn")}
+    in_numpy["seed"] = np.uint64(state["seed"])
+    in_numpy["apples"] = tuple({name: np.uint8(value) for name, value in apple.items()} for apple in state["apples"])
+    env.reset(seed=8)
+    env.reset(options={"state": in_numpy})
+    assert env.get_state() == state
+    assert all(type(value) is int for name, value in env.get_state().items() if name != "apples")
+
+
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [
+        (5, "a state is a dict of JSON values, as get_state gives it, but state is of type int"),
+        ([], "a state is a dict of JSON values, as get_state gives it, but state is of type list"),
+        ({"seed": {1, 2}}, "state.seed is of type set"),
+        ({"apples": [{"cell": 1j}]}, "state.apples[0].cell is of type complex"),
+        ({1: 2}, "state.1 has a name of type int"),
+    ],
+)
+def test_what_is_no_state_is_named(state: Any, sentence: str) -> None:  # noqa: ANN401 - anything but a state
+    env = WorldEnv(ENV)
+    env.reset(seed=0)
+    with refused_in_one_sentence(sentence):
+        env.reset(options={"state": state})
+    env.step(REST)
+
+
+class _SlowEngine(PlainEngine):
+    """Waits in its step until it may go on."""
+
+    stepping, may_go_on = threading.Event(), threading.Event()
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        self.stepping.set()
+        assert self.may_go_on.wait(30)
+        return super().step(actions)
+
+
+def test_a_second_thread_is_told_that_the_first_is_playing() -> None:
+    slow = EnvSpec(replace(WORLD, engines={"slow": _SlowEngine}), "Slow-v0")
+    env = WorldVectorEnv(slow, GAMES)
+    env.reset(seed=0)
+    player = threading.Thread(target=lambda: env.step([REST] * GAMES))
+    player.start()
+    assert _SlowEngine.stepping.wait(30)
+    for interfere in (lambda: env.step([REST] * GAMES), env.reset, env.get_states):
+        with refused_in_one_sentence("another thread is playing in this environment: give each thread its own"):
+            interfere()
+    _SlowEngine.may_go_on.set()
+    player.join()
+    assert [state["turn"] for state in env.get_states()] == [1] * GAMES
+
+
+def test_threads_that_take_turns_are_welcome() -> None:
+    env = WorldVectorEnv(ENV, GAMES)
+    turns = [
+        threading.Thread(target=lambda: env.reset(seed=0)),
+        threading.Thread(target=lambda: env.step([REST] * GAMES)),
+    ]
+    for turn in turns:
+        turn.start()
+        turn.join()
+    assert [state["turn"] for state in env.get_states()] == [1] * GAMES
+    assert pickle.loads(pickle.dumps(env)).get_states() == env.get_states()
+
+
+def test_a_step_that_one_thread_began_is_not_another_s_to_disturb() -> None:
+    env = WorldVectorEnv(ENV, GAMES)
+    env.reset(seed=0)
+    beginning = threading.Thread(target=lambda: env.step_async([REST] * GAMES))
+    beginning.start()
+    beginning.join()
+    with refused_in_one_sentence("another thread is playing in this environment"):
+        env.step_async([REST] * GAMES)
