@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from worldkit.bench import lockstep
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
+from worldkit.envs.statistics import Statistics
 from worldkit.envs.vector_env import WorldVectorEnv
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
@@ -180,3 +182,43 @@ def test_the_last_seed_is_followed_by_the_first() -> None:
 def test_lockstep_of_one_engine_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="world 'evening' has one engine only: lockstep needs two"):
         lockstep.measure(WORLD, 2, 1)
+
+
+def test_an_engine_that_fails_again_before_it_has_played_is_not_started_a_third_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(EveningEngine, "fails", repeat(True))
+    env = WorldVectorEnv(SPEC, 2, restart=True)
+    env.reset(seed=0)
+    assert env.step(first_valid(env))[3].all()  # lost with the engine
+    with pytest.raises(EngineError, match="the ladder broke"):
+        env.step(first_valid(env))
+
+
+def test_an_ended_episode_is_told_as_sb3s_monitor_tells_it() -> None:
+    env = WorldVecEnv(SPEC, 1, seed=0)
+    env.reset()
+    rewards, done = [], False
+    while not done:
+        _, reward, dones, infos = env.step(first_valid(env))
+        rewards.append(float(reward[0]))
+        done = bool(dones[0])
+    assert sum(rewards) != 0
+    assert infos[0]["episode"] == {"r": pytest.approx(sum(rewards)), "l": len(rewards), "t": 0.0}
+
+
+def test_a_seed_of_a_vecenv_is_for_the_next_reset_alone() -> None:
+    env = WorldVecEnv(SPEC, 2, seed=5)
+    env.reset()
+    first = [info["seed"] for info in env.reset_infos]
+    env.reset()
+    assert first == [5, 6]
+    assert all(info["seed"] not in first for info in env.reset_infos)
+
+
+def test_the_highest_of_a_fact_is_kept_when_it_falls() -> None:
+    statistics = Statistics(components=1, actions=2, facts=np.array([[3], [3]]))
+    for fact in (7, 1):
+        nothing = np.zeros((2, 1), np.int32)
+        statistics.add(np.zeros(2, np.int32), nothing, np.array([[fact], [fact - 1]]), np.ones(2, bool))
+    assert statistics.of(np.arange(2)).maxima.tolist() == [[7], [6]]
