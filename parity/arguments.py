@@ -131,7 +131,7 @@ class OneOf(Values):
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
         """Any other word."""
-        return None if value in self.words else f"must be {self.span()}"
+        return None if isinstance(value, str) and value in self.words else f"must be {self.span()}"
 
     def span(self) -> str:
         """The words."""

@@ -184,7 +184,7 @@ def test_parameters_for_another_world_are_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("flags", "fault"),
-    [("--seed -1", "is no whole number in 0 ... 2^64 - 1"), ("--json /no/such/folder/a.json", "cannot write")],
+    [("--seed -1", "--seed: it must be a whole number from 0 to"), ("--json /no/such/folder/a.json", "cannot write")],
 )
 def test_a_mistake_is_one_sentence_before_anything_is_played(
     flags: str, fault: str, capsys: pytest.CaptureFixture[str]

@@ -1,7 +1,7 @@
 """Do the tests notice? Plant the faults of ``faults.toml`` one at a time in a copy of the project and run its tests.
 
-``make mutants`` runs all of them; ``--only NAME`` some. A fault is caught where a test fails. One that cannot even be
-imported proves nothing about the tests and is not counted as caught.
+``make mutants`` runs all of them; ``--only NAME`` some. A fault is caught where a test fails that passes without it. One
+with which the code does not even load proves nothing about the tests and is not counted as caught.
 """
 
 import argparse
@@ -31,7 +31,7 @@ COPIED = (
     "README.md",
     "CONTRIBUTING.md",
 )
-CAUGHT, SURVIVED, BROKEN, HUNG = "caught", "survived", "does not load", "hung"
+CAUGHT, SURVIVED, BROKEN, HUNG = "caught", "survived", "proves nothing", "hung"
 _FAILED, _PASSED = 1, 0
 _SECONDS = 900
 
@@ -95,10 +95,26 @@ def judge(fault: Fault, copy: Path) -> Verdict:
     finally:
         path.write_text(original, encoding="utf-8")
     detail = next((line for line in reversed(said.splitlines()) if line.startswith(("FAILED", "ERROR"))), "")
-    if code == _FAILED:
-        # a test that cannot be set up because the code no longer loads says nothing of what the tests check
-        return Verdict(fault, BROKEN if "ImportError" in detail or "SyntaxError" in detail else CAUGHT, detail)
-    return Verdict(fault, SURVIVED if code == _PASSED else BROKEN, detail)
+    if code != _FAILED:
+        return Verdict(fault, SURVIVED if code == _PASSED else BROKEN, detail)
+    # a test that fails for another reason says nothing: because the code no longer loads, or with no fault at all
+    loads = "ImportError" not in detail and "SyntaxError" not in detail
+    return Verdict(fault, CAUGHT if loads and _passes_without(copy, _test_in(detail)) else BROKEN, detail)
+
+
+def _test_in(line: str) -> str:
+    """The test that a line of pytest's summary names."""
+    return line.partition(" ")[2].partition(" - ")[0]
+
+
+def _passes_without(copy: Path, test: str) -> bool:
+    """Whether a test passes in the unchanged copy; asked once for each."""
+    if test not in _unchanged:
+        _unchanged[test] = _pytest(copy, [test])[0] == _PASSED
+    return _unchanged[test]
+
+
+_unchanged: dict[str, bool] = {}
 
 
 def _pytest(copy: Path, tests: Sequence[str]) -> tuple[int, str]:
@@ -155,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 verdict = judge(fault, copy)
             finally:
                 copies.put(copy)
-            print(f"{verdict.result:13}  {fault.name}  {verdict.detail[:160]}", flush=True)
+            print(f"{verdict.result:14}  {fault.name}  {verdict.detail[:160]}", flush=True)
             return verdict
 
         with ThreadPoolExecutor(args.jobs) as pool:
@@ -173,7 +189,7 @@ def report(verdicts: Sequence[Verdict]) -> int:
     for fault in survivors:
         print(f"Survived: {fault.name}{f' ({fault.explained})' if fault.explained else ''}.")
     if broken:
-        print(f"Does not load, and so proves nothing: {', '.join(broken)}.")
+        print(f"Proves nothing, because the code does not load or the test fails anyway: {', '.join(broken)}.")
     return 1 if broken or any(not fault.explained for fault in survivors) else 0
 
 

@@ -27,7 +27,6 @@ def test_a_fault_can_be_planted(fault: Fault) -> None:
 
 def test_a_verdict_is_that_of_the_tests(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("LEAST = 3\n")
-    (tmp_path / "test_code.py").write_text("import code_of_mine\n\ndef test() -> None:\n    pass\n")
     (tmp_path / "test_code.py").write_text(
         "import pathlib\n\n\ndef test() -> None:\n    values = {}\n"
         "    exec(pathlib.Path(__file__).with_name('code.py').read_text(), values)\n    assert values['LEAST'] == 3\n"
@@ -40,6 +39,8 @@ def test_a_verdict_is_that_of_the_tests(tmp_path: Path) -> None:
     assert verdict("LEAST = 1 + 2").result == SURVIVED
     assert verdict("LEAST =").result == BROKEN
     assert verdict("LEAST = 4", "test_that_is_not_there.py").result == BROKEN
+    (tmp_path / "test_fails.py").write_text("def test() -> None:\n    raise AssertionError\n")
+    assert verdict("LEAST = 4", "test_fails.py").result == BROKEN
     assert (tmp_path / "code.py").read_text() == "LEAST = 3\n"
 
 

@@ -150,6 +150,7 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("config", "learning_rate"), 10**400, "which must be a number"),
     (("progress", "seconds"), 10**400, "the seconds of its progress are a value of type int"),
     (("config", "gamma"), 2.0, "keeps 2.0 as gamma, which must be a number from 0 to 1"),
+    (("config", "dtype"), np.zeros(3), "which must be float32 or bfloat16"),
     (("config", "seed"), -1, "which must be a whole number from 0 to"),
     (("config", "network"), 3, "keeps 3 as network, which must be a text"),
     (("config", "dtype"), "float8", "keeps 'float8' as dtype, which must be float32 or bfloat16"),
