@@ -1,7 +1,7 @@
 """Do the tests notice? Plant the faults of ``faults.toml`` one at a time in a copy of the project and run its tests.
 
-``make mutants`` runs all of them; ``--only NAME`` some. A fault is caught where a test fails that passes without it. One
-with which the code does not even load proves nothing about the tests and is not counted as caught.
+``make mutants`` runs all of them; ``--only NAME`` some. A fault is caught where a test fails that passes without it.
+One with which the code does not even load proves nothing about the tests and is not counted as caught.
 """
 
 import argparse
@@ -125,6 +125,7 @@ def _pytest(copy: Path, tests: Sequence[str]) -> tuple[int, str]:
         "PYTHONPATH": os.pathsep.join([str(copy / "python"), str(copy)]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HACKMATRIX_BINARY": binary,
+        "CI": "true",  # an engine that does not start is a failure and no reason to skip
         # the unchanged programs are compiled once for all copies
         "JAX_COMPILATION_CACHE_DIR": os.environ.get("JAX_COMPILATION_CACHE_DIR", str(ROOT / ".cache" / "jax")),
     }

@@ -17,6 +17,8 @@ from hackmatrix import rules
 from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import Observing, Refused, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.process import BINARY_VARIABLE, SwiftProcess, binary_path
+from hackmatrix.world import open_swift
+from parity import EngineOptions
 
 SEEDS = np.arange(5, dtype=np.uint64)
 
@@ -211,3 +213,15 @@ class TestPlay:
                 check=True,
             )
             assert json.loads(done.stdout.splitlines()[-1])["state"] == states[game]
+
+
+def test_marks_are_counted_from_the_opening_on(swift_built: None) -> None:
+    engine = open_swift(2, EngineOptions(marks=True))
+    opened = engine.marks()
+    engine.step(engine.mask().argmax(axis=1).astype(np.int32))
+    played = engine.marks()
+    engine.close()
+    assert opened is not None
+    assert played is not None
+    assert not opened.any()
+    assert played.any()
