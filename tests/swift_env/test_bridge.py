@@ -225,3 +225,12 @@ def test_marks_are_counted_from_the_opening_on(swift_built: None) -> None:
     assert played is not None
     assert not opened.any()
     assert played.any()
+
+
+def test_starting_anew_is_no_event(swift_built: None) -> None:
+    engine = open_swift(1)
+    invalid = (~engine.mask()).argmax(axis=1).astype(np.int32)
+    events = engine.step_restarting(invalid).events
+    engine.close()
+    assert events is not None
+    assert events.tolist() == [1 << EVENTS.index("invalid_action")]
