@@ -147,7 +147,7 @@ def test_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path, setti
 
 def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
     with pytest.raises(ParityError, match=r"Training diverged.*lower --learning-rate"):
-        run(tmp_path, learning_rate=1e30)
+        run(tmp_path, learning_rate=lambda left: 1e30)
 
 
 def test_it_learns(swift_built: None, tmp_path: Path) -> None:
