@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from types import TracebackType
@@ -181,20 +181,32 @@ class Step:
     events: int
 
 
+GameSeeds = Callable[[int, int], NDArray[np.uint64]]
+"""``game_seeds(seed, games)``: the seeds of the games 0 … games − 1 of a run with this seed, uint64 (games,)."""
+
+
+def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
+    """Seeds ``seed``, ``seed + 1``, … (modulo 2⁶⁴) of a batch's games, (games,) uint64."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed {seed} is outside 0 … 2⁶⁴ − 1: choose one inside.")
+    return np.uint64(seed) + np.arange(games, dtype=np.uint64)
+
+
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 
 class Engine:
     """One game: a view of a batch of one. Usable in a ``with`` block."""
 
-    def __init__(self, batch: BatchEngine, actions: int) -> None:
+    def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
         self._batch = batch
         self._actions = actions
+        self._game_seeds = game_seeds
 
     def reset(self, seed: int | None = None) -> Array:
         """Start a new game; without a seed one is drawn from the system. Returns the observation."""
         chosen = secrets.randbits(64) if seed is None else seed
-        return np.array(self._batch.reset(game_seeds(chosen, 1), _ONLY)[0])
+        return np.array(self._batch.reset(self._game_seeds(chosen, 1), _ONLY)[0])
 
     def mask(self) -> NDArray[np.bool_]:
         """(actions,) bool: which actions are valid now."""
@@ -237,16 +249,17 @@ class Engine:
 class AutoResetBatch:
     """A batch for training and evaluation: a game that ends is followed by the next one at once."""
 
-    def __init__(self, batch: BatchEngine, actions: int) -> None:
+    def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
         self.games = batch.games
         self._batch = batch
         self._actions = actions
+        self._game_seeds = game_seeds
         self._all: Slots = np.arange(batch.games)
 
     def reset(self, seed: int | None = None) -> Array:
-        """Start every game, slot ``i`` from ``seed + i``; returns observations (games, …)."""
+        """Start every game, slot ``i`` from the world's game ``i`` of ``seed``; returns observations (games, …)."""
         chosen = secrets.randbits(64) if seed is None else seed
-        return self._batch.reset(game_seeds(chosen, self.games), self._all)
+        return self._batch.reset(self._game_seeds(chosen, self.games), self._all)
 
     def mask(self) -> NDArray[np.bool_]:
         """(games, actions) bool: which actions are valid now."""
@@ -273,13 +286,6 @@ class AutoResetBatch:
 
     def _slots(self, slots: Iterable[int] | None) -> Slots:
         return self._all if slots is None else np.array(list(slots), dtype=np.intp)
-
-
-def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
-    """Seeds ``seed``, ``seed + 1``, … (modulo 2⁶⁴) of a batch's games, (games,) uint64."""
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed {seed} is outside 0 … 2⁶⁴ − 1: choose one inside.")
-    return np.uint64(seed) + np.arange(games, dtype=np.uint64)
 
 
 def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:

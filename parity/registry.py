@@ -135,10 +135,12 @@ def engine_name(world: World, name: str) -> str:
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:
     """One game of a registered world. ``timeout``: seconds an answer may take before EngineError."""
     known = load_world(world)
-    return Engine(GuardedEngine(known, engine_name(known, engine), 1, timeout=timeout), len(known.actions))
+    batch = GuardedEngine(known, engine_name(known, engine), 1, timeout=timeout)
+    return Engine(batch, len(known.actions), known.game_seeds)
 
 
 def open_batch(world: str, engine: str, games: int, *, timeout: float = DEFAULT_TIMEOUT) -> AutoResetBatch:
     """``games`` games of a registered world side by side, each followed by the next when it ends."""
     known = load_world(world)
-    return AutoResetBatch(GuardedEngine(known, engine_name(known, engine), games, timeout=timeout), len(known.actions))
+    batch = GuardedEngine(known, engine_name(known, engine), games, timeout=timeout)
+    return AutoResetBatch(batch, len(known.actions), known.game_seeds)

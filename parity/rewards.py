@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from parity.engine import Array, Slots, game_seeds
+from parity.engine import Array, Slots, consecutive_seeds
 from parity.errors import StateRefused, UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.lockstep import Settings
@@ -167,7 +167,7 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
     engine = GuardedEngine(world, engines[0], 1, timeout=settings.timeout)
     paths = []
     try:
-        for seed in game_seeds(settings.seed, settings.games).tolist():
+        for seed in consecutive_seeds(settings.seed, settings.games).tolist():
             state = source.starts(_ONLY).get(0)
             case = Case((), seed=seed) if state is None else Case((), state=state)
             actions, components = _record_one(engine, case, source, settings, rng)

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.engine import Array, BatchEngine, EngineOptions, Slots, State
+from parity.engine import Array, BatchEngine, EngineOptions, GameSeeds, Slots, State, consecutive_seeds
 
 
 class EngineFactory(Protocol):
@@ -109,6 +109,8 @@ class World:
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
     draw: a complete state as a board, for reports.
     draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game.
+    game_seeds: the seeds of the games that a person starts together from one seed: seed, seed + 1, … unless the world
+        says otherwise.
     facts: names of the numbers that engines report beside the observation, such as the stage.
     events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
     component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
@@ -133,6 +135,7 @@ class World:
     state_fields: tuple[str, ...]
     draw: Callable[[State], Board]
     draws: bool = True
+    game_seeds: GameSeeds = consecutive_seeds
     facts: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     component_unit: float = 1.0

@@ -109,6 +109,7 @@ class Episodes:
         self.num_games = num_games
         self._user = OneUser()
         self._num_components = len(world.components)
+        self._game_seeds = world.game_seeds
         self._open = partial(world.engines[name], num_games, EngineOptions(packed=True, deadline=deadline))
         self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
         self._all: Slots = np.arange(num_games)
@@ -126,15 +127,19 @@ class Episodes:
         self._see(observation, ~self._lost)
         self.statistics = Statistics(self._num_components, len(world.actions), self.facts)
 
+    def _own(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The engine's seed of the single game that each of these seeds plays."""
+        return np.concatenate([self._game_seeds(seed, 1) for seed in seeds.tolist()])
+
     def start(self, slots: Slots, seeds: NDArray[np.uint64] | None = None, *, in_place: bool = False) -> None:
-        """New episodes in slots (k,), from seeds (k,) or, without any, those that follow by the world's rule.
+        """New episodes in slots (k,): the games of seeds (k,) or, without any, those that follow by the world's rule.
 
         ``in_place`` writes into the arrays of the last step instead of copies, for callers that have not
         handed them on.
         """
 
         def begin() -> Array:
-            return self._engine.restart(slots) if seeds is None else self._engine.reset(seeds, slots)
+            return self._engine.restart(slots) if seeds is None else self._engine.reset(self._own(seeds), slots)
 
         with self._user:
             self._place(self._insist(begin), slots, in_place=in_place)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.engine import game_seeds
+from parity.engine import consecutive_seeds
 from worldkit.envs.episodes import Episodes, EpisodeStep
 from worldkit.envs.infos import summary_of_one
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Player
@@ -38,7 +38,7 @@ def _play(
     spec: EvaluationSpec, episodes: Episodes, player: Player, first_seed: int, num_episodes: int
 ) -> list[Episode]:
     numbers = np.arange(episodes.num_games)
-    seeds = game_seeds(first_seed, num_episodes)
+    seeds = consecutive_seeds(first_seed, num_episodes)
     episodes.start(numbers.copy(), seeds[numbers])
     begun = episodes.num_games
     found: dict[int, Episode] = {}

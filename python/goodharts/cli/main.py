@@ -1,0 +1,16 @@
+"""The console command ``goodharts``."""
+
+import sys
+from collections.abc import Sequence
+
+from goodharts.cli.game import GAME
+from worldkit.cli import app
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand, by default the process's own, and return its exit code; see `worldkit.cli.app`."""
+    return app.main(GAME, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

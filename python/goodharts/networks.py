@@ -1,0 +1,106 @@
+"""The networks that policies and values are computed by (G8), and what they look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
+
+NETWORKS = ("cnn", "mlp")
+_CELLS = OBSERVATION_SHAPE[1] * OBSERVATION_SHAPE[2]
+_SEEN = OBSERVATION_SHAPE[0] * _CELLS
+PRIVILEGES = 2 + _SEEN
+"""What the critic alone is told: both counts of the episode in [-1, 1], and the ground-truth view."""
+
+
+class Layer(NamedTuple):
+    """What one layer makes of an observation, for whoever wants to look: float32 (n, …)."""
+
+    name: str
+    activation: Tensor
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The size of a network.
+
+    kind: ``cnn``, as documented, or ``mlp``, for CPUs. privileged: whether the critic knows more than the policy (G8).
+    """
+
+    kind: str = "cnn"
+    channels: tuple[int, ...] = (32, 64, 64)
+    hidden: int = 512
+    privileged: bool = True
+
+
+class ActorCritic(nn.Module):
+    """Policy and value over one body. The value joins the privileges after it; the policy never sees them."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.body = _body(config)
+        self.policy = nn.Linear(config.hidden, len(ACTIONS))
+        if config.privileged:
+            self.joined = nn.Sequential(nn.Linear(config.hidden + PRIVILEGES, config.hidden), nn.ReLU())
+        self.value = nn.Linear(config.hidden, 1)
+        _initialise(self)
+
+    def forward(self, observation: Tensor, privileges: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Logits (n, 8), and values (n,) as the value head scales them.
+
+        observation: float32 (n, 2, 11, 11). privileges: float32 (n, PRIVILEGES), for a privileged critic.
+        """
+        seen = self.body(observation)
+        if self.config.privileged:
+            assert privileges is not None
+            known = self.joined(torch.cat((seen, privileges), dim=1))
+        else:
+            known = seen
+        return self.policy(seen), self.value(known)[:, 0]
+
+    def logits(self, observation: Tensor) -> Tensor:
+        """Logits (n, 8) alone, as an agent plays by."""
+        return self.policy(self.body(observation))
+
+    def layers(self, observation: Tensor) -> list[Layer]:
+        """What each layer of the policy makes of observations, the last being the logits."""
+        found, out = [], observation
+        for name, module in self.body.named_children():
+            out = module(out)
+            if isinstance(module, nn.ReLU):
+                found.append(Layer(name, out))
+        return [*found, Layer("logits", self.policy(out))]
+
+
+def _body(config: NetworkConfig) -> nn.Sequential:
+    body = nn.Sequential()
+    if config.kind == "cnn":
+        depths = (OBSERVATION_SHAPE[0], *config.channels)
+        for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
+            body.add_module(f"conv{number}", nn.Conv2d(depth_in, depth_out, 3, padding=1))
+            body.add_module(f"conv{number}_relu", nn.ReLU())
+        body.add_module("flat", nn.Flatten())
+        body.add_module("dense", nn.Linear(depths[-1] * _CELLS, config.hidden))
+    else:
+        body.add_module("flat", nn.Flatten())
+        body.add_module("dense1", nn.Linear(_SEEN, config.hidden))
+        body.add_module("dense1_relu", nn.ReLU())
+        body.add_module("dense", nn.Linear(config.hidden, config.hidden))
+    body.add_module("dense_relu", nn.ReLU())
+    return body
+
+
+def _initialise(network: ActorCritic) -> None:
+    """Orthogonal weights, as PPO's implementations have them: small for the policy, so that it begins undecided."""
+    for module in network.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            nn.init.orthogonal_(module.weight, 2**0.5)
+            nn.init.constant_(module.get_parameter("bias"), 0.0)
+    nn.init.orthogonal_(network.policy.weight, 0.01)
+    nn.init.orthogonal_(network.value.weight, 1.0)

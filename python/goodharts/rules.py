@@ -1,0 +1,110 @@
+"""What Goodharts consists of: its names, their order, its sizes, and the numbers that a configuration may change (G).
+
+Everything in Python that counts actions, components or modes counts them here. How they are used is not here: each
+engine holds its own tables, because the engines are independent witnesses.
+"""
+
+from dataclasses import dataclass
+
+VERSION = "1"
+"""Of the rules; it changes whenever the same seed and actions could give another game."""
+
+SIZE = 128
+"""Rows and columns of the grid, which is a torus (G1)."""
+NUM_CELLS = SIZE * SIZE
+EMPTY, FOOD, POISON = 0, 1, 2
+"""What a cell holds (G1)."""
+
+REACH = 5
+"""How far an agent sees, in cells (G7)."""
+VIEW = 2 * REACH + 1
+OBSERVATION_SHAPE = (2, VIEW, VIEW)
+
+MOVES = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+"""What actions 0-7 add to x and y (G4)."""
+ACTIONS = ("up_left", "left", "down_left", "up", "down", "up_right", "right", "down_right")
+"""Their names, with y growing downwards."""
+COMPONENTS = ("step", "food", "poison", "death", "shaping")
+"""Of the reward, in the order of G12; integers in hundred-thousandths."""
+COMPONENT_UNIT = 1e-5
+
+FACTS = ("energy", "steps")
+"""What an engine says of a game beside its observation: energy in thousandths, and steps of this life."""
+EVENTS = ("ate_food", "ate_poison", "death")
+"""What can happen in a step."""
+
+STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "foodCount", "poisonCount")
+"""The keys of a complete state (G13)."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a configuration may change of the world, in whole numbers (G9); the defaults are the rules'.
+
+    Energies and interestingness in thousandths, prices of the handhold and of death in hundred-thousandths.
+    min_food … max_poison: from what an episode's counts are drawn (G3). max_steps: where an episode is truncated (G5).
+    evaluation_food, evaluation_poison: the counts of an evaluation.
+    """
+
+    start_energy: int = 1000
+    step_energy: int = 10
+    food_energy: int = 1000
+    poison_energy: int = -2000
+    food_interest: int = 1000
+    poison_interest: int = 500
+    death_price: int = -400_000
+    handhold_step_price: int = -1000
+    handhold_food_price: int = 100_000
+    handhold_poison_price: int = -100_000
+    handhold_death_price: int = -200_000
+    reward_clip: int = 2_000_000
+    max_steps: int = 512
+    min_food: int = 64
+    max_food: int = 256
+    min_poison: int = 64
+    max_poison: int = 256
+    evaluation_food: int = 128
+    evaluation_poison: int = 128
+
+
+DEFAULT_NUMBERS = Numbers()
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What an agent sees, what it is rewarded for, and whether it can die while it is trained.
+
+    sees_truth: the observation says food and poison apart (G7). rewarded_for: ``energy``, ``interest`` or
+    ``handhold`` (G12). is_mortal: in training (G5); in an evaluation everybody is. is_default: one of ``all``.
+    """
+
+    name: str
+    sees_truth: bool
+    rewarded_for: str
+    is_mortal: bool = True
+    is_default: bool = True
+
+
+MODES = {
+    mode.name: mode
+    for mode in (
+        Mode("ground_truth", sees_truth=True, rewarded_for="energy"),
+        Mode("ground_truth_blinded", sees_truth=False, rewarded_for="energy"),
+        Mode("proxy_mortal", sees_truth=False, rewarded_for="interest"),
+        Mode("proxy", sees_truth=False, rewarded_for="interest", is_mortal=False),
+        Mode("ground_truth_handhold", sees_truth=True, rewarded_for="handhold", is_default=False),
+    )
+}
+DEFAULT_MODES = tuple(mode.name for mode in MODES.values() if mode.is_default)
+
+
+def marks_of(mode: Mode) -> dict[str, str]:
+    """The marks that an engine counts while this mode is trained -> the rule id that each belongs to."""
+    names = "G3.place G3.drawn_again G4.move G4.wrap_column G4.wrap_row G5.food G5.poison".split()
+    names += "G5.reappear_later_draw G5.reappear_lowest_cell G5.truncated G6.restart".split()
+    names += "G7.look G7.over_the_edge G12.reward".split()
+    names += ["G5.starved", "G5.poisoned", "G5.terminated_and_truncated"] if mode.is_mortal else ["G5.frozen"]
+    if mode.rewarded_for == "handhold":
+        names += [f"G9.food_at_{distance}" for distance in range(1, REACH + 1)]
+        names += ["G9.no_food_in_view", "G9.none_on_termination"]
+    return {name: name.split(".")[0] for name in names}

@@ -1,0 +1,92 @@
+"""The torch engine as the harness sees it: ``parity.BatchEngine``."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from goodharts.rules import ACTIONS, EVENTS, FOOD, POISON, Mode, marks_of
+from goodharts.torch_env import state_dict
+from goodharts.torch_env.env import Games
+from goodharts.torch_env.marks import Marks
+from goodharts.torch_env.observation import shown
+from goodharts.torch_env.random import unsigned
+from goodharts.torch_env.tables import channels
+from parity import BatchEngine, BatchStep, EngineOptions, State
+from parity.engine import Array, Slots
+
+_BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
+
+
+class TorchEngine(BatchEngine):
+    """``games`` games of a mode in training. A game's seed is its key, lower word first."""
+
+    def __init__(self, mode: Mode, games: int, options: EngineOptions, device: torch.device | str = "cpu") -> None:
+        self.games = games
+        self._names = tuple(marks_of(mode))
+        self._marks = Marks(self._names, torch.device(device)) if options.marks else None
+        self._env = Games(mode, games, device=device, marks=self._marks)
+        self._channels = torch.tensor(channels(mode, self._env.numbers), device=self._env.device)
+        self._mask = np.ones((games, len(ACTIONS)), np.bool_)
+        self._packed = options.packed
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        pairs = np.stack((seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)), axis=1)
+        keys = torch.from_numpy(pairs.astype(np.uint32).view(np.int32))
+        return self._observed(self._env.start(keys.to(self._env.device), self._rows(slots)))
+
+    def restart(self, slots: Slots) -> Array:
+        return self._observed(self._env.restart(self._rows(slots)))
+
+    def seeds(self) -> NDArray[np.uint64]:
+        low, high = unsigned(self._env.state.key).cpu().numpy().astype(np.uint64).T
+        return low | high << np.uint64(32)
+
+    def mask(self) -> NDArray[np.bool_]:
+        return self._mask
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        outcome = self._env.step(torch.from_numpy(actions.astype(np.int64)).to(self._env.device))
+        eaten, terminated = outcome.eaten.cpu().numpy(), outcome.terminated.cpu().numpy()
+        happened = np.stack((eaten == FOOD, eaten == POISON, terminated), axis=1)
+        return BatchStep(
+            observation=self._observed(outcome.codes),
+            components=outcome.components.to(torch.int32).cpu().numpy(),
+            reward=outcome.reward.cpu().numpy(),
+            terminated=terminated,
+            truncated=outcome.truncated.cpu().numpy(),
+            facts=self.facts(),
+            events=happened @ _BITS,
+        )
+
+    def get_state(self, slots: Slots) -> list[State]:
+        return state_dict.to_dicts(self._env.state.rows(self._rows(slots)))
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        return self._observed(self._env.put(self._rows(slots), state_dict.from_dicts(states, self._env.device)))
+
+    def facts(self) -> Array:
+        state = self._env.state
+        return torch.stack((state.energy, state.steps), dim=1).to(torch.int32).cpu().numpy()
+
+    def unpacked(self, observation: Array) -> Array:
+        if self._packed:
+            return shown(torch.from_numpy(observation), self._channels.cpu()).numpy()
+        return observation.copy()
+
+    def state_arrays(self) -> Mapping[str, Array]:
+        state = self._env.state
+        columns = ("grid", "x", "y", "energy", "steps", "event", "food_count", "poison_count")
+        arrays = {name: getattr(state, name).cpu().numpy() for name in columns}
+        return {**arrays, "key": unsigned(state.key).cpu().numpy()}
+
+    def marks(self) -> NDArray[np.int64] | None:
+        return self._marks.counts() if self._marks else None
+
+    def _rows(self, slots: Slots) -> torch.Tensor:
+        return torch.from_numpy(slots.astype(np.int64)).to(self._env.device)
+
+    def _observed(self, codes: torch.Tensor) -> Array:
+        """Codes int8 (n, 121) where observations may be packed, and what they show, float32 (n, 2, 11, 11), else."""
+        return (codes if self._packed else shown(codes, self._channels)).cpu().numpy()

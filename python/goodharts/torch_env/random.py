@@ -1,0 +1,82 @@
+"""Addressed random words (G10): Threefry-2x32 with 20 rounds, elementwise on tensors, on any device.
+
+torch has no arithmetic on unsigned 32-bit numbers, so words are int32 tensors that hold the same bits: sums wrap
+around, and what a shift to the right drags in from the sign is masked off.
+"""
+
+import torch
+from torch import Tensor
+
+FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR, RESPAWN = 1, 2, 3, 4, 5
+"""Sites."""
+
+_SITE = 1 << 16
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+_WORD = 0xFFFFFFFF
+_KEYS_EVENT = -1  # 2³² − 1 as int32
+
+
+def threefry2x32(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """Both words of one output of the generator (Salmon et al. 2011); all int32, of shapes that broadcast."""
+    keys = (*key, key[0] ^ key[1] ^ _PARITY)
+    x, y = counter[0] + keys[0], counter[1] + keys[1]
+    shape = torch.broadcast_shapes(x.shape, y.shape)
+    x, y = x.expand(shape).clone(), y.expand(shape).clone()
+    high = torch.empty_like(y)
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
+            x += y
+            torch.bitwise_left_shift(y, rotation, out=high)
+            y >>= 32 - rotation
+            y &= (1 << rotation) - 1
+            y |= high
+            y ^= x
+        x += keys[(group + 1) % 3]
+        y += keys[(group + 2) % 3]
+        y += group + 1
+    return x, y
+
+
+def words(key: Tensor, event: Tensor, address: Tensor) -> Tensor:
+    """The words at both indices of each address.
+
+    Args:
+        key: int32 (n, 2).
+        event: int32 (n,).
+        address: int32 (k,), as ``address`` gives them.
+
+    Returns:
+        int32 (n, 2k): the even index of the first address, its odd one, the even index of the second, …
+    """
+    even, odd = threefry2x32((key[:, :1], key[:, 1:]), (event[:, None], address))
+    return torch.stack((even, odd), dim=-1).flatten(1)
+
+
+def address(site: int, pairs: int, device: torch.device) -> Tensor:
+    """Where the words of a site with the indices 0 … 2·pairs − 1 are: int32 (pairs,)."""
+    return torch.arange(pairs, dtype=torch.int32, device=device) + site * _SITE
+
+
+def cell(word: Tensor) -> Tensor:
+    """The cell of each word, int64: its upper 14 bits (G3)."""
+    return ((word >> 18) & 0x3FFF).long()
+
+
+def between(word: Tensor, low: int, high: int) -> Tensor:
+    """A number in low … high from each word, int64: ``low + (word · (high − low + 1)) >> 32``."""
+    return low + (((word.long() & _WORD) * (high - low + 1)) >> 32)
+
+
+def game_keys(seed: int, games: int) -> Tensor:
+    """The keys of games 0 … games − 1 of a run with this seed, int32 (games, 2)."""
+    low, high = (torch.tensor([half]) for half in (seed & _WORD, seed >> 32))
+    number = torch.arange(1, games + 1, dtype=torch.int32)
+    return torch.stack(
+        threefry2x32((low.to(torch.int32), high.to(torch.int32)), (torch.full_like(number, _KEYS_EVENT), number)), -1
+    )
+
+
+def unsigned(word: Tensor) -> Tensor:
+    """The words as numbers in 0 … 2³² − 1, int64."""
+    return word.long() & _WORD

@@ -1,0 +1,58 @@
+"""The state of many games as tensors, changed in place: their grids alone are 16 KiB a game (G1, G13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from goodharts.rules import NUM_CELLS
+
+
+@dataclass
+class State:
+    """``n`` games. All int64 but for the grid and what is drawn with.
+
+    grid: int8 (n, 16384), EMPTY, FOOD or POISON in each cell. x, y, energy (thousandths), steps (of this life): (n,).
+    event: (n,), the steps of this game; key: int32 (n, 2), from which it draws.
+    food_count, poison_count: (n,), the episode's.
+    """
+
+    grid: Tensor
+    x: Tensor
+    y: Tensor
+    energy: Tensor
+    steps: Tensor
+    event: Tensor
+    key: Tensor
+    food_count: Tensor
+    poison_count: Tensor
+
+    @classmethod
+    def empty(cls, games: int, device: torch.device) -> State:
+        """Games without a key, on empty grids."""
+
+        def whole() -> Tensor:
+            return torch.zeros(games, dtype=torch.int64, device=device)
+
+        return cls(
+            grid=torch.zeros((games, NUM_CELLS), dtype=torch.int8, device=device),
+            x=whole(),
+            y=whole(),
+            energy=whole(),
+            steps=whole(),
+            event=whole(),
+            key=torch.zeros((games, 2), dtype=torch.int32, device=device),
+            food_count=whole(),
+            poison_count=whole(),
+        )
+
+    def rows(self, rows: Tensor) -> State:
+        """A copy of some games."""
+        return State(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def put(self, rows: Tensor, games: State) -> None:
+        """Put games into some rows."""
+        for field in fields(self):
+            getattr(self, field.name)[rows] = getattr(games, field.name)

@@ -1,0 +1,126 @@
+"""States as the dicts of the rules (G13), and back.
+
+``set_state(get_state(…))`` is the identity. A dict that breaks a rule or a range raises one ``StateRefused`` that names
+the field and the fault; ``docs/goodharts-rules.md`` lists the ranges.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from goodharts.rules import FOOD, NUM_CELLS, POISON, SIZE, STATE_FIELDS
+from goodharts.torch_env import random
+from goodharts.torch_env.state import State
+from parity.errors import StateRefused
+
+MOST_ITEMS = NUM_CELLS - 1
+"""All cells but the agent's."""
+MOST_ENERGY = 10**9
+"""Thousandths, either way: what is added to it in a life stays within 32 bits."""
+MOST_EVENTS = 2**32 - 2
+"""The next event must be a 32-bit word too."""
+_WORD = 2**32 - 1
+
+
+def to_dicts(state: State) -> list[dict[str, Any]]:
+    """The games as dicts, in order."""
+    numbers = {name: getattr(state, name).tolist() for name in ("x", "y", "energy", "steps", "event")}
+    keys = random.unsigned(state.key).tolist()
+    counts = state.food_count.tolist(), state.poison_count.tolist()
+    food, poison = _cells(state.grid, FOOD), _cells(state.grid, POISON)
+    return [
+        {
+            "food": food[game],
+            "poison": poison[game],
+            **{name: values[game] for name, values in numbers.items()},
+            "key": keys[game],
+            "foodCount": counts[0][game],
+            "poisonCount": counts[1][game],
+        }
+        for game in range(len(keys))
+    ]
+
+
+def _cells(grid: Tensor, kind: int) -> list[list[int]]:
+    """The cells of a kind, ascending, game by game."""
+    games, cells = (grid == kind).nonzero().T
+    per_game = torch.bincount(games, minlength=len(grid)).tolist()
+    return [part.tolist() for part in cells.split(per_game)]
+
+
+def from_dicts(states: Sequence[Mapping[str, Any]], device: torch.device) -> State:
+    """The games that these dicts describe; raises StateRefused for the first that is against the rules."""
+    for state in states:
+        _check(state)
+    games = State.empty(len(states), device)
+    for kind, name in ((FOOD, "food"), (POISON, "poison")):
+        rows = [row for row, state in enumerate(states) for _ in state[name]]
+        cells = [cell for state in states for cell in state[name]]
+        games.grid[torch.tensor(rows, dtype=torch.int64), torch.tensor(cells, dtype=torch.int64)] = kind
+    for name, key in (
+        *((name, name) for name in ("x", "y", "energy", "steps", "event")),
+        ("food_count", "foodCount"),
+        ("poison_count", "poisonCount"),
+    ):
+        getattr(games, name)[:] = torch.tensor([state[key] for state in states], dtype=torch.int64)
+    keys = torch.tensor([state["key"] for state in states], dtype=torch.int64).view(-1, 2)
+    games.key[:] = keys.to(torch.int32)
+    return games
+
+
+def _check(state: Mapping[str, Any]) -> None:
+    if not isinstance(state, Mapping):
+        raise StateRefused(f"a state must be an object with named fields, not {type(state).__name__}.")
+    for name in STATE_FIELDS:
+        if name not in state:
+            raise StateRefused(f"the state has no {name}: give all of {', '.join(STATE_FIELDS)}.")
+    for name in state:
+        if name not in STATE_FIELDS:
+            raise StateRefused(f"the state has an unknown field {name!r}: give {', '.join(STATE_FIELDS)}.")
+    food, poison = _checked_cells(state, "food"), _checked_cells(state, "poison")
+    for name, low, high in (
+        ("x", 0, SIZE - 1),
+        ("y", 0, SIZE - 1),
+        ("energy", -MOST_ENERGY, MOST_ENERGY),
+        ("event", 0, MOST_EVENTS),
+        ("steps", 0, MOST_EVENTS),
+        ("foodCount", 0, MOST_ITEMS),
+        ("poisonCount", 0, MOST_ITEMS),
+    ):
+        _check_whole(name, state[name], low, high)
+    if state["steps"] > state["event"]:
+        raise StateRefused(f"steps is {state['steps']}, but event, which counts them too, is {state['event']}.")
+    key = state["key"]
+    if not isinstance(key, (list, tuple)) or len(key) != 2:
+        raise StateRefused(f"key must be two 32-bit words, not {key!r:.60}.")
+    for place, word in enumerate(key):
+        _check_whole(f"key[{place}]", word, 0, _WORD)
+    for name, cells in (("foodCount", food), ("poisonCount", poison)):
+        if state[name] != len(cells):
+            raise StateRefused(f"{name} is {state[name]}, but there are {len(cells)}: what is eaten reappears (G5).")
+    shared = food & poison
+    if shared:
+        raise StateRefused(f"cell {min(shared)} holds food and poison: a cell holds one thing.")
+    agent = state["y"] * SIZE + state["x"]
+    if agent in food or agent in poison:
+        raise StateRefused(f"the agent's cell {agent} must be empty: what it holds is eaten at once (G5).")
+
+
+def _checked_cells(state: Mapping[str, Any], name: str) -> set[int]:
+    cells = state[name]
+    if not isinstance(cells, (list, tuple)):
+        raise StateRefused(f"{name} must be a list of cells, not {cells!r:.60}.")
+    last = -1
+    for place, cell in enumerate(cells):
+        _check_whole(f"{name}[{place}]", cell, 0, NUM_CELLS - 1)
+        if cell <= last:
+            raise StateRefused(f"{name}[{place}] is {cell} after {last}: cells stand in ascending order, once each.")
+        last = cell
+    return set(cells)
+
+
+def _check_whole(name: str, value: object, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise StateRefused(f"{name} must be a whole number in {low} … {high}, not {value!r:.60}.")

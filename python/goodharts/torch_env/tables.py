@@ -1,0 +1,49 @@
+"""The canonical engine's own tables: what things are worth, and what an agent sees of them (G1, G7, G9, G12)."""
+
+from dataclasses import dataclass
+
+from goodharts.rules import Mode, Numbers
+
+PRICES_PER_ENERGY = 100
+"""Hundred-thousandths in a thousandth."""
+POTENTIALS = (333, 200, 143, 111, 91)
+"""Of the nearest food in view at a king's distance of 1 … 5, in thousandths (G9)."""
+DISCOUNT = 99
+"""Of a potential after a step, in hundredths (G9)."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a step, what is eaten, and a death are rewarded with, in hundred-thousandths (G12)."""
+
+    step: int
+    food: int
+    poison: int
+    death: int
+
+
+def prices(mode: Mode, numbers: Numbers) -> Prices:
+    """The prices of a mode."""
+    if mode.rewarded_for == "handhold":
+        return Prices(
+            numbers.handhold_step_price,
+            numbers.handhold_food_price,
+            numbers.handhold_poison_price,
+            numbers.handhold_death_price,
+        )
+    if mode.rewarded_for == "interest":
+        return Prices(0, numbers.food_interest * PRICES_PER_ENERGY, numbers.poison_interest * PRICES_PER_ENERGY, 0)
+    return Prices(
+        -numbers.step_energy * PRICES_PER_ENERGY,
+        numbers.food_energy * PRICES_PER_ENERGY,
+        numbers.poison_energy * PRICES_PER_ENERGY,
+        numbers.death_price,
+    )
+
+
+def channels(mode: Mode, numbers: Numbers) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """What each of the two channels shows of an empty cell, of food and of poison (G7)."""
+    if mode.sees_truth:
+        return (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    interest = (0.0, numbers.food_interest / 1000, numbers.poison_interest / 1000)
+    return interest, interest

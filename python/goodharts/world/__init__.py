@@ -1,0 +1,63 @@
+"""Goodharts as worlds of the parity harness, one for each mode (entry points ``parity.worlds``)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.rules import (
+    ACTIONS,
+    COMPONENT_UNIT,
+    COMPONENTS,
+    EVENTS,
+    FACTS,
+    MODES,
+    OBSERVATION_SHAPE,
+    STATE_FIELDS,
+    Mode,
+    marks_of,
+)
+from goodharts.world.board import draw_board
+from parity import BatchEngine, EngineOptions, World
+
+
+def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+    """The canonical engine, on the CPU."""
+    from goodharts.torch_env.adapter import TorchEngine
+
+    return TorchEngine(mode, games, options)
+
+
+def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
+    """The seeds of a run's games, which are their keys (G10): uint64 (games,)."""
+    from goodharts.torch_env.random import game_keys, unsigned
+
+    low, high = unsigned(game_keys(seed, games)).numpy().astype(np.uint64).T
+    return low | high << np.uint64(32)
+
+
+def _world(mode: Mode) -> World:
+    return World(
+        name=f"goodharts-{mode.name}",
+        engines={"torch": partial(open_torch, mode)},
+        actions=ACTIONS,
+        components=COMPONENTS,
+        observation_shape=OBSERVATION_SHAPE,
+        state_fields=STATE_FIELDS,
+        draw=draw_board,
+        game_seeds=game_seeds,
+        facts=FACTS,
+        events=EVENTS,
+        component_unit=COMPONENT_UNIT,
+        marks=marks_of(mode),
+    )
+
+
+WORLDS = {name: _world(mode) for name, mode in MODES.items()}
+GROUND_TRUTH = WORLDS["ground_truth"]
+GROUND_TRUTH_BLINDED = WORLDS["ground_truth_blinded"]
+PROXY_MORTAL = WORLDS["proxy_mortal"]
+PROXY = WORLDS["proxy"]
+GROUND_TRUTH_HANDHOLD = WORLDS["ground_truth_handhold"]
