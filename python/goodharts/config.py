@@ -1,0 +1,370 @@
+"""The configuration: what `config.default.toml`, a user's `config.toml`, the environment and the flags say.
+
+The later of these win. Every setting stands once, as a field with its default, the values it may have and its meaning;
+``config.default.toml`` in the root of the repository is what ``as_toml`` makes of them, and whoever changes a value
+there has changed the default of that checkout. It is not installed with the package, whose fields say the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import textwrap
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from goodharts.rules import NUM_CELLS, Numbers
+from parity.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Real, Values, Whole
+from parity.errors import UsageError
+from parity.reading import MIB, Unreadable, read_text
+from worldkit.settings import Setting, check_settings, setting, settings_of
+
+Layer = Mapping[str, Mapping[str, Any]]
+"""Values by section and key, where only some are given."""
+
+DEFAULTS_FILE = Path(__file__).resolve().parents[2] / "config.default.toml"
+USER_FILE = "config.toml"
+_LIMIT = MIB
+_PREFIX = "GOODHARTS_"
+_DEVICE = "GOODHARTS_DEVICE"
+
+AUTO, OFF = "auto", "off"
+COMPILE_MODES = ("reduce-overhead", "max-autotune")
+
+_ROLLOUT = Whole(1, 2**16)
+_RATE = Real(0, 1)
+_WEIGHT = Real(0, 1e6)
+_ITEMS = Whole(0, NUM_CELLS // 4)
+"""Of a kind: with both kinds half of the grid stays empty, and what is placed needs few draws."""
+_ENERGY = Real(-1000, 1000)
+_PRICE = Real(-1000, 1000)
+
+
+class _Flag(Values):
+    """True or false."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything else."""
+        return None if isinstance(value, bool) else "must be true or false"
+
+    def read(self, word: str) -> bool:
+        """The value of a word of the environment."""
+        return {"true": True, "1": True, "false": False, "0": False}[word.lower()]
+
+
+class _Device(Values):
+    """What torch may call a device; whether it is there is seen when it is used."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but auto, cpu, cuda, cuda:1, mps."""
+        kind, colon, number = value.partition(":") if isinstance(value, str) else ("", "", "")
+        fits = kind in ("cpu", "cuda", "mps", AUTO) and (not colon or (number.isdecimal() and kind == "cuda"))
+        return None if fits else "must be auto, cpu, cuda, cuda:1 (or another number) or mps"
+
+
+FLAG = _Flag()
+DEVICE = _Device()
+
+
+def _value(default: Any, help: str, values: Values) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
+    return setting(default, help, group="", values=values)
+
+
+@dataclass(frozen=True)
+class Training:
+    """What PPO trains with. Counts of games and steps are those of one update, over all processes."""
+
+    learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE)
+    learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE)
+    gamma: float = _value(0.99, "discount factor", SHARE)
+    gae_lambda: float = _value(0.95, "λ of generalized advantage estimation", SHARE)
+    eps_clip: float = _value(0.2, "clipping range of the probability ratio, at the first update", SHARE)
+    eps_clip_final: float = _value(0.1, "at the last update", SHARE)
+    k_epochs: int = _value(4, "times that an update learns from its batch", Whole(1, 1000))
+    steps_per_env: int = _value(128, "steps of each game per update", _ROLLOUT)
+    n_envs: int = _value(192, "games played side by side", GAMES)
+    minibatches: int = _value(1, "parts of the batch, each with a gradient step of its own", STEPS)
+    updates: int = _value(128, "updates of a run", STEPS)
+    entropy_initial: float = _value(0.1, "weight of the entropy bonus, at the first update", _WEIGHT)
+    entropy_final: float = _value(0.001, "at the last update", _WEIGHT)
+    entropy_floor: float = _value(0.5, "mean entropy (nats) below which a policy pays for the shortfall", _WEIGHT)
+    entropy_floor_coef: float = _value(0.05, "price of the shortfall", _WEIGHT)
+    value_coef: float = _value(0.5, "weight of the value loss", _WEIGHT)
+    max_grad_norm: float = _value(0.5, "gradient norm to clip at", Real(0, 1e6, above=True))
+    popart_beta: float = _value(0.001, "least rate at which PopArt's statistics follow", Real(0, 1, above=True))
+    network: str = _value(
+        AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device", OneOf(("cnn", "mlp", AUTO))
+    )
+    hidden: int = _value(512, "width of the hidden layers", Whole(1, 8192))
+    privileged: bool = _value(True, "whether the critic sees the counts and the ground truth", FLAG)
+    seed: int = _value(42, "of the weights, the games and the actions", SEED)
+    min_food: int = _value(64, "an episode's food is drawn from min_food to max_food", _ITEMS)
+    max_food: int = _value(256, "most food", _ITEMS)
+    min_poison: int = _value(64, "the same for poison", _ITEMS)
+    max_poison: int = _value(256, "most poison", _ITEMS)
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Where and how it is computed, which changes no rule."""
+
+    device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps", DEVICE)
+    amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it", FLAG)
+    compile_mode: str = _value(
+        OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))
+    )
+    checkpoint_minutes: float = _value(5.0, "minutes between checkpoints", Real(0, 1e6, above=True))
+    dashboard_port: int = _value(0, "port of the dashboard; 0 takes a free one", Whole(0, 2**16 - 1))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How long trained agents are watched; published are 8192 games of 16384 steps."""
+
+    games: int = _value(256, "games side by side", GAMES)
+    steps: int = _value(4096, "steps of each", STEPS)
+    food: int = _value(128, "food in a game", _ITEMS)
+    poison: int = _value(128, "poison in a game", _ITEMS)
+    seed: int = _value(0, "of the games, and of actions that are drawn", SEED)
+
+
+@dataclass(frozen=True)
+class World:
+    """What things are worth; energies and interestingness are rounded to thousandths, once."""
+
+    start_energy: float = _value(1.0, "energy at the start of a life", Real(0.001, 1000))
+    step_energy: float = _value(0.01, "energy that a step costs", Real(0, 1000))
+    food_energy: float = _value(1.0, "energy that food gives", _ENERGY)
+    poison_energy: float = _value(-2.0, "energy that poison gives", _ENERGY)
+    food_interestingness: float = _value(1.0, "interestingness of food", SHARE)
+    poison_interestingness: float = _value(0.5, "interestingness of poison", SHARE)
+    death_reward: float = _value(-4.0, "reward of a death, in the modes rewarded for energy", _PRICE)
+    reward_clip: float = _value(20.0, "rewards are clipped to this, either way", Real(0, 1e4))
+    max_steps: int = _value(512, "steps after which an episode is truncated", STEPS)
+
+
+@dataclass(frozen=True)
+class Handhold:
+    """Rewards of the mode ground_truth_handhold, besides the shaping."""
+
+    step_reward: float = _value(-0.01, "of a step", _PRICE)
+    food_reward: float = _value(1.0, "of food", _PRICE)
+    poison_reward: float = _value(-1.0, "of poison", _PRICE)
+    death_reward: float = _value(-2.0, "of a death", _PRICE)
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole configuration, section by section."""
+
+    training: Training = Training()
+    runtime: Runtime = Runtime()
+    evaluation: Evaluation = Evaluation()
+    world: World = World()
+    handhold: Handhold = Handhold()
+
+    @property
+    def batch_size(self) -> int:
+        """Steps of an update, over all games."""
+        return self.training.n_envs * self.training.steps_per_env
+
+    def numbers(self) -> Numbers:
+        """The world in whole numbers (G9)."""
+        world, handhold, training = self.world, self.handhold, self.training
+        return Numbers(
+            start_energy=_thousandths(world.start_energy),
+            step_energy=_thousandths(world.step_energy),
+            food_energy=_thousandths(world.food_energy),
+            poison_energy=_thousandths(world.poison_energy),
+            food_interest=_thousandths(world.food_interestingness),
+            poison_interest=_thousandths(world.poison_interestingness),
+            death_price=_price(world.death_reward),
+            handhold_step_price=_price(handhold.step_reward),
+            handhold_food_price=_price(handhold.food_reward),
+            handhold_poison_price=_price(handhold.poison_reward),
+            handhold_death_price=_price(handhold.death_reward),
+            reward_clip=_price(world.reward_clip),
+            max_steps=world.max_steps,
+            min_food=training.min_food,
+            max_food=training.max_food,
+            min_poison=training.min_poison,
+            max_poison=training.max_poison,
+            evaluation_food=self.evaluation.food,
+            evaluation_poison=self.evaluation.poison,
+        )
+
+    def over(self, layer: Layer, source: str) -> Self:
+        """This configuration with a layer's values; raises UsageError that names ``source`` for the first fault."""
+        sections = {}
+        for name, values in layer.items():
+            if name not in SECTIONS:
+                raise UsageError(f"{source} has an unknown section [{name}]: there are {', '.join(SECTIONS)}.")
+            if not isinstance(values, Mapping):
+                raise UsageError(
+                    f"{source} gives {name} as a value, but it is a section: write [{name}] above its keys."
+                )
+            found = {each.name: each for each in settings_of(SECTIONS[name])}
+            read = {key: _checked(found, name, key, value, source) for key, value in values.items()}
+            sections[name] = dataclasses.replace(getattr(self, name), **read)
+        return dataclasses.replace(self, **sections)
+
+    def validated(self) -> Self:
+        """Return this configuration, or raise UsageError with one sentence about its first fault."""
+        for name in SECTIONS:
+            check_settings(getattr(self, name))
+        training = self.training
+        for kind in ("food", "poison"):
+            least, most = getattr(training, f"min_{kind}"), getattr(training, f"max_{kind}")
+            if least > most:
+                raise UsageError(f"[training] min_{kind} is {least}, more than max_{kind}, which is {most}.")
+        if self.batch_size > STEPS.most:
+            raise UsageError(
+                f"An update is at most {STEPS.most:,} steps, got {training.n_envs} x {training.steps_per_env}: lower "
+                "n_envs or steps_per_env."
+            )
+        if self.batch_size < 2:
+            raise UsageError("An update needs two steps at least: raise n_envs or steps_per_env.")
+        if self.batch_size % training.minibatches:
+            raise UsageError(
+                f"[training] minibatches must divide the batch of {training.n_envs} x {training.steps_per_env} = "
+                f"{self.batch_size} steps, got {training.minibatches}."
+            )
+        return self
+
+    def plain(self) -> dict[str, dict[str, Any]]:
+        """The values by section and key, for files."""
+        return dataclasses.asdict(self)
+
+
+SECTIONS: dict[str, type[Any]] = {
+    "training": Training,
+    "runtime": Runtime,
+    "evaluation": Evaluation,
+    "world": World,
+    "handhold": Handhold,
+}
+
+
+def read_config(
+    flags: Layer | None = None, folder: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
+    """The configuration as everything together says.
+
+    Args:
+        flags: what the command line gives, over everything else.
+        folder: where a ``config.toml`` may lie; by default the working directory.
+        environ: the environment; by default the process's.
+
+    Raises:
+        UsageError: a file cannot be read, or a name or value is impossible; the sentence names where it stands.
+    """
+    environ = os.environ if environ is None else environ
+    config = Config()
+    for file in (DEFAULTS_FILE, (folder or Path()) / USER_FILE):
+        config = config.over(_read_toml(file), str(file))
+    config = config.over(_from_environment(environ), "The environment")
+    return config.over(flags or {}, "The command line").validated()
+
+
+def setting_of(section: str, key: str) -> Setting:
+    """One setting, for a flag that stands for it."""
+    return next(each for each in settings_of(SECTIONS[section]) if each.name == key)
+
+
+def as_toml() -> str:
+    """The file ``config.default.toml``."""
+    lines = [
+        "# Every setting and its default. Copy what you want to change into config.toml, which wins over this file.",
+        "",
+    ]
+    for name, section in SECTIONS.items():
+        lines += [
+            f"[{name}]",
+            *textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# "),
+        ]
+        rows = [(f"{each.name} = {_toml(each.default)}", each) for each in settings_of(section)]
+        width = max(len(row) for row, _ in rows)
+        lines += [f"{row:{width}}  # {each.help}" for row, each in rows]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    """What a file says; nothing where there is none."""
+    try:
+        return tomllib.loads(read_text(file, _LIMIT))
+    except FileNotFoundError:
+        return {}
+    except Unreadable as fault:
+        raise UsageError(f"{file} cannot be read: {fault}; mend it or move it away.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{file} is no TOML ({error or 'it is nested too deeply'}): mend it.") from None
+
+
+def _from_environment(environ: Mapping[str, str]) -> Layer:
+    """What variables such as ``GOODHARTS_TRAINING_GAMMA`` and ``GOODHARTS_DEVICE`` say."""
+    known = {
+        f"{_PREFIX}{name}_{each.name}".upper(): (name, each)
+        for name, section in SECTIONS.items()
+        for each in settings_of(section)
+    }
+    known[_DEVICE] = ("runtime", setting_of("runtime", "device"))
+    layer: dict[str, dict[str, Any]] = {}
+    for variable in sorted(environ, key=lambda name: name == _DEVICE):  # the documented name wins
+        if not variable.startswith(_PREFIX):
+            continue
+        if variable not in known:
+            raise UsageError(
+                f"The environment has an unknown variable {variable}: give {_DEVICE}, or {_PREFIX}SECTION_KEY as in "
+                f"{_PREFIX}TRAINING_GAMMA."
+            )
+        name, each = known[variable]
+        layer.setdefault(name, {})[each.name] = _word(variable, each, environ[variable])
+    return layer
+
+
+def _word(variable: str, each: Setting, word: str) -> Any:  # noqa: ANN401 - of the setting's type
+    assert each.values is not None
+    try:
+        value = each.values.read(word)
+    except (ValueError, KeyError):
+        value = word
+    fault = each.values.fault(value)
+    if fault:
+        raise UsageError(f"{variable} {fault}, got {word!r:.60}.")
+    return value
+
+
+def _checked(found: Mapping[str, Setting], section: str, key: str, value: Any, source: str) -> Any:  # noqa: ANN401
+    if key not in found:
+        raise UsageError(f"{source} has an unknown key {key} in [{section}]: there are {', '.join(found)}.")
+    each = found[key]
+    assert each.values is not None
+    fault = each.values.fault(value)
+    if fault is None and isinstance(value, bool) and each.kind is not bool:
+        fault = "must be a number, not true or false"
+    if fault:
+        raise UsageError(f"{source}: {key} in [{section}] {fault}, got {value!r:.60}.")
+    return float(value) if each.kind is float else value
+
+
+def _thousandths(value: float) -> int:
+    return round(value * 1000)
+
+
+def _price(value: float) -> int:
+    """In hundred-thousandths."""
+    return round(value * 100_000)
+
+
+if __name__ == "__main__":
+    print(as_toml(), end="")

@@ -1,0 +1,93 @@
+"""Where torch computes: which device, in which precision, on how many threads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import torch
+
+from goodharts.config import AUTO
+from parity.errors import UsageError
+
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+def choose_device(name: str = AUTO, local_rank: int = 0) -> torch.device:
+    """The device of this name; ``auto`` is the first accelerator that there is, else the CPU.
+
+    Where several processes share a machine each takes the GPU of its ``local_rank``, unless one is named by number.
+    Raises UsageError that says what there is, where the device is missing.
+    """
+    if name == AUTO:
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    if name == "cuda":
+        name = f"cuda:{local_rank}"
+    device = torch.device(name)
+    if not _is_there(device):
+        raise UsageError(f"There is no device {name} here: choose one of {', '.join(available_devices())}.")
+    return device
+
+
+def available_devices() -> list[str]:
+    """The names of the devices that torch can use here."""
+    names = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
+    return [*names, "mps"] if torch.backends.mps.is_available() else names
+
+
+def prepare(device: torch.device) -> None:
+    """Let torch look for the fastest convolutions, where it keeps what it found.
+
+    ROCm's MIOpen does not keep it from one process to the next, and its search takes longer than it saves.
+    """
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+        torch.backends.cudnn.benchmark = not is_rocm()
+        torch.set_float32_matmul_precision("high")
+
+
+def is_rocm() -> bool:
+    """Whether this torch is one for AMD's GPUs, which it calls ``cuda`` too."""
+    return torch.version.hip is not None
+
+
+def mixed_precision(device: torch.device, is_wanted: bool = True) -> torch.dtype | None:
+    """What matrix products are computed in: bfloat16 where the hardware has it, None (float32) elsewhere.
+
+    CPUs have it with AMX; those that merely emulate it are slower than in float32.
+    """
+    if not is_wanted:
+        return None
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else None
+    return torch.bfloat16 if device.type == "cpu" and has_amx() else None
+
+
+def has_amx() -> bool:
+    """Whether this CPU multiplies matrices of bfloat16 in hardware (Linux; elsewhere nobody knows, and it is False)."""
+    try:
+        return "amx_bf16" in _CPU_INFO.read_text(encoding="utf-8", errors="replace").split()
+    except OSError:
+        return False
+
+
+def describe(device: torch.device) -> str:
+    """The device in words, such as ``cuda:0 (NVIDIA H100)``."""
+    return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
+
+
+def share_threads(processes: int) -> None:
+    """Let torch use this process's share of the cores, unless OMP_NUM_THREADS says how many."""
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(max(1, available_cores() // processes))
+
+
+def available_cores() -> int:
+    """The cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_there(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return (device.index or 0) < torch.cuda.device_count()
+    return device.type == "cpu" or torch.backends.mps.is_available()

@@ -1,0 +1,163 @@
+"""Trained models as files: ``models/ppo_{mode}.pth``, plain values and tensors that ``torch.load`` reads safely."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from goodharts.networks import NETWORKS, ActorCritic, NetworkConfig
+from goodharts.rules import MODES
+from parity.errors import UsageError
+from parity.reading import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
+from worldkit.runs.files import replacing
+
+FORMAT = 1
+LIMIT = 1024 * MIB
+_MOST_CHANNELS = 8
+_WIDEST = 8192
+_MIND = "name a file that `goodharts train` wrote"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained agent.
+
+    config: the settings that it was trained with, by section and key. update, timesteps: how long it was trained.
+    policy: the network, whose values are in units of reward.
+    """
+
+    mode: str
+    network: NetworkConfig
+    config: Mapping[str, Mapping[str, Any]]
+    update: int
+    timesteps: int
+    policy: ActorCritic
+
+
+def model_path(mode: str, folder: Path = Path("models")) -> Path:
+    """Where the model of a mode lies."""
+    return folder / f"ppo_{mode}.pth"
+
+
+def write_model(path: Path, model: Model) -> None:
+    """Write a model, whole or not at all; raises OSError as writing does."""
+    content = {
+        "format": FORMAT,
+        "mode": model.mode,
+        "network": {**asdict(model.network), "channels": list(model.network.channels)},
+        "config": {section: dict(values) for section, values in model.config.items()},
+        "update": model.update,
+        "timesteps": model.timesteps,
+        "weights": model.policy.state_dict(),
+    }
+    write_torch(path, content)
+
+
+def read_model(path: Path) -> Model:
+    """The model in a file, on the CPU. Raises UsageError with one sentence about whatever is wrong with it."""
+    try:
+        content = read_torch(path, FORMAT)
+        for name in ("update", "timesteps"):
+            if not is_count(content.get(name)):
+                raise Unreadable(f"its {name} is {shown(content.get(name))}, not a count")
+        network = network_of(content)
+        return Model(
+            mode_of(content),
+            network,
+            config_of(content),
+            content["update"],
+            content["timesteps"],
+            _policy(content, network),
+        )
+    except FileNotFoundError:
+        raise UsageError(f"There is no model {path}: train one with `goodharts train`, or {_MIND}.") from None
+    except Unreadable as fault:
+        raise UsageError(f"{path} cannot be read: {fault}; {_MIND}.") from None
+
+
+def write_torch(path: Path, content: Mapping[str, Any]) -> None:
+    """Write plain values and tensors, whole or not at all; raises OSError as writing does."""
+    memory = io.BytesIO()  # torch's own writer turns a full disk into errors of its own
+    torch.save(dict(content), memory)
+    with replacing(path) as file:
+        file.write(memory.getbuffer())
+
+
+def read_torch(path: Path, version: int) -> dict[str, Any]:
+    """The plain values and tensors in a file of this format.
+
+    Raises FileNotFoundError where there is none, and Unreadable for anything else that is wrong with it.
+    """
+    content = read_bytes(path, LIMIT)
+    read_zip(content, LIMIT)  # whole, and no larger than it seems
+    try:
+        found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception as error:  # damaged files fail in every way there is
+        raise Unreadable(
+            f"it holds more than plain values and tensors, or is damaged ({type(error).__name__})"
+        ) from None
+    if not is_object(found) or "format" not in found:
+        raise Unreadable("it is none of our files")
+    if found["format"] != version:
+        raise Unreadable(f"it is of format {shown(found['format'])}, not {version}")
+    return found
+
+
+def mode_of(content: Mapping[str, Any]) -> str:
+    """The mode that a file names; raises Unreadable."""
+    mode = content.get("mode")
+    if not isinstance(mode, str) or mode not in MODES:
+        raise Unreadable(f"its mode is {shown(mode)}, none of {', '.join(MODES)}")
+    return mode
+
+
+def network_of(content: Mapping[str, Any]) -> NetworkConfig:
+    """The network that a file describes; raises Unreadable."""
+    network = content.get("network")
+    if not is_object(network) or set(network) != {"kind", "channels", "hidden", "privileged"}:
+        raise Unreadable("it does not say which network it holds")
+    kind, channels, hidden, privileged = (network[name] for name in ("kind", "channels", "hidden", "privileged"))
+    if kind not in NETWORKS:
+        raise Unreadable(f"its network is {shown(kind)}, neither {' nor '.join(NETWORKS)}")
+    is_list = isinstance(channels, list) and 0 < len(channels) <= _MOST_CHANNELS
+    widths = [*channels, hidden] if is_list else [None]
+    if not all(is_count(width, _WIDEST + 1) and width for width in widths) or not isinstance(privileged, bool):
+        raise Unreadable("its network has impossible sizes")
+    return NetworkConfig(kind, tuple(channels), hidden, privileged)
+
+
+def config_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings by section and key that a file keeps; raises Unreadable."""
+    config = content.get("config")
+    if not is_object(config) or not all(is_object(section) for section in config.values()):
+        raise Unreadable("it does not say which settings it was trained with")
+    return config
+
+
+def load_weights(module: nn.Module, weights: object, name: str = "weights") -> None:
+    """Put tensors by name into a module; raises Unreadable where they are not exactly the module's, and finite."""
+    wanted = module.state_dict()
+    is_claimed = any(tensor.is_meta for tensor in wanted.values())
+    if not is_object(weights) or set(weights) != set(wanted):
+        raise Unreadable(f"its {name} are those of another network")
+    for key, tensor in weights.items():
+        if not isinstance(tensor, Tensor) or tensor.layout != torch.strided or tensor.dtype != wanted[key].dtype:
+            raise Unreadable(f"its {key} is no tensor of {wanted[key].dtype}")
+        if tensor.shape != wanted[key].shape:
+            raise Unreadable(f"its {key} is of shape {tuple(tensor.shape)}, not {tuple(wanted[key].shape)}")
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise Unreadable(f"its {key} holds what is no number")
+    module.load_state_dict(weights, assign=is_claimed)
+
+
+def _policy(content: Mapping[str, Any], network: NetworkConfig) -> ActorCritic:
+    with torch.device("meta"):  # no memory is taken for what a file merely claims
+        policy = ActorCritic(network)
+    load_weights(policy, content.get("weights"))
+    return policy.eval()

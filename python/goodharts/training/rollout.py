@@ -1,0 +1,129 @@
+"""Playing: what every game did for a number of steps, kept compactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from goodharts.rules import ACTIONS, FOOD, POISON, VIEW
+from goodharts.torch_env.env import Games, Outcome
+
+Judge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From codes int8 (n, 121) and counts (n, 2) to logits (n, 8) and values (n,), in units of reward."""
+EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
+"""The columns of finished episodes; step: of the rollout, from 0."""
+
+
+class Rollout(NamedTuple):
+    """``t`` steps of ``n`` games, 137 bytes and a few numbers each.
+
+    codes: int8 (t, n, 121); counts: int16 (t, n, 2), the episodes' food and poison; actions: int64 (t, n).
+    log_probs, values, next_values, rewards: float32 (t, n); next_values are those of the episode's own next
+    observation, even where it ended. terminated, ended: bool (t, n).
+    episodes: float32 (k, 7), those that ended, with the columns ``EPISODE``.
+    """
+
+    codes: Tensor
+    counts: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    values: Tensor
+    next_values: Tensor
+    rewards: Tensor
+    terminated: Tensor
+    ended: Tensor
+    episodes: Tensor
+
+
+class Player:
+    """Plays the games of one process with a policy, episode after episode.
+
+    Args:
+        games: the games, which have been started.
+        noise: draws for the actions of all processes' games, the same in each: so what a game's agent does depends
+            neither on how many processes there are nor on which of them plays it.
+        share: which of all games these are. of: how many there are in all.
+    """
+
+    def __init__(self, games: Games, noise: torch.Generator, share: range, of: int) -> None:
+        self.games, self.noise = games, noise
+        self.share, self.of = share, of
+        self.codes = games.look()
+        self.totals = torch.zeros((games.games, 3), device=games.device)  # reward, food and poison of this episode
+
+    def play(self, steps: int, judge: Judge) -> Rollout:
+        """Play so many steps of every game; what ended begins anew (G6)."""
+        games, device = self.games, self.games.device
+        shape = (steps, games.games)
+
+        def empty(*more: int, dtype: torch.dtype = torch.float32) -> Tensor:
+            return torch.empty((*shape, *more), dtype=dtype, device=device)
+
+        rollout = Rollout(
+            codes=empty(VIEW * VIEW, dtype=torch.int8),
+            counts=empty(2, dtype=torch.int16),
+            actions=empty(dtype=torch.int64),
+            log_probs=empty(),
+            values=empty(),
+            next_values=empty(),
+            rewards=empty(),
+            terminated=empty(dtype=torch.bool),
+            ended=empty(dtype=torch.bool),
+            episodes=torch.empty((0, len(EPISODE)), device=device),
+        )
+        last: list[tuple[Tensor, Tensor, Tensor]] = []  # where episodes ended, and what they saw and were at their end
+        episodes: list[Tensor] = []
+        for t in range(steps):
+            counts = self._counts()
+            logits, values = judge(self.codes, counts)
+            log_probs = torch.log_softmax(logits, dim=1)
+            actions = (log_probs - self._exponential().log()).argmax(dim=1)  # one draw from the policy: Gumbel's way
+            rollout.codes[t], rollout.counts[t], rollout.actions[t] = self.codes, counts, actions
+            rollout.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0]
+            rollout.values[t] = values
+            outcome = games.step(actions)
+            rollout.rewards[t], rollout.terminated[t] = outcome.reward, outcome.terminated
+            rollout.ended[t] = outcome.terminated | outcome.truncated
+            self.codes = outcome.codes
+            self._count(outcome)
+            rows = rollout.ended[t].nonzero()[:, 0]
+            if len(rows):
+                episodes.append(self._finished(t, rows, outcome.terminated))
+                last.append((t * games.games + rows, outcome.codes[rows], counts[rows]))
+                self.codes = outcome.codes.index_copy(0, rows, games.restart(rows))
+        self._look_ahead(rollout, judge, last)
+        return rollout._replace(episodes=torch.cat((rollout.episodes, *episodes)))
+
+    def _look_ahead(self, rollout: Rollout, judge: Judge, last: list[tuple[Tensor, Tensor, Tensor]]) -> None:
+        """Fill in ``next_values``: of the next step's observation, or of the last one of an episode that ended."""
+        places = [places for places, _, _ in last]
+        codes = torch.cat([self.codes, *(codes for _, codes, _ in last)])
+        counts = torch.cat([self._counts(), *(counts for _, _, counts in last)])
+        _, values = judge(codes, counts)
+        rollout.next_values[:-1] = rollout.values[1:]
+        rollout.next_values[-1] = values[: self.games.games]
+        if places:
+            rollout.next_values.view(-1)[torch.cat(places)] = values[self.games.games :]
+
+    def _counts(self) -> Tensor:
+        state = self.games.state
+        return torch.stack((state.food_count, state.poison_count), dim=1).to(torch.int16)
+
+    def _exponential(self) -> Tensor:
+        """Exponential draws for the actions of these games, float32 (n, 8)."""
+        drawn = torch.empty((self.of, len(ACTIONS)), device=self.games.device).exponential_(generator=self.noise)
+        return drawn[self.share.start : self.share.stop]
+
+    def _count(self, outcome: Outcome) -> None:
+        self.totals += torch.stack((outcome.reward, outcome.eaten == FOOD, outcome.eaten == POISON), dim=1)
+
+    def _finished(self, t: int, rows: Tensor, terminated: Tensor) -> Tensor:
+        """The episodes that ended in these rows, float32 (k, 7); their totals begin anew."""
+        steps = torch.full_like(rows, t)
+        lengths = self.games.state.steps[rows]
+        columns = (steps, rows + self.share.start, lengths, *self.totals[rows].T, terminated[rows])
+        self.totals[rows] = 0
+        return torch.stack([column.float() for column in columns], dim=1)
