@@ -117,7 +117,7 @@ class Runtime:
         OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))
     )
     checkpoint_minutes: float = _value(5.0, "minutes between checkpoints", Real(0, 1e6, above=True))
-    dashboard_port: int = _value(0, "port of the dashboard; 0 takes a free one", Whole(0, 2**16 - 1))
+    dashboard_port: int = _value(8050, "port of the dashboard; 0 takes a free one", Whole(0, 2**16 - 1))
 
 
 @dataclass(frozen=True)

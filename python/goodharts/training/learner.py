@@ -76,6 +76,11 @@ class Learner:
         self._compiled = _compiled(self.policy, config.runtime.compile_mode)
         self._width = len(processes.share(config.training.n_envs))
 
+    @property
+    def parameters(self) -> int:
+        """How many weights there are."""
+        return sum(each.numel() for each in self.policy.parameters())
+
     @torch.no_grad()
     def judge(self, codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (n, 8) and values (n,) in units of reward, for codes int8 (n, 121) and counts (n, 2)."""

@@ -75,6 +75,11 @@ def local_rank() -> int:
     return int(os.environ.get("LOCAL_RANK", "0"))
 
 
+def rank() -> int:
+    """This process's number among all, as ``torchrun`` says it."""
+    return int(os.environ.get("RANK", "0"))
+
+
 def is_launched() -> bool:
     """Whether ``torchrun`` started this process as one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1

@@ -83,7 +83,7 @@ class ConsoleProgress:
     def _line(self, metrics: Metrics) -> str:
         seconds_left = (self._total - metrics["timesteps"]) * metrics["seconds"] / metrics["timesteps"]
         figures = "  ".join(f"{shown} {_formatted(metrics, name, style)}" for shown, name, style in self._headlines)
-        return f"{metrics['timesteps']:,.0f} of {self._total:,} steps  {figures}  {_duration(seconds_left)} left"
+        return f"{metrics['timesteps']:,.0f} of {self._total:,} steps  {figures}  {duration(seconds_left)} left"
 
 
 @contextlib.contextmanager
@@ -103,7 +103,8 @@ def _formatted(metrics: Metrics, name: str, style: str) -> str:
     return "–" if math.isnan(value) else format(value, style)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """``1:02:03``."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}"

@@ -23,17 +23,20 @@ def run_folder(parent: Path, name: str, flag: str) -> Path:
     """
     _check_name(name)
     folder = parent / name
+    make_folder(folder, f"choose another {flag}")
+    if any(file.stat().st_size for kind in _RESULTS for file in folder.glob(kind)):
+        raise UsageError(f"{folder} already holds a run; choose another --run-name or {flag}.")
+    return folder
+
+
+def make_folder(folder: Path, advice: str) -> None:
+    """Create a folder where there is none; raises UsageError with ``advice`` where it cannot be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(file.stat().st_size for kind in _RESULTS for file in folder.glob(kind)):
-            raise UsageError(f"{folder} already holds a run; choose another --run-name or {flag}.")
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise UsageError(
-            f"The output folder {folder} cannot be written ({error.strerror}); choose another {flag}."
-        ) from None
-    return folder
+        raise UsageError(f"The output folder {folder} cannot be written ({error.strerror}); {advice}.") from None
 
 
 def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = "--checkpoint-dir") -> Path:

@@ -14,23 +14,23 @@ _held: set[int] = set()
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of ``folder``, the file ``run.lock``, which stays; however the process ends, the lock ends with it.
+def locked(folder: Path, name: str = LOCK, refusal: str | None = None) -> Iterator[None]:
+    """Hold a lock of ``folder``, the file ``name``, which stays; however the process ends, the lock ends with it.
 
     Where the file system knows no locks nothing is held. Raises UsageError where another process, or another run of
-    this one, holds it or where the file cannot be made.
+    this one, holds it, with the sentence ``refusal`` if there is one, or where the file cannot be made.
     """
     try:
-        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)  # not inherited by other programs
+        descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o666)  # not inherited by other programs
     except OSError as error:
-        raise UsageError(f"{folder / LOCK} cannot be written ({error.strerror}); choose another folder.") from None
+        raise UsageError(f"{folder / name} cannot be written ({error.strerror}); choose another folder.") from None
     _held.add(descriptor)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         _release(descriptor)
         raise UsageError(
-            f"Another process is training into {folder}: let it end first, or start a run of another name."
+            refusal or f"Another process is training into {folder}: let it end first, or start a run of another name."
         ) from None
     except OSError:  # no locks here
         pass

@@ -97,7 +97,11 @@ class _RowLog(_Log):
 
     def write(self, metrics: Metrics) -> None:
         """Take a row; raises OSError where it cannot be written now, and keeps it."""
-        self._waiting.append(self._row(metrics))
+        self.write_all([metrics])
+
+    def write_all(self, rows: Iterable[Metrics]) -> None:
+        """Take rows that are written at once; several may be of one step, and then a step's come together."""
+        self._waiting += map(self._row, rows)
         self.flush()
 
     def flush(self) -> None:

@@ -1,0 +1,121 @@
+"""Several modes trained side by side, each in a process of its own; what befalls one leaves the others alone."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from goodharts.devices import share_threads
+from goodharts.training.session import Ended, Job, train_mode
+from goodharts.training.trainer import Row
+from parity.errors import ParityError
+from worldkit.runs.stop import StopRequest
+
+_POLL_SECONDS = 0.2
+_STOP = "stop"
+
+
+def train_modes(
+    jobs: Sequence[Job],
+    *,
+    report: Callable[[Row], None],
+    say: Callable[[str], None],
+    ended: Callable[[Ended], None],
+    should_stop: Callable[[], bool],
+) -> list[Ended]:
+    """Train these modes at once, and return how each ended, in their order.
+
+    Args:
+        jobs: one for each mode.
+        report: takes the row of each update.
+        say: takes lines for the user.
+        ended: takes how a mode ended, as soon as it does.
+        should_stop: asked several times a second; then all modes save and end.
+    """
+    context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
+    found: dict[str, Ended] = {}
+    workers: dict[Connection, tuple[str, BaseProcess]] = {}
+    with _interrupts_ignored():  # a worker that still starts leaves Ctrl-C to this process
+        for job in jobs:
+            ours, theirs = context.Pipe()
+            process: BaseProcess = context.Process(target=_work, args=(job, theirs, len(jobs)), name=job.mode)
+            process.start()
+            theirs.close()
+            workers[ours] = job.mode, process
+    is_told = False
+    while workers:
+        for ready in wait(list(workers), _POLL_SECONDS):
+            assert isinstance(ready, Connection)
+            mode, process = workers[ready]
+            message = _received(ready)
+            if isinstance(message, dict):
+                report(message)
+            elif isinstance(message, str):
+                say(message)
+            else:
+                process.join()
+                found[mode] = message or _died(mode, process.exitcode)
+                ended(found[mode])
+                ready.close()
+                del workers[ready]
+        if should_stop() and not is_told:
+            is_told = True
+            for worker in workers:
+                with contextlib.suppress(OSError):  # it has just ended
+                    worker.send(_STOP)
+    return [found[job.mode] for job in jobs]
+
+
+def _work(job: Job, parent: Connection, processes: int) -> None:
+    """A worker: trains one mode, and tells its parent how it goes."""
+    share_threads(processes)
+    is_told = False
+
+    def should_stop() -> bool:
+        nonlocal is_told
+        is_told = is_told or parent.poll()  # it says stop, or is gone
+        return is_told or stop.requested
+
+    def tell(message: Any) -> None:  # noqa: ANN401 - a row, a line, or how it ended
+        with contextlib.suppress(OSError):  # the parent is gone: save and end
+            parent.send(message)
+
+    with StopRequest() as stop:
+        try:
+            message = train_mode(job, report=tell, say=tell, should_stop=should_stop)
+        except ParityError as error:
+            message = Ended(job.mode, "failed", str(error))
+        except Exception as error:
+            lines = str(error).splitlines() or [""]
+            message = Ended(job.mode, "failed", f"{job.mode} failed ({type(error).__name__}: {lines[0]}).")
+        tell(message)
+
+
+def _received(worker: Connection) -> Any:  # noqa: ANN401 - a row, a line, how it ended; None: it died
+    try:
+        return worker.recv()
+    except (EOFError, OSError):
+        return None
+
+
+def _died(mode: str, exit_code: int | None) -> Ended:
+    how = f"was ended by signal {-exit_code}" if exit_code and exit_code < 0 else f"ended with exit code {exit_code}"
+    return Ended(mode, "failed", f"{mode} failed: its process {how}; go on from its last checkpoint with --resume.")
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # outside the main thread, where Python allows no signal handlers
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

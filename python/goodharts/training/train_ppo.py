@@ -1,0 +1,266 @@
+"""``python -m goodharts.training.train_ppo``, or ``goodharts train``: train agents of one or more modes with PPO."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from goodharts.config import COMPILE_MODES, Config, Layer, read_config, setting_of
+from goodharts.rules import DEFAULT_MODES, MODES
+from parity.arguments import ALL_STEPS, OneOf, Parser, Values
+from parity.console import open_console
+from parity.errors import ParityError, UsageError
+from worldkit.runs.stop import StopRequest
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from goodharts.dashboard import Dashboard
+    from goodharts.training.session import Ended, Job
+    from goodharts.training.trainer import Row
+
+ALL = "all"
+FAILED_EXIT_CODE, INTERRUPTED_EXIT_CODE = 1, 130
+_BENCHMARK_UPDATES = 5
+_KEPT_ON_RESUME = ("n_envs", "seed", "network")
+
+
+class _Modes(Values):
+    """Modes by name, separated by commas; ``all`` is the four default ones."""
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything that is no tuple of modes."""
+        fits = isinstance(value, tuple) and value and all(mode in MODES for mode in value)
+        return None if fits else f"must be {ALL}, or one or more of {', '.join(MODES)}, separated by commas"
+
+    def read(self, word: str) -> tuple[str, ...]:
+        """The modes, each once."""
+        return DEFAULT_MODES if word == ALL else tuple(dict.fromkeys(word.split(",")))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train, by the process's own command line unless told otherwise, and return the exit code.
+
+    That is 0; 1 if a mode failed or a file is not complete; 130 if stopped before there was anything to keep.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line or the configuration is wrong.
+    """
+    arguments = _parser().parse_args(argv)
+    try:
+        return _train(arguments)
+    except ParityError as error:
+        print(error, file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="goodharts train",
+        description="Train agents with PPO. Settings: config.default.toml, config.toml, GOODHARTS_* variables, flags.",
+        epilog="Ctrl+C saves and says how to resume.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-m",
+        "--mode",
+        type=_Modes(),
+        default=("ground_truth",),
+        help=f"what to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once "
+        "(default ground_truth)",
+    )
+    length = parser.add_mutually_exclusive_group()
+    _add(length, "training", "updates", "-u", "--updates")
+    length.add_argument(
+        "-t",
+        "--timesteps",
+        type=ALL_STEPS,
+        metavar="N",
+        help="steps of all games, in whole updates, instead of --updates",
+    )
+    _add(parser, "training", "n_envs", "-e", "--n-envs")
+    _add(parser, "training", "seed", "--seed")
+    _add(parser, "training", "network", "--network")
+    _add(parser, "runtime", "device", "--device")
+    parser.add_argument(
+        "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
+    )
+    parser.add_argument(
+        "--compile-mode",
+        dest="runtime.compile_mode",
+        type=OneOf(COMPILE_MODES),
+        metavar="NAME",
+        help=f"torch.compile's mode: {' or '.join(COMPILE_MODES)} (default: not compiled)",
+    )
+    parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
+    parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
+    parser.add_argument(
+        "-b", "--benchmark", action="store_true", help=f"measure {_BENCHMARK_UPDATES} updates, and save nothing"
+    )
+    return parser
+
+
+def _add(group: argparse._ActionsContainer, section: str, key: str, *flags: str) -> None:
+    """The flag of a setting, which goes over all that files and environment say of it."""
+    each = setting_of(section, key)
+    assert each.values is not None
+    span = each.values.span()
+    said = "; ".join(([span] if span else []) + [f"default {each.default}"])
+    group.add_argument(
+        *flags, dest=f"{section}.{key}", type=each.values, metavar=each.metavar, help=f"{each.help} ({said})"
+    )
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    config = read_config(_layer(arguments))
+    if arguments.benchmark and arguments.resume:
+        raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
+    from goodharts.devices import choose_device  # torch takes a while to import, which mistakes need not wait for
+    from goodharts.training import parallel
+    from goodharts.training.outputs import reserved
+
+    choose_device(config.runtime.device, parallel.local_rank())
+    is_first = parallel.rank() == 0
+    console = open_console(quiet=not is_first)
+    with contextlib.ExitStack() as stack:
+        if is_first and not arguments.benchmark:
+            stack.enter_context(reserved(arguments.mode))
+        jobs = _jobs_to_resume(arguments, config, console) if arguments.resume else _new_jobs(arguments, config)
+        results = _run(jobs, console, arguments.dashboard and is_first)
+    for each in results:
+        for line in (each.sentence, *(f"  {file}" for file in each.files)):
+            console.print(line, soft_wrap=True)
+    if any(each.outcome == "stopped" and each.files for each in results):
+        console.print("Go on later with the same --mode and --resume.", soft_wrap=True)
+    if any(each.outcome == "failed" or not each.is_whole for each in results):
+        return FAILED_EXIT_CODE
+    is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
+    return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
+
+
+def _layer(arguments: argparse.Namespace) -> Layer:
+    """What the flags say of settings."""
+    layer: dict[str, dict[str, Any]] = {}
+    for name, value in vars(arguments).items():
+        section, dot, key = name.partition(".")
+        if dot and value is not None:
+            layer.setdefault(section, {})[key] = value
+    return layer
+
+
+def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
+    from goodharts.training.outputs import run_name
+    from goodharts.training.session import Job
+
+    updates = _updates(arguments, config)
+    if updates is None:
+        updates = _BENCHMARK_UPDATES if arguments.benchmark else config.training.updates
+    config = _with_updates(config, updates)
+    return [Job(mode, config, run_name(mode), is_benchmark=arguments.benchmark) for mode in arguments.mode]
+
+
+def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
+    """The runs of these modes that go on with the settings they began with; [runtime] alone is that of now.
+
+    Raises UsageError where a checkpoint cannot be used, or where all of them have had their updates.
+    """
+    from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
+    from goodharts.training.session import Job
+
+    for key in _KEPT_ON_RESUME:
+        if getattr(arguments, f"training.{key}") is not None:
+            raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
+    jobs, done = [], []
+    for start in (read_checkpoint(checkpoint_path(mode)) for mode in arguments.mode):
+        kept = dataclasses.replace(start.config, runtime=config.runtime)
+        kept = _with_updates(kept, _updates(arguments, kept) or kept.training.updates)
+        if start.update < kept.training.updates:
+            jobs.append(Job(start.mode, kept, start.name, start))
+        else:
+            done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
+    if not jobs:
+        raise UsageError(done[0])
+    for line in done:
+        console.print(line, soft_wrap=True)
+    return jobs
+
+
+def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
+    """How many updates the command line asks for."""
+    if arguments.timesteps is not None:
+        return -(-int(arguments.timesteps) // config.batch_size)
+    updates: int | None = getattr(arguments, "training.updates")
+    return updates
+
+
+def _with_updates(config: Config, updates: int) -> Config:
+    return config.over({"training": {"updates": updates}}, "The command line")
+
+
+def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]:
+    """Train, show it, and stop when asked to, by a signal or on the dashboard."""
+    from goodharts.training import parallel
+    from goodharts.training.crew import train_modes
+    from goodharts.training.progress import Progress
+    from goodharts.training.session import Ended, train_mode
+
+    modes = [job.mode for job in jobs]
+    progress = Progress(modes, console)
+    stop = StopRequest(lambda: progress.say("Stopping after this update; a second Ctrl-C ends it at once."))
+    with _opened_dashboard(modes, jobs[0].config, progress.say, with_dashboard) as dashboard, stop, progress:
+
+        def report(row: Row) -> None:
+            progress.write(row)
+            if dashboard:
+                dashboard.update(dict(row))
+
+        def ended(how: Ended) -> None:
+            if dashboard:
+                dashboard.finish(how.mode, how.sentence, how.outcome)
+
+        def should_stop() -> bool:
+            return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
+
+        if len(jobs) > 1 and not parallel.is_launched():
+            return train_modes(jobs, report=report, say=progress.say, ended=ended, should_stop=should_stop)
+        results = []
+        for job in jobs:
+            try:
+                results.append(train_mode(job, report=report, say=progress.say, should_stop=should_stop))
+            except ParityError as error:
+                ended(Ended(job.mode, "failed", str(error)))
+                raise
+            ended(results[-1])
+        return results
+
+
+@contextlib.contextmanager
+def _opened_dashboard(
+    modes: list[str], config: Config, say: Callable[[str], None], is_wanted: bool
+) -> Iterator[Dashboard | None]:
+    """The page of the run, if one is wanted and can be had; training does not depend on it."""
+    if not is_wanted:
+        yield None
+        return
+    try:
+        from goodharts.dashboard import Dashboard
+
+        dashboard = Dashboard(modes, config.runtime.dashboard_port)
+        dashboard.start()
+    except ParityError as error:
+        say(f"{error} Training goes on without the dashboard.")
+        yield None
+        return
+    say(f"Dashboard: {dashboard.url}")
+    try:
+        yield dashboard
+    finally:
+        dashboard.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
