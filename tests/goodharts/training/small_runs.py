@@ -1,0 +1,33 @@
+"""Trainings so small that they take a moment."""
+
+from pathlib import Path
+from typing import Any
+
+from goodharts.config import Config
+from goodharts.training.trainer import Trainer
+
+SMALL: dict[str, dict[str, Any]] = {
+    "training": {"hidden": 16, "n_envs": 8, "steps_per_env": 16, "updates": 4, "k_epochs": 2},
+    "runtime": {"device": "cpu"},
+    "world": {"max_steps": 20},
+}
+
+
+def small_config(**training: Any) -> Config:  # noqa: ANN401 - values of [training]
+    """A configuration of small runs, with other values of [training]."""
+    return Config().over(SMALL, "the test").over({"training": training}, "the test").validated()
+
+
+def small_trainer(mode: str = "ground_truth", **training: Any) -> Trainer:  # noqa: ANN401 - values of [training]
+    return Trainer(mode, small_config(**training))
+
+
+def write_small_config(folder: Path) -> None:
+    """A ``config.toml`` that makes the command train small."""
+    lines = []
+    for section, values in SMALL.items():
+        lines += [
+            f"[{section}]",
+            *(f'{key} = "{v}"' if isinstance(v, str) else f"{key} = {v}" for key, v in values.items()),
+        ]
+    (folder / "config.toml").write_text("\n".join(lines), encoding="utf-8")

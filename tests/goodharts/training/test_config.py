@@ -1,0 +1,144 @@
+"""The configuration: which value wins, and one sentence that names what is wrong."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goodharts.config import DEFAULTS_FILE, SECTIONS, Config, Layer, as_toml, read_config
+from goodharts.rules import DEFAULT_NUMBERS
+from parity.errors import UsageError
+from worldkit.settings import settings_of
+
+
+def write(folder: Path, text: str) -> None:
+    (folder / "config.toml").write_text(text, encoding="utf-8")
+
+
+def test_config_default_toml_says_what_the_fields_say() -> None:
+    assert DEFAULTS_FILE.read_text(encoding="utf-8") == as_toml()
+
+
+def test_without_anything_else_it_is_the_documented_defaults(tmp_path: Path) -> None:
+    assert read_config(folder=tmp_path, environ={}) == Config()
+
+
+def test_the_default_world_is_that_of_the_rules() -> None:
+    assert Config().numbers() == DEFAULT_NUMBERS
+
+
+def test_flags_win_over_the_environment_over_config_toml_over_the_defaults(tmp_path: Path) -> None:
+    write(tmp_path, "[training]\ngamma = 0.1\nlearning_rate = 0.1\nn_envs = 1")
+    environ = {"GOODHARTS_TRAINING_GAMMA": "0.2", "GOODHARTS_TRAINING_LEARNING_RATE": "0.2", "HOME": "/"}
+    training = read_config({"training": {"gamma": 0.3}}, tmp_path, environ).training
+    assert (training.gamma, training.learning_rate, training.n_envs, training.k_epochs) == (0.3, 0.2, 1, 4)
+
+
+def test_config_toml_of_the_working_directory_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "[training]\nmin_food = 65")
+    monkeypatch.chdir(tmp_path)
+    assert read_config(environ={}).numbers().min_food == 65
+
+
+def test_a_changed_config_default_toml_changes_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = tmp_path / "config.default.toml"
+    changed.write_text(as_toml().replace("gamma = 0.99 ", "gamma = 0.98 "), encoding="utf-8")
+    monkeypatch.setattr("goodharts.config.DEFAULTS_FILE", changed)
+    assert read_config(folder=tmp_path, environ={}).training.gamma == 0.98
+
+
+def test_an_installed_package_needs_no_config_default_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goodharts.config.DEFAULTS_FILE", tmp_path / "missing.toml")
+    assert read_config(folder=tmp_path, environ={}) == Config()
+
+
+def test_goodharts_device_is_the_device_and_wins_over_its_long_name() -> None:
+    environ = {"GOODHARTS_DEVICE": "cuda:1", "GOODHARTS_RUNTIME_DEVICE": "cpu"}
+    assert read_config(environ=environ).runtime.device == "cuda:1"
+
+
+@pytest.mark.parametrize(("word", "value"), [("true", True), ("1", True), ("False", False), ("0", False)])
+def test_switches_are_words_in_the_environment(word: str, value: bool) -> None:
+    assert read_config(environ={"GOODHARTS_RUNTIME_AMP": word}).runtime.amp is value
+
+
+WRONG_FILES = {
+    "[trainign]\ngamma = 1": "config.toml has an unknown section [trainign]: there are training, runtime,",
+    "training = 1": "config.toml gives training as a value, but it is a section",
+    "[training]\ngama = 1": "config.toml has an unknown key gama in [training]: there are learning_rate,",
+    '[training]\ngamma = "much"': "config.toml: gamma in [training] must be a number from 0 to 1, got 'much'.",
+    "[training]\ngamma = 1.5": "config.toml: gamma in [training] must be a number from 0 to 1, got 1.5.",
+    "[training]\ngamma = nan": "config.toml: gamma in [training] must be a number from 0 to 1, got nan.",
+    "[training]\ngamma = true": "config.toml: gamma in [training] must be a number, not true or false, got True.",
+    "[training]\nn_envs = 1.5": "config.toml: n_envs in [training] must be a whole number from 1 to 1,048,576,",
+    "[training]\nnetwork = 'rnn'": "config.toml: network in [training] must be cnn or mlp or auto, got 'rnn'.",
+    "[training]\nprivileged = 1": "config.toml: privileged in [training] must be true or false, got 1.",
+    "[runtime]\ndevice = 'gpu'": "config.toml: device in [runtime] must be auto, cpu, cuda, cuda:1",
+    "[runtime]\ndevice = 'cpu:1'": "config.toml: device in [runtime] must be auto, cpu, cuda, cuda:1",
+    "[training]\nmin_food = 9\nmax_food = 8": "[training] min_food is 9, more than max_food, which is 8.",
+    "[training]\nmin_poison = 257": "[training] min_poison is 257, more than max_poison, which is 256.",
+    "[training]\nminibatches = 5": "minibatches must divide the batch of 192 x 128 = 24576 steps, got 5.",
+    "[training]\nn_envs = 1\nsteps_per_env = 1": "An update needs two steps at least",
+    "[training]\nn_envs = 1_000_000\nsteps_per_env = 60_000": "An update is at most 2,147,483,647 steps",
+    "[training\n": "config.toml is no TOML (",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_FILES)
+def test_a_wrong_config_toml_is_one_sentence(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as caught:
+        read_config(environ={})
+    assert WRONG_FILES[text] in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_a_config_toml_that_is_no_text_or_no_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"cannot be read: it is no UTF-8 text"):
+        read_config(folder=tmp_path, environ={})
+    (tmp_path / "config.toml").unlink()
+    os.mkfifo(tmp_path / "config.toml")
+    with pytest.raises(UsageError, match=r"cannot be read: it is a pipe"):
+        read_config(folder=tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
+    ("variable", "word", "said"),
+    [
+        ("GOODHARTS_DEVICE", "gpu", "GOODHARTS_DEVICE must be auto, cpu,"),
+        ("GOODHARTS_TRAINING_N_ENVS", "many", "GOODHARTS_TRAINING_N_ENVS must be a whole number from 1 to"),
+        ("GOODHARTS_TRAINING_GAMMA", "", "GOODHARTS_TRAINING_GAMMA must be a number from 0 to 1, got ''."),
+        ("GOODHARTS_RUNTIME_AMP", "yes", "GOODHARTS_RUNTIME_AMP must be true or false, got 'yes'."),
+        ("GOODHARTS_TRAINING_GAMA", "1", "The environment has an unknown variable GOODHARTS_TRAINING_GAMA"),
+    ],
+)
+def test_a_wrong_variable_is_one_sentence(variable: str, word: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_config(environ={variable: word})
+    assert said in str(caught.value)
+
+
+def test_every_setting_has_values_and_a_meaning_and_a_possible_default() -> None:
+    for section in SECTIONS.values():
+        for each in settings_of(section):
+            assert each.values is not None
+            assert each.help
+            assert each.values.fault(each.default) is None
+
+
+@given(st.integers(-1_000_000, 1_000_000), st.integers(0, 1000))
+def test_G9_values_are_rounded_to_thousandths_once(poison: int, interest: int) -> None:
+    layer: Layer = {"world": {"poison_energy": poison / 1000, "poison_interestingness": interest / 1000}}
+    numbers = Config().over(layer, "the test").numbers()
+    assert (numbers.poison_energy, numbers.poison_interest) == (poison, interest)
+
+
+@given(st.floats(0, 1), st.integers(1, 2**20), st.booleans())
+def test_plain_values_make_the_same_configuration_again(gamma: float, games: int, privileged: bool) -> None:
+    layer: Layer = {"training": {"gamma": gamma, "n_envs": games, "privileged": privileged}}
+    config = Config().over(layer, "the test")
+    assert Config().over(config.plain(), "the test") == config

@@ -1,0 +1,84 @@
+"""Where torch computes, and in which precision."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from goodharts import devices
+from goodharts.devices import available_devices, choose_device, mixed_precision, prepare, share_threads
+from parity.errors import UsageError
+
+
+def test_a_missing_device_is_said_with_those_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    with pytest.raises(UsageError, match=r"^There is no device cuda:7 here: choose one of cpu, cuda:0, cuda:1\.$"):
+        choose_device("cuda:7")
+    with pytest.raises(UsageError, match=r"^There is no device mps here"):
+        choose_device("mps")
+    assert choose_device("cuda:1") == torch.device("cuda:1")
+
+
+def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    assert choose_device() == torch.device("cpu")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert (choose_device(), available_devices()) == (torch.device("mps"), ["cpu", "mps"])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    assert choose_device() == torch.device("cuda:0")
+
+
+def test_processes_on_one_machine_take_a_gpu_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    assert choose_device("cuda", local_rank=3) == torch.device("cuda:3")
+    assert choose_device("cuda:1", local_rank=3) == torch.device("cuda:1")
+
+
+@pytest.mark.parametrize(("hip", "benchmark"), [(None, True), ("6.2", False)])
+def test_convolutions_are_tried_out_but_on_amd(
+    hip: str | None, benchmark: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.version, "hip", hip)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", not benchmark)
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
+    prepare(torch.device("cuda:0"))
+    assert torch.backends.cudnn.benchmark is benchmark
+
+
+@pytest.mark.parametrize(
+    ("flags", "precision"), [("fpu amx_bf16 amx_tile", torch.bfloat16), ("fpu avx512_bf16", None), (None, None)]
+)
+def test_cpus_compute_in_bfloat16_where_they_have_amx(
+    flags: str | None, precision: torch.dtype | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "cpuinfo"
+    if flags is not None:
+        info.write_text(f"model name : some\nflags : {flags}\n", encoding="utf-8")
+    monkeypatch.setattr(devices, "_CPU_INFO", info)
+    assert mixed_precision(torch.device("cpu")) is precision
+    assert mixed_precision(torch.device("cpu"), is_wanted=False) is None
+
+
+def test_gpus_compute_in_bfloat16_where_they_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: including_emulation)
+    assert mixed_precision(torch.device("cuda:0")) is None
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
+    assert mixed_precision(torch.device("cuda:0")) is torch.bfloat16
+
+
+@pytest.mark.parametrize(("cores", "processes", "threads"), [(8, 4, 2), (2, 4, 1), (2, 1, 2)])
+def test_processes_share_the_cores(cores: int, processes: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[int] = []
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(devices, "available_cores", lambda: cores)
+    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
+    share_threads(processes)
+    assert chosen == [threads]
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    share_threads(processes)
+    assert chosen == [threads]
