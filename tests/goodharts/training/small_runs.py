@@ -3,9 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
+
 from goodharts.config import Config
 from goodharts.training.trainer import Trainer
 
+reproducibly = settings(derandomize=True, database=None, deadline=None, max_examples=50)
+"""For a property: the same examples every time, however slow the machine is."""
 SMALL: dict[str, dict[str, Any]] = {
     "training": {"hidden": 16, "n_envs": 8, "steps_per_env": 16, "updates": 4, "k_epochs": 2},
     "runtime": {"device": "cpu"},

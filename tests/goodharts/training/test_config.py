@@ -12,6 +12,8 @@ from goodharts.rules import DEFAULT_NUMBERS
 from parity.errors import UsageError
 from worldkit.settings import settings_of
 
+from .small_runs import reproducibly
+
 
 def write(folder: Path, text: str) -> None:
     (folder / "config.toml").write_text(text, encoding="utf-8")
@@ -130,6 +132,7 @@ def test_every_setting_has_values_and_a_meaning_and_a_possible_default() -> None
             assert each.values.fault(each.default) is None
 
 
+@reproducibly
 @given(st.integers(-1_000_000, 1_000_000), st.integers(0, 1000))
 def test_G9_values_are_rounded_to_thousandths_once(poison: int, interest: int) -> None:
     layer: Layer = {"world": {"poison_energy": poison / 1000, "poison_interestingness": interest / 1000}}
@@ -137,6 +140,7 @@ def test_G9_values_are_rounded_to_thousandths_once(poison: int, interest: int) -
     assert (numbers.poison_energy, numbers.poison_interest) == (poison, interest)
 
 
+@reproducibly
 @given(st.floats(0, 1), st.integers(1, 2**20), st.booleans())
 def test_plain_values_make_the_same_configuration_again(gamma: float, games: int, privileged: bool) -> None:
     layer: Layer = {"training": {"gamma": gamma, "n_envs": games, "privileged": privileged}}

@@ -1,0 +1,284 @@
+"""PPO: its arithmetic against plain references, and what an update does."""
+
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from goodharts.config import Config
+from goodharts.networks import PRIVILEGES
+from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
+from goodharts.torch_env.env import Outcome
+from goodharts.training import learner
+from goodharts.training.inputs import Inputs
+from goodharts.training.popart import PopArt
+from goodharts.training.ppo import Batch, Losses, advantages, losses, rates_at
+from goodharts.training.rollout import Rollout
+
+from .small_runs import reproducibly, small_trainer
+
+CPU = torch.device("cpu")
+
+
+class Step(NamedTuple):
+    """One step of one game, as plain Python has it; value_after: of the episode's own next observation."""
+
+    reward: float
+    value: float
+    value_after: float
+    terminated: bool
+    ended: bool
+
+
+def plain_advantage(steps: list[Step], t: int, gamma: float, gae_lambda: float) -> float:
+    """The definition: the discounted sum of surprises up to the end of the episode."""
+    total = 0.0
+    for later, step in enumerate(steps[t:]):
+        goes_on = 0.0 if step.terminated else step.value_after
+        total += (gamma * gae_lambda) ** later * (step.reward + gamma * goes_on - step.value)
+        if step.ended:
+            break
+    return total
+
+
+numbers = st.floats(-10, 10, width=32)
+steps = st.builds(
+    lambda reward, value, after, terminated, truncated: Step(reward, value, after, terminated, terminated or truncated),
+    numbers,
+    numbers,
+    numbers,
+    st.booleans(),
+    st.booleans(),
+)
+
+
+def found_for(games: list[list[Step]], gamma: float, gae_lambda: float) -> Tensor:
+    """What the trainer makes of these games: float32 (steps, games)."""
+    rewards, values, values_after, terminated, ended = (
+        torch.tensor([[getattr(step, name) for step in game] for game in games]).T for name in Step._fields
+    )
+    return advantages(rewards, values, values_after, terminated, ended, gamma, gae_lambda)
+
+
+@reproducibly
+@given(st.lists(st.lists(steps, min_size=9, max_size=9), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1))
+def test_advantages_are_those_of_the_definition(games: list[list[Step]], gamma: float, gae_lambda: float) -> None:
+    found = found_for(games, gamma, gae_lambda)
+    wanted = [[plain_advantage(game, t, gamma, gae_lambda) for game in games] for t in range(9)]
+    torch.testing.assert_close(found, torch.tensor(wanted), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("terminated", "truncated", "wanted"),
+    [(False, True, 1 + 0.5 * 8 - 2), (True, False, 1 - 2), (True, True, 1 - 2)],
+    ids=["a truncated episode goes on", "a terminated one does not", "both is a termination"],
+)
+def test_the_end_of_an_episode(terminated: bool, truncated: bool, wanted: float) -> None:
+    game = [Step(1, 2, 8, terminated, terminated or truncated), Step(100, 100, 100, False, False)]
+    found = found_for([game], gamma=0.5, gae_lambda=1.0)
+    assert found[0, 0] == wanted
+
+
+def test_rates_are_linear_from_the_first_update_to_the_last() -> None:
+    training = Config().training
+    assert rates_at(0, 101, training) == (3e-4, 0.2, 0.1)
+    assert rates_at(100, 101, training) == pytest.approx((1e-4, 0.1, 0.001))
+    assert rates_at(50, 101, training) == pytest.approx((2e-4, 0.15, 0.0505))
+    assert rates_at(0, 1, training) == (3e-4, 0.2, 0.1)
+
+
+class TestPopArt:
+    @reproducibly
+    @given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0, 1e4)), min_size=1, max_size=5))
+    def test_values_stay_when_the_scale_moves(self, batches: list[tuple[float, float]]) -> None:
+        head = nn.Linear(6, 1)
+        popart, seen = PopArt(head, 0.001), torch.randn(20, 6)
+        before = popart.values(head(seen))
+        for mean, variance in batches:
+            popart.follow(torch.tensor(mean), torch.tensor(variance))
+        torch.testing.assert_close(popart.values(head(seen)), before, rtol=1e-3, atol=1e-2)
+
+    def test_the_first_batches_count_alike(self) -> None:
+        parts = torch.randn(4, 1000) * torch.tensor([[1.0], [2.0], [3.0], [4.0]]) + torch.arange(4.0)[:, None]
+        popart = PopArt(nn.Linear(2, 1), 0.001)
+        for part in parts:
+            popart.follow(part.mean(), part.var(unbiased=False))
+        torch.testing.assert_close(popart.mean, parts.mean())
+        torch.testing.assert_close(popart.deviation, parts.std(unbiased=False))
+
+    def test_later_ones_count_for_beta(self) -> None:
+        popart = PopArt(nn.Linear(2, 1), 0.25)
+        for mean in (0.0,) * 10 + (1.0,):
+            popart.follow(torch.tensor(mean), torch.tensor(1.0))
+        assert popart.mean == 0.25
+
+    def test_returns_that_are_all_the_same_are_no_division_by_zero(self) -> None:
+        popart = PopArt(nn.Linear(2, 1), 0.001)
+        popart.follow(torch.tensor(5.0), torch.tensor(0.0))
+        assert popart.scaled(torch.tensor(5.0)) == 0
+
+
+class TestLosses:
+    def batch(self, log_probs: Tensor, gained: list[float]) -> Batch:
+        zeros = torch.zeros(len(gained))
+        return Batch(torch.zeros(len(gained), dtype=torch.int64), log_probs, torch.tensor(gained), zeros)
+
+    def test_nothing_is_clipped_where_the_policy_is_that_of_the_rollout(self) -> None:
+        logits = torch.zeros(2, 8)
+        found = losses(logits, torch.tensor([1.0, 3.0]), self.batch(torch.full((2,), 1 / 8).log(), [2.0, -4.0]), 0.2)
+        assert found.policy_loss == pytest.approx(1.0)
+        assert [found.approx_kl.item(), found.clip_fraction.item(), found.value_loss.item()] == [0, 0, 5]
+        assert found.entropy == pytest.approx(torch.tensor(8.0).log())
+        assert found.action_probs.tolist() == pytest.approx([1 / 8] * 8)
+
+    def test_a_ratio_beyond_the_range_gains_no_more(self) -> None:
+        before = torch.full((2,), 1 / 16).log()  # the policy has doubled what it was: a ratio of 2
+        found = losses(torch.zeros(2, 8), torch.zeros(2), self.batch(before, [1.0, -1.0]), 0.2)
+        assert found.policy_loss == pytest.approx(-(1.2 - 2.0) / 2)  # a loss counts in full
+        assert found.clip_fraction == 1
+
+
+class TestInputs:
+    CODES = torch.tensor([[FOOD, POISON, *[0] * 119]], dtype=torch.int8)
+    COUNTS = torch.tensor([[64, 256]], dtype=torch.int16)
+
+    @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+    def test_G8_the_critic_alone_sees_the_counts_and_the_truth(self, mode: Mode) -> None:
+        seen, privileges = Inputs(mode, DEFAULT_NUMBERS, True, CPU)(self.CODES, self.COUNTS)
+        alone, nothing = Inputs(mode, DEFAULT_NUMBERS, False, CPU)(self.CODES, self.COUNTS)
+        assert torch.equal(seen, alone)
+        assert nothing is None
+        assert seen.shape == (1, 2, 11, 11)
+        first = [[1.0, 0.0], [0.0, 1.0]] if mode.sees_truth else [[1.0, 0.5], [1.0, 0.5]]
+        assert seen[0].flatten(1)[:, :2].tolist() == first
+        assert privileges is not None
+        assert privileges.shape == (1, PRIVILEGES)
+        assert privileges[0, :2].tolist() == [-1.0, 1.0]
+        assert privileges[0, 2:].view(2, 121)[:, :2].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+        assert privileges[0, 2:].sum() == 2
+
+    def test_G8_a_count_that_is_always_the_same_says_nothing(self) -> None:
+        numbers = Numbers(min_food=64, max_food=64)
+        _, privileges = Inputs(MODES["proxy"], numbers, True, CPU)(self.CODES, self.COUNTS)
+        assert privileges is not None
+        assert privileges[0, :2].tolist() == [0.0, 1.0]
+
+
+def test_after_a_truncation_counts_what_the_episode_itself_saw_last() -> None:
+    trainer = small_trainer("proxy")
+    outcomes: list[Outcome] = []
+    step = trainer.player.games.step
+
+    def recorded(actions: Tensor) -> Outcome:
+        outcomes.append(step(actions))
+        return outcomes[-1]
+
+    def judge(codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+        return torch.zeros(len(codes), 8), (codes * torch.arange(121)).sum(dim=1) + 1e6 * counts[:, 0]
+
+    trainer.player.games.step = recorded  # type: ignore[method-assign]
+    trainer.player.play(16, judge)
+    outcomes.clear()
+    rollout = trainer.player.play(16, judge)  # of at most 20 steps, every episode is truncated in the fourth of these
+    assert rollout.ended.nonzero()[:, 0].tolist() == [3] * 8
+    for t, outcome in enumerate(outcomes):
+        own = (outcome.codes * torch.arange(121)).sum(dim=1) + 1e6 * rollout.counts[t, :, 0]
+        assert torch.equal(rollout.next_values[t], own)
+    assert not torch.equal(rollout.next_values[3], rollout.values[4])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_before_the_first_gradient_step_every_ratio_is_1(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Tensor, Losses, Batch]] = []
+
+    def recorded(logits: Tensor, values: Tensor, batch: Batch, clip_eps: float) -> Losses:
+        seen.append((logits.detach(), losses(logits, values, batch, clip_eps), batch))
+        return seen[-1][1]
+
+    monkeypatch.setattr(learner, "losses", recorded)
+    trainer = small_trainer(mode, k_epochs=1)
+    for _ in range(2):
+        trainer.step()
+        logits, found, batch = seen[-1]
+        chosen = torch.log_softmax(logits, dim=1).gather(1, batch.actions[:, None])[:, 0]
+        torch.testing.assert_close(chosen.exp() / batch.log_probs.exp(), torch.ones(128), rtol=0, atol=1e-5)
+        assert found.clip_fraction == 0
+        torch.testing.assert_close(batch.advantages.mean(), torch.zeros(()), rtol=0, atol=1e-5)
+        torch.testing.assert_close(batch.advantages.std(unbiased=False), torch.ones(()), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(("mode", "can_die"), [("proxy", False), ("proxy_mortal", True)])
+def test_proxy_alone_trains_immortal(mode: str, can_die: bool) -> None:
+    trainer = small_trainer(mode)
+    trainer.player.games.state.energy[:] = 15  # one step is left
+    rollout: Rollout = trainer.player.play(16, trainer.learner.judge)
+    assert bool(rollout.terminated.any()) is can_die
+
+
+def test_episodes_are_counted_as_they_were_played() -> None:
+    trainer = small_trainer("ground_truth")
+    rows = [episode for _ in range(4) for episode in trainer.step().episodes]
+    assert rows
+    for row in rows:
+        ended = row["terminated"]
+        # a thousandth at a time: 1 to begin with, 0.01 a step, 1 for food, -2 for poison
+        energy = 1000 - 10 * row["length"] + 1000 * row["food"] - 2000 * row["poison"]
+        assert ended == (energy <= 0)
+        reward = -0.01 * row["length"] + row["food"] - 2 * row["poison"] - 4 * ended
+        assert row["reward"] == pytest.approx(reward, abs=1e-4)
+        assert row["length"] == 20 or ended
+    assert sorted(rows, key=lambda row: (row["timesteps"], row["game"])) == rows
+
+
+@pytest.mark.parametrize(("floor", "rises"), [(3.0, True), (0.0, False)])
+def test_below_the_floor_entropy_rises(floor: float, rises: bool) -> None:
+    quiet: dict[str, Any] = {"entropy_initial": 0.0, "entropy_final": 0.0, "value_coef": 0.0, "learning_rate": 0.01}
+    trainer = small_trainer(entropy_floor=floor, entropy_floor_coef=100.0, updates=100, **quiet)
+    with torch.no_grad():
+        trainer.learner.policy.policy.bias[0] = 2.0  # not undecided any more
+    first, second, third = (trainer.step().row for _ in range(3))
+    shortfall = max(floor - first["entropy"], 0)
+    assert first["entropy_floor_penalty"] == pytest.approx(100 * shortfall, rel=0.05)
+    assert (third["entropy"] > second["entropy"] > first["entropy"]) is rises
+
+
+def test_a_row_says_everything_that_is_promised() -> None:
+    row = small_trainer("proxy").step().row
+    names = {"mode", "update", "updates", "timesteps", "episode_reward", "episode_length", "episodes", "policy_loss"}
+    names |= {"value_loss", "entropy", "entropy_coef", "entropy_floor_penalty", "clip_eps", "learning_rate"}
+    names |= {"approx_kl", "clip_fraction", "explained_variance", "grad_norm", "steps_per_second", "seconds_left"}
+    assert set(row) == names | {f"action_prob_{action}" for action in range(8)}
+    assert (row["mode"], row["update"], row["updates"], row["timesteps"]) == ("proxy", 1, 4, 128)
+    assert (row["episodes"], row["episode_reward"]) == (0, None)
+    assert sum(row[f"action_prob_{action}"] for action in range(8)) == pytest.approx(1)
+    assert all(value is None or type(value) in (str, int, float) for value in row.values())
+
+
+def test_the_same_seed_is_the_same_training_and_another_is_another() -> None:
+    def weights(seed: int) -> Tensor:
+        trainer = small_trainer(seed=seed, minibatches=4)
+        trainer.step()
+        return nn.utils.parameters_to_vector(trainer.learner.policy.parameters())
+
+    assert torch.equal(weights(1), weights(1))
+    assert not torch.equal(weights(1), weights(2))
+
+
+def test_an_agent_learns_to_eat_food_and_leave_poison() -> None:
+    items: dict[str, Any] = {
+        f"{end}_{kind}": 1024 for end in ("min", "max") for kind in ("food", "poison")
+    }  # so that it eats often
+    rates: dict[str, Any] = {"learning_rate": 0.005, "entropy_initial": 0.01, "minibatches": 4, "k_epochs": 4}
+    trainer = small_trainer(n_envs=64, steps_per_env=32, hidden=32, updates=16, **rates, **items)
+
+    def efficiency() -> float:
+        episodes = trainer.step().episodes
+        food, poison = (sum(episode[kind] for episode in episodes) for kind in ("food", "poison"))
+        return float(food / (food + poison))
+
+    found = [efficiency() for _ in range(16)]
+    assert found[0] < 0.5
+    assert found[-1] > 0.8

@@ -1,0 +1,377 @@
+"""A run as its user meets it: files, flags, stops, resumes, and what happens when something goes wrong."""
+
+import csv
+import errno
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from goodharts import models
+from goodharts.cli.train import main
+from goodharts.config import Config
+from goodharts.models import read_model
+from goodharts.training.checkpoints import read_checkpoint, restore
+from goodharts.training.outputs import reserved
+from goodharts.training.ppo import losses
+from goodharts.training.session import Job, train_mode
+from goodharts.training.trainer import Trainer
+from parity.errors import UsageError
+
+from .small_runs import small_config, small_trainer, write_small_config
+
+TIMINGS = ("steps_per_second", "seconds_left")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory of its own, with a configuration that trains small."""
+    monkeypatch.chdir(tmp_path)
+    write_small_config(tmp_path)
+    return tmp_path
+
+
+def only(pattern: str) -> Path:
+    (path,) = Path().glob(pattern)
+    return path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def untimed(path: Path) -> list[dict[str, str]]:
+    return [{name: value for name, value in row.items() if name not in TIMINGS} for row in rows(path)]
+
+
+class StandIn:
+    """A dashboard that notes what it is told, and acts on it as a test wants."""
+
+    on_row: Callable[["StandIn", Mapping[str, Any]], None]
+    last: "StandIn"
+
+    def __init__(self, modes: Sequence[str], port: int = 0) -> None:
+        self.modes, self.url = list(modes), "http://127.0.0.1/secret/"
+        self.stop_requested = threading.Event()
+        self.rows: list[Mapping[str, Any]] = []
+        self.ended: dict[str, tuple[str, str]] = {}
+        self.calls: list[str] = []
+        type(self).last = self
+
+    def start(self) -> None:
+        self.calls.append("start")
+
+    def update(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
+        type(self).on_row(self, row)
+
+    def finish(self, mode: str, sentence: str, outcome: str = "failed") -> None:
+        self.ended[mode] = outcome, sentence
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+@pytest.fixture
+def dashboard(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
+    module = ModuleType("goodharts.dashboard")
+    module.Dashboard = StandIn  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "goodharts.dashboard", module)
+    monkeypatch.setattr(StandIn, "on_row", lambda self, row: None, raising=False)
+    return StandIn
+
+
+def test_a_run_leaves_the_documented_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--mode", "ground_truth", "--updates", "3"]) == 0
+    model = read_model(Path("models/ppo_ground_truth.pth"))
+    assert (model.mode, model.update, model.timesteps, model.network.hidden) == ("ground_truth", 3, 384, 16)
+    updates = rows(only("logs/ground_truth_*_updates.csv"))
+    assert [row["update"] for row in updates] == ["1", "2", "3"]
+    episodes = rows(only("logs/ground_truth_*_episodes.csv"))
+    assert len(episodes) == sum(int(row["episodes"]) for row in updates) > 0
+    assert set(episodes[0]) == {"update", "timesteps", "game", "length", "reward", "food", "poison", "terminated"}
+    summary = json.loads(only("logs/ground_truth_*_summary.json").read_text(encoding="utf-8"))
+    assert (summary["outcome"], summary["update"], summary["timesteps"]) == ("finished", 3, 384)
+    assert summary["hyperparameters"] == model.config == small_config(updates=3).plain()
+    assert summary["this_session"]["episodes"] == len(episodes)
+    board = EventAccumulator(str(only("runs/ground_truth_*")))
+    board.Reload()
+    entropies = [(event.step, event.value) for event in board.Scalars("entropy")]
+    assert entropies == [(int(row["update"]), pytest.approx(float(row["entropy"]))) for row in updates]
+    names = {path.name.split("_20")[0] for path in Path("logs").iterdir()}
+    assert names == {"ground_truth"}
+    said = capsys.readouterr().out
+    assert "ground_truth  update 2 of 3  reward " in said
+    assert "ground_truth: trained after 3 updates, 384 steps (" in said
+
+
+def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
+    mode, config = "ground_truth_handhold", small_config(seed=7, minibatches=4)
+    whole = Trainer(mode, config)
+    wanted = [whole.step() for _ in range(4)]
+
+    done: list[int] = []
+    with reserved([mode]):
+        how = train_mode(
+            Job(mode, config, "halves"),
+            report=lambda row: done.append(row["update"]),
+            should_stop=lambda: len(done) == 2,
+        )
+    assert (how.outcome, done) == ("stopped", [1, 2])
+    assert main(["--mode", mode, "--resume"]) == 0
+
+    again = Trainer(mode, config)
+    restore(again, read_checkpoint(Path(f"models/ppo_{mode}.checkpoint.pth")))
+    assert (again.update, again.timesteps) == (4, 512)
+    assert_same(again.state(), whole.state())
+    updates, episodes = rows(Path("logs/halves_updates.csv")), rows(Path("logs/halves_episodes.csv"))
+    assert [float(row["policy_loss"]) for row in updates] == [each.row["policy_loss"] for each in wanted]
+    assert [float(row["reward"]) for row in episodes] == [row["reward"] for each in wanted for row in each.episodes]
+
+
+def assert_same(found: Any, wanted: Any) -> None:  # noqa: ANN401 - plain values and tensors, nested
+    if isinstance(wanted, torch.Tensor):
+        assert torch.equal(found, wanted)
+    elif isinstance(wanted, dict):
+        assert set(found) == set(wanted)
+        for name, value in wanted.items():
+            assert_same(found[name], value)
+    else:
+        assert found == wanted
+
+
+def test_a_run_that_was_killed_repeats_what_came_after_its_checkpoint_once() -> None:
+    main(["--updates", "2"])
+    log = only("logs/*_updates.csv")
+    first = untimed(log)
+    checkpoint = Path("models/ppo_ground_truth.checkpoint.pth").read_bytes()
+    main(["--resume", "--updates", "4"])
+    Path("models/ppo_ground_truth.checkpoint.pth").write_bytes(checkpoint)  # as if killed before the second one
+    assert main(["--resume", "--updates", "4"]) == 0
+    assert [row["update"] for row in rows(log)] == ["1", "2", "3", "4"]
+    assert untimed(log)[:2] == first
+
+
+def test_a_finished_run_wants_more_updates_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--updates", "1"])
+    assert main(["--resume"]) == 2
+    said = "models/ppo_ground_truth.checkpoint.pth has had its 1 updates: ask for more with --updates.\n"
+    assert capsys.readouterr().err == said
+    assert main(["--resume", "--timesteps", "300"]) == 0
+    assert read_model(Path("models/ppo_ground_truth.pth")).update == 3  # in whole updates of 128 steps
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--mode", "greed"], "argument -m/--mode: it must be all, or one or more of ground_truth,"),
+        (["--mode", ""], "argument -m/--mode: it must be all, or"),
+        (["-u", "1", "-t", "1"], "argument -t/--timesteps: not allowed with argument -u/--updates"),
+        (["-e", "0"], "argument -e/--n-envs: it must be a whole number from 1 to"),
+        (["--compile-mode", "fast"], "argument --compile-mode: it must be reduce-overhead or max-autotune"),
+        (["--device", "tpu"], "argument --device: it must be auto, cpu, cuda"),
+        (["--device", "cuda:99"], "There is no device cuda:99 here: choose one of cpu"),
+        (["--resume"], "There is no checkpoint models/ppo_ground_truth.checkpoint.pth: leave --resume out"),
+        (["--resume", "-e", "4"], "--n-envs does not go with --resume: a run goes on as it began."),
+        (["--resume", "-b"], "--benchmark does not go with --resume"),
+    ],
+)
+def test_a_mistake_is_one_sentence(flags: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(flags)
+    except SystemExit as error:
+        code = int(error.code or 0)
+    captured = capsys.readouterr().err
+    assert code == 2
+    assert said in captured
+    assert captured.count("\n") == 1
+
+
+def test_a_damaged_checkpoint_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--updates", "1"])
+    capsys.readouterr()
+    path = Path("models/ppo_ground_truth.checkpoint.pth")
+    whole = torch.load(path, weights_only=True)
+
+    def refused(**changes: Any) -> str:  # noqa: ANN401 - whatever a file may hold
+        torch.save({**whole, "state": {**whole["state"], **changes}}, path)
+        assert main(["--resume", "--updates", "2"]) == 2
+        return capsys.readouterr().err
+
+    state = whole["state"]
+    assert "it holds 4 games, not 8" in refused(games={name: tensor[:4] for name, tensor in state["games"].items()})
+    assert "is damaged (StateRefused)" in refused(games={**state["games"], "x": state["games"]["x"] + 128})
+    assert "is damaged (KeyError)" in refused(games={})
+    assert "its PopArt statistics are no numbers" in refused(popart={"mean": 0, "deviation": 1, "batches": 1})
+    groups = state["optimizer"]["param_groups"]
+    assert "its optimizer is that of another network" in refused(optimizer={"state": {}, "param_groups": groups})
+    assert refused(noise=torch.zeros(3, dtype=torch.uint8)).count("\n") == 1
+    torch.save({**whole, "name": "../../etc/passwd"}, path)
+    assert main(["--resume"]) == 2
+    assert "which no log can have" in capsys.readouterr().err
+
+
+def test_two_trainers_of_one_mode_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with reserved(["ground_truth"]):
+        assert main(["--updates", "1"]) == 2
+        said = (
+            "Another process is training models/ppo_ground_truth.pth: let it end first, or train in another folder.\n"
+        )
+        assert capsys.readouterr().err == said
+        assert main(["--mode", "proxy", "--updates", "1"]) == 0
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("logs").write_text("in the way", encoding="utf-8")
+    assert main(["--updates", "1"]) == 2
+    assert capsys.readouterr().err.startswith("The output folder logs cannot be written (File exists);")
+
+
+def test_a_full_disk_is_told_once_and_training_goes_on(
+    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = models.write_torch
+    is_full = True
+
+    def failing(path: Path, content: Mapping[str, Any]) -> None:
+        if is_full and path.name.endswith("checkpoint.pth"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, content)
+
+    def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
+        nonlocal is_full
+        is_full = row["update"] < until
+
+    monkeypatch.setattr("goodharts.training.checkpoints.write_torch", failing)
+    monkeypatch.setattr("goodharts.training.session._RETRY_SECONDS", 0.0)
+    monkeypatch.setenv("GOODHARTS_RUNTIME_CHECKPOINT_MINUTES", "0.000001")
+    monkeypatch.setattr(StandIn, "on_row", on_row)
+    until = 3
+    assert main(["--updates", "4", "--dashboard"]) == 0
+    notice = "models/ppo_ground_truth.checkpoint.pth could not be written (No space left on device). Training goes on."
+    assert capsys.readouterr().out.count(notice) == 1
+    assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 4
+    until = 10
+    assert main(["--updates", "4", "--dashboard"]) == 1
+    said = capsys.readouterr().out
+    assert said.count(notice) == 1
+    assert "Not complete, because they could not be written: models/ppo_ground_truth.checkpoint.pth (" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_says_how_to_go_on(
+    number: int, dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(StandIn, "on_row", lambda self, row: os.kill(os.getpid(), number))
+    assert main(["--updates", "1000", "--dashboard"]) == 0
+    said = capsys.readouterr().out
+    assert "Stopping after this update; a second Ctrl-C ends it at once." in said
+    assert "ground_truth: stopped after 1 updates, 128 steps (" in said
+    assert "Go on later with the same --mode and --resume." in said
+    assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
+    assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
+
+
+def test_the_dashboard_is_told_everything_and_its_stop_saves(
+    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(StandIn, "on_row", lambda self, row: row["update"] == 2 and self.stop_requested.set())
+    assert main(["--updates", "1000", "--dashboard"]) == 0
+    page = dashboard.last
+    assert (page.modes, page.calls) == (["ground_truth"], ["start", "close"])
+    assert [row["update"] for row in page.rows] == [1, 2]
+    outcome, sentence = page.ended["ground_truth"]
+    assert outcome == "stopped"
+    assert sentence.startswith("ground_truth: stopped after 2 updates")
+    assert "Dashboard: http://127.0.0.1/secret/" in capsys.readouterr().out
+    assert read_model(Path("models/ppo_ground_truth.pth")).update == 2
+
+
+def test_a_dashboard_that_does_not_start_leaves_training_alone(
+    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(self: StandIn) -> None:
+        raise UsageError("The dashboard needs dash.")
+
+    monkeypatch.setattr(StandIn, "start", refuse)
+    assert main(["--updates", "1", "--dashboard"]) == 0
+    assert "The dashboard needs dash. Training goes on without the dashboard." in capsys.readouterr().out
+
+
+def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves_them(
+    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def on_row(self: StandIn, row: Mapping[str, Any]) -> None:
+        if row["mode"] == "ground_truth":
+            (worker,) = (each for each in multiprocessing.active_children() if each.name == "ground_truth")
+            worker.kill()
+        elif "ground_truth" in self.ended:
+            self.stop_requested.set()
+
+    monkeypatch.setattr(StandIn, "on_row", on_row)
+    assert main(["--mode", "ground_truth,proxy", "--updates", "100000", "--dashboard"]) == 1
+    died = "ground_truth failed: its process was ended by signal 9; go on from its last checkpoint with --resume."
+    assert dashboard.last.ended["ground_truth"] == ("failed", died)
+    assert dashboard.last.ended["proxy"][0] == "stopped"
+    said = capsys.readouterr().out
+    assert f"{died}\n" in said
+    assert "proxy: stopped after " in said
+    last = dashboard.last.rows[-1]
+    model = read_model(Path("models/ppo_proxy.pth"))
+    assert (last["mode"], model.update) == ("proxy", last["update"])
+    assert not Path("models/ppo_ground_truth.pth").exists()
+
+
+def test_a_benchmark_measures_and_saves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--benchmark", "--updates", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "steps/s with the mlp on cpu over 2 updates," in said
+    assert sorted(path.name for path in Path().iterdir()) == ["config.toml"]
+
+
+def test_a_run_that_diverges_is_one_sentence_and_keeps_its_last_checkpoint(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["--updates", "1"])
+    monkeypatch.setattr("goodharts.training.learner.losses", nothing_but_nan())
+    assert main(["--updates", "4", "--resume"]) == 1
+    said = "Training ground_truth diverged in update 2: the loss is no longer a number; start again with a lower "
+    assert capsys.readouterr().err == f"{said}learning_rate.\n"
+    assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
+
+
+def nothing_but_nan() -> Callable[..., Any]:
+    def broken(*arguments: Any) -> Any:  # noqa: ANN401 - those of `losses`
+        found = losses(*arguments)
+        return found._replace(policy_loss=found.policy_loss * torch.nan)
+
+    return broken
+
+
+def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None:
+    main(["--updates", "1"])
+    (folder / "config.toml").write_text("[training]\ngamma = 0.5\n[runtime]\namp = false", encoding="utf-8")
+    main(["--updates", "2", "--resume"])
+    kept = read_model(Path("models/ppo_ground_truth.pth")).config
+    assert kept["training"] == small_config(updates=2).plain()["training"]
+    assert kept["runtime"] == {**Config().plain()["runtime"], "amp": False}
+
+
+def test_a_checkpoint_goes_on_with_another_stream_on_another_device() -> None:
+    trainer = small_trainer()
+    trainer.step()
+    state = trainer.state() | {"device": "cuda", "noise": torch.zeros(16, dtype=torch.uint8)}
+    again = small_trainer()
+    again.restore(1, 128, state)
+    assert again.step().row["update"] == 2
