@@ -25,7 +25,7 @@ from goodharts.training.parallel import ALONE, Processes
 from goodharts.training.popart import PopArt
 from goodharts.training.ppo import rates_at
 from goodharts.training.rollout import EPISODE, Player
-from parity.errors import ParityError
+from parity.errors import ParityError, UsageError
 from parity.reading import Unreadable
 
 Row = Mapping[str, Any]
@@ -88,6 +88,11 @@ class Trainer:
         self.learner = Learner(self.mode, config, self.network, self.device, precision, processes)
         training = config.training
         share = processes.share(training.n_envs)
+        if len(share) * training.steps_per_env % training.minibatches:
+            raise UsageError(
+                f"{processes.count} processes cannot split the batch into {training.minibatches} minibatches evenly: "
+                "give fewer in config.toml."
+            )
         games = Games(self.mode, len(share), numbers=config.numbers(), device=self.device)
         games.start(random.game_keys(training.seed, training.n_envs)[share.start : share.stop].to(self.device))
         noise = torch.Generator(self.device).manual_seed(stream(training.seed, NOISE))
