@@ -1,12 +1,17 @@
 """Several processes that train one network: the run's games are the same, and so is what is learned."""
 
+import datetime
+import os
+import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 
 from goodharts.cli.train import main
 from goodharts.training.checkpoints import read_checkpoint
@@ -19,19 +24,54 @@ from .small_runs import small_config, write_small_config
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
 
 
-def launch(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    """Train with two processes on the CPU."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    command += ["-m", "goodharts.training.train_ppo", *flags]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+COMMAND = ["-m", "goodharts.training.train_ppo", "--updates", "3"]
 
 
-def test_two_processes_learn_what_one_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write_small_config(tmp_path)
-    launched = launch(tmp_path, "--updates", "3")
+    return tmp_path
+
+
+def test_two_processes_learn_what_one_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is the first of two, with the variables that torchrun sets."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2"}
+    second = subprocess.Popen(
+        [sys.executable, *COMMAND],
+        env={**os.environ, **shared, "RANK": "1", "LOCAL_RANK": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    soon = partial(dist.init_process_group, timeout=datetime.timedelta(minutes=2))  # should the second one fail
+    with monkeypatch.context() as patch:
+        patch.setattr(dist, "init_process_group", soon)
+        for name, value in {**shared, "RANK": "0", "LOCAL_RANK": "0"}.items():
+            patch.setenv(name, value)
+        assert main(COMMAND[2:]) == 0
+    said, _ = second.communicate(timeout=60)
+    assert (second.returncode, said) == (0, "")
+    check_against_one_process()
+
+    # what two processes began, one goes on with
+    assert main(["--resume", "--updates", "4"]) == 0
+    assert read_checkpoint(CHECKPOINT).update == 4
+
+
+@pytest.mark.long
+def test_torchrun_starts_them(folder: Path) -> None:
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    launched = subprocess.run([*launcher, *COMMAND], capture_output=True, text=True, timeout=300, check=False)
     assert launched.returncode == 0, launched.stderr
     assert launched.stdout.count("ground_truth: trained after 3 updates, 384 steps") == 1
+    check_against_one_process()
+
+
+def check_against_one_process() -> None:
+    """The checkpoint and the log here are those of one process, but for rounding."""
     together = read_checkpoint(CHECKPOINT)
 
     alone = Trainer("ground_truth", small_config(updates=3))
@@ -44,10 +84,6 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, monkeypatch: pytest
     assert_close(together.state["popart"], wanted["popart"])
     (log,) = Path("logs").glob("*_episodes.csv")
     assert len(log.read_text(encoding="utf-8").splitlines()) == 1 + sum(row["episodes"] for row in rows)
-
-    # what two processes began, one goes on with
-    assert main(["--resume", "--updates", "4"]) == 0
-    assert read_checkpoint(CHECKPOINT).update == 4
 
 
 def assert_close(found: dict[str, Any], wanted: dict[str, Any]) -> None:
