@@ -17,8 +17,10 @@ from goodharts.training import parallel
 from goodharts.training.checkpoints import Checkpoint, checkpoint_of, restore
 from goodharts.training.outputs import Outputs
 from goodharts.training.trainer import Row, Seconds, Trainer
-from parity.errors import ParityError
+from parity.errors import ParityError, UsageError
 
+_COMPILERS = ("torch._dynamo", "torch._inductor")
+"""The modules whose errors are those of ``torch.compile``."""
 _RETRY_SECONDS = 60.0
 """When a save that failed is tried again."""
 
@@ -59,7 +61,8 @@ def train_mode(
 ) -> Ended:
     """Train a mode until its updates are done or ``should_stop`` says so; either way everything is saved.
 
-    Where ``torchrun`` started several processes, each calls this, and only the first one writes.
+    It writes into the folders that ``outputs.reserved`` makes and holds. Where ``torchrun`` started several processes,
+    each calls this, and only the first one writes.
 
     Args:
         job: what to do.
@@ -68,7 +71,8 @@ def train_mode(
         should_stop: asked after each update.
 
     Raises:
-        UsageError: the device is missing, the games cannot be shared, or the checkpoint is damaged.
+        UsageError: the device is missing, the games cannot be shared, the network cannot be compiled, or the
+            checkpoint is damaged.
         TrainingDiverged: a loss is no longer a number; the last checkpoint stays.
         ParityError: there is not enough memory.
     """
@@ -86,6 +90,9 @@ def train_mode(
                 f"Training {job.mode} needs more memory than {device} has: give fewer --n-envs, or more minibatches in "
                 "config.toml."
             ) from None
+        if type(error).__module__.startswith(_COMPILERS):
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UsageError(f"torch.compile failed ({reason:.200}): leave --compile-mode out.") from None
         raise
 
 

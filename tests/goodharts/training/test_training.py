@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch._dynamo.exc import TorchDynamoException
 
 from goodharts import models
 from goodharts.cli.train import main
@@ -357,6 +358,32 @@ def nothing_but_nan() -> Callable[..., Any]:
         return found._replace(policy_loss=found.policy_loss * torch.nan)
 
     return broken
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (TorchDynamoException("no g++"), 2, "torch.compile failed ("),
+        (
+            torch.OutOfMemoryError("CUDA out of memory."),
+            1,
+            "Training ground_truth needs more memory than cpu has: give",
+        ),
+        (MemoryError(), 1, "Training ground_truth needs more memory than cpu has: give fewer --n-envs, or more"),
+    ],
+    ids=["no compiler", "a GPU's memory", "the memory"],
+)
+def test_what_the_machine_cannot_do_is_one_sentence(
+    error: Exception, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("torch.compile", lambda policy, mode: fail)
+    assert main(["--updates", "1", "--compile-mode", "max-autotune"]) == code
+    captured = capsys.readouterr().err
+    assert captured.startswith(said)
+    assert captured.count("\n") == 1
 
 
 def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None:
