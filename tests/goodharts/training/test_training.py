@@ -22,7 +22,8 @@ from goodharts import models
 from goodharts.cli.train import main
 from goodharts.config import Config
 from goodharts.models import read_model
-from goodharts.training.checkpoints import read_checkpoint, restore
+from goodharts.training import crew
+from goodharts.training.checkpoints import Checkpoint, read_checkpoint, restore
 from goodharts.training.outputs import reserved
 from goodharts.training.ppo import losses
 from goodharts.training.session import Job, train_mode
@@ -171,6 +172,17 @@ def test_a_finished_run_wants_more_updates_to_go_on(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err == said
     assert main(["--resume", "--timesteps", "300"]) == 0
     assert read_model(Path("models/ppo_ground_truth.pth")).update == 3  # in whole updates of 128 steps
+
+
+def test_of_several_modes_those_that_are_done_are_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--mode", "proxy", "--updates", "2"])
+    main(["--mode", "ground_truth", "--updates", "1"])
+    capsys.readouterr()
+    assert main(["--mode", "proxy,ground_truth", "--resume", "--updates", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "models/ppo_proxy.checkpoint.pth has had its 2 updates: ask for more with --updates." in said
+    assert "ground_truth: trained after 2 updates" in said
+    assert "proxy: trained" not in said
 
 
 @pytest.mark.parametrize(
@@ -332,6 +344,30 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
     model = read_model(Path("models/ppo_proxy.pth"))
     assert (last["mode"], model.update) == ("proxy", last["update"])
     assert not Path("models/ppo_ground_truth.pth").exists()
+
+
+def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    damaged = Checkpoint(Path("a.pth"), "proxy", "a", small_config(), 1, 128, {})
+    crew._work(Job("proxy", small_config(), "a", start=damaged), theirs, 1)
+    how = ours.recv()
+    said = "a.pth is damaged (KeyError): leave --resume out to begin anew."
+    assert (how.mode, how.outcome, how.sentence) == ("proxy", "failed", said)
+
+
+def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
+    ours, theirs = multiprocessing.Pipe()
+
+    def hear_of_one_update_and_go() -> None:
+        ours.recv()
+        ours.close()
+
+    parent = threading.Thread(target=hear_of_one_update_and_go)
+    parent.start()
+    with reserved(["proxy"]):
+        crew._work(Job("proxy", small_config(updates=100_000), "alone"), theirs, 1)
+    parent.join()
+    assert 1 <= read_checkpoint(Path("models/ppo_proxy.checkpoint.pth")).update < 100_000
 
 
 def test_a_benchmark_measures_and_saves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
