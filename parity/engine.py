@@ -72,8 +72,8 @@ class BatchEngine(ABC):
 
     The first seven methods are required. The others are capabilities, each with a default for engines that lack it:
     ``facts`` (numbers for infos and reports), ``unpacked`` (small observations on the way), ``begin_step`` (working
-    while the caller does), ``step_restarting`` (auto-reset in the same pass), ``state_arrays`` (fast comparison),
-    ``marks`` (rule coverage) and ``close``.
+    while the caller does), ``rest`` (steps that do not count), ``step_restarting`` (auto-reset in the same pass),
+    ``state_arrays`` (fast comparison), ``marks`` (rule coverage) and ``close``.
     """
 
     games: int
@@ -133,6 +133,12 @@ class BatchEngine(ABC):
 
         Engines with a process or a device of their own start working here, so that both engines of a run
         work at the same time; the others need not care.
+        """
+
+    def rest(self, slots: Slots) -> None:  # noqa: B027 - a hint
+        """Told that the coming step means nothing to the games in ``slots`` (k,): ``restart`` follows it there.
+
+        Batches step as one. Engines whose next game depends on how many steps the last one had must not count it.
         """
 
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:

@@ -93,6 +93,9 @@ class GuardedEngine(BatchEngine):
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         self._ask("step", self._engine.begin_step, actions, restarting=restarting)
 
+    def rest(self, slots: Slots) -> None:
+        self._ask("step", self._engine.rest, slots)
+
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         return self._checked(self._ask("step", self._engine.step, actions))
 

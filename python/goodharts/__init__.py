@@ -1,6 +1,17 @@
 """Goodharts: agents that are trained on a proxy, and then eat poison."""
 
+from importlib.util import find_spec
+
 from goodharts.rules import VERSION
 
 __version__ = "0.1.0"
 RULES_VERSION = VERSION
+
+if find_spec("gymnasium") is not None:  # an extra; whoever has it finds Goodharts-v0 registered
+    import gymnasium
+
+    gymnasium.register(
+        "Goodharts-v0",
+        entry_point="goodharts.gym_env:GoodhartsEnv",
+        vector_entry_point="goodharts.gym_env:GoodhartsVectorEnv",
+    )

@@ -95,6 +95,7 @@ MODES = {
         Mode("ground_truth_handhold", sees_truth=True, rewarded_for="handhold", is_default=False),
     )
 }
+DEFAULT_MODE = "ground_truth"
 DEFAULT_MODES = tuple(mode.name for mode in MODES.values() if mode.is_default)
 
 

@@ -105,19 +105,10 @@ def _picture(state: State) -> NDArray[np.uint8]:
 
 
 def _open_window(frames_per_second: float) -> Window:
-    from hackmatrix.render.window import Window as BoardWindow
+    from hackmatrix.render.picture import draw_surface
+    from worldkit.render.window import Window as StateWindow
 
-    class StateWindow:
-        """Shows the boards of states."""
-
-        def __init__(self) -> None:
-            self._window = BoardWindow(fps=frames_per_second)
-            self.close = self._window.close
-
-        def show(self, state: State) -> None:
-            self._window.show(board_model(state))
-
-    return StateWindow()
+    return StateWindow(lambda state: draw_surface(board_model(state)), "HackMatrix", frames_per_second)
 
 
 ENV_SPEC = EnvSpec(

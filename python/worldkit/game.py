@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.runs.milestone import Milestone
@@ -47,13 +47,16 @@ class Game:
     Functions open what is heavy to import, so that ``--help`` and mistakes need not wait for it.
 
     name: of the command, of run folders and of the W&B project. title: in pictures.
-    package: what pip calls it; its extra ``sb3`` has Gymnasium and Stable-Baselines3.
+    package: what pip calls it. extra: of that package, with all that the commands need beyond its core.
     module: ``python -m module`` is the command. version, rules_version: what ``version`` prints.
-    train_env: the world as the trainer in JAX sees it. train_config: its settings, with the world's defaults.
+    library: what its engine computes with, as pip calls it; ``version`` prints its version too.
     env: the world as environments show it.
-    evaluation: who plays, and what is said of it.
+    train_env: the world as the trainer in JAX sees it; None: it has no engine in JAX, and nothing that needs one.
+    train_config: the settings of that trainer, with the world's defaults.
+    evaluation: who plays, and what is said of it; None: the kit does not evaluate it.
+    sb3_config: the settings of MaskablePPO. sb3_env: the world as they would have it; None: as ``env`` has it.
     milestone: what people follow in a run besides the return.
-    commands, benchmarks: the world's own, beside the kit's.
+    commands, benchmarks: the world's own, beside the kit's or in their place.
     """
 
     name: str
@@ -62,11 +65,19 @@ class Game:
     module: str
     version: str
     rules_version: str
-    train_env: Callable[[], TrainEnv]
     env: Callable[[], EnvSpec]
-    evaluation: Callable[[], EvaluationSpec]
+    extra: str = "sb3"
+    library: str = "jax"
+    train_env: Callable[[], TrainEnv] | None = None
     train_config: type[TrainConfig] = TrainConfig
+    evaluation: Callable[[], EvaluationSpec] | None = None
     sb3_config: type[MaskablePPOConfig] = MaskablePPOConfig
+    sb3_env: Callable[[Any], EnvSpec] | None = None
     milestone: Milestone | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+
+    @property
+    def requirement(self) -> str:
+        """What to install for all of its commands, as pip wants it."""
+        return f"{self.package}[{self.extra}]"

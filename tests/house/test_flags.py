@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
 from parity.arguments import FileName, OneOf, Real, Whole
@@ -65,8 +66,10 @@ def parser_of(command: Callable[[], Any]) -> argparse.ArgumentParser:
 
 
 def every_parser() -> Iterator[argparse.ArgumentParser]:
-    for name in (*app.KIT_COMMANDS, *GAME.commands):
+    for name in (*app.kit_commands(GAME), *GAME.commands):
         yield parser_of(partial(app.main, GAME, [name]))
+    for name in app.kit_commands(GOODHARTS):
+        yield parser_of(partial(app.main, GOODHARTS, [name]))
     for script in SCRIPTS:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", [str(script)])
@@ -112,6 +115,7 @@ def test_every_command_is_there() -> None:
     assert {
         f"hackmatrix {name}" for name in ("train", "train-sb3", "evaluate", "bench", "watch-sb3", "explain")
     } <= programs
+    assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
     assert "price_of_programs.py" in {Path(program).name for program in programs}
 
 

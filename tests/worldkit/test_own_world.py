@@ -83,6 +83,7 @@ def test_the_page_states_the_size_of_the_adapter_as_it_is() -> None:
 
 def test_the_agent_plays_better_than_chance(evening: tuple[Path, dict[str, str]]) -> None:
     folder, _ = evening
+    assert GAME.evaluation is not None
     spec = GAME.evaluation()
     params = max(folder.glob("checkpoints/first/params_*.npz"), key=lambda path: path.stat().st_mtime_ns)
     returns = [

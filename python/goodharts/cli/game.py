@@ -3,23 +3,93 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
-from worldkit.game import Command
+from goodharts import __version__, rules
+from goodharts.sb3_config import GoodhartsSB3Config
+from parity.errors import UsageError
+from worldkit.game import Benchmark, Command, Game
+
+if TYPE_CHECKING:
+    from worldkit.bench.records import Record
+    from worldkit.envs.spec import EnvSpec
+
+_PACKAGE, _EXTRA = "hackmatrix", "goodharts"
+_OURS = ("goodharts", "worldkit", "parity")
 
 
-def _command(purpose: str, module: str) -> Command:
-    """A command whose module is imported when it is called."""
+def _command(name: str, purpose: str) -> Command:
+    """A command whose module, named after it, is imported when it is called."""
 
     def main(argv: list[str]) -> int:
-        exit_code: int = importlib.import_module(f"goodharts.cli.{module}").main(argv)
+        try:
+            exit_code: int = importlib.import_module(f"goodharts.cli.{name.replace('-', '_')}").main(argv)
+        except ModuleNotFoundError as error:
+            missing = (error.name or "").partition(".")[0]
+            if missing in _OURS:
+                raise
+            raise UsageError(f'goodharts {name} needs {missing}: run `pip install "{_PACKAGE}[{_EXTRA}]"`.') from error
         return exit_code
 
     return Command(purpose, main)
 
 
-COMMANDS = {
-    "train": _command("train agents of one or more modes with PPO on the torch engine", "train"),
-    "evaluate": _command("let trained agents live on, and count what they eat and when they die", "evaluate"),
-    "compare": _command("one table and one picture of all modes", "compare"),
-    "brain-view": _command("watch a trained agent: what it sees, thinks and does", "brain_view"),
-}
+def _env() -> EnvSpec:
+    from goodharts.env_spec import ENV_SPECS
+
+    return ENV_SPECS[rules.DEFAULT_MODE]
+
+
+def _sb3_env(config: GoodhartsSB3Config) -> EnvSpec:
+    from goodharts.env_spec import ENV_SPECS
+
+    return ENV_SPECS[config.mode]
+
+
+def _bench_env(num_envs: int, repetitions: int) -> list[Record]:
+    from goodharts.bench.env import measure
+
+    return measure(num_envs, repetitions)
+
+
+def _bench_train(num_envs: int, repetitions: int) -> list[Record]:
+    from goodharts.bench.train import measure
+
+    return measure(num_envs, repetitions)
+
+
+_GAMES = 192
+"""Of a documented training run."""
+
+GAME = Game(
+    name="goodharts",
+    title="Goodharts",
+    package=_PACKAGE,
+    extra=_EXTRA,
+    module="goodharts.cli.main",
+    version=__version__,
+    rules_version=rules.VERSION,
+    library="torch",
+    env=_env,
+    sb3_config=GoodhartsSB3Config,
+    sb3_env=_sb3_env,
+    commands={
+        name: _command(name, purpose)
+        for name, purpose in {
+            "train": "train agents of one or more modes with PPO on the torch engine",
+            "evaluate": "let trained agents live on, and count what they eat and when they die",
+            "compare": "one table and one picture of all modes",
+            "brain-view": "watch a trained agent: what it sees, thinks and does",
+        }.items()
+    },
+    benchmarks={
+        "env": Benchmark("random play in the torch engine alone", _bench_env, games=_GAMES, needs="torch", plays=False),
+        "train": Benchmark(
+            "PPO in torch with each network, beside the same on an environment that does nothing",
+            _bench_train,
+            games=_GAMES,
+            needs="torch",
+            plays=False,
+        ),
+    },
+)

@@ -16,6 +16,7 @@ from goodharts.torch_env.tables import channels
 from parity import BatchEngine, BatchStep, EngineOptions, State
 from parity.engine import Array, Slots
 
+_NEVER = -1
 _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
 
 
@@ -30,14 +31,25 @@ class TorchEngine(BatchEngine):
         self._channels = torch.tensor(channels(mode, self._env.numbers), device=self._env.device)
         self._mask = np.ones((games, len(ACTIONS)), np.bool_)
         self._packed = options.packed
+        self._rested_at = torch.full((games,), _NEVER, device=self._env.device)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         pairs = np.stack((seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)), axis=1)
-        keys = torch.from_numpy(pairs.astype(np.uint32).view(np.int32))
-        return self._observed(self._env.start(keys.to(self._env.device), self._rows(slots)))
+        keys, rows = torch.from_numpy(pairs.astype(np.uint32).view(np.int32)), self._rows(slots)
+        self._rested_at[rows] = _NEVER
+        return self._observed(self._env.start(keys.to(self._env.device), rows))
 
     def restart(self, slots: Slots) -> Array:
-        return self._observed(self._env.restart(self._rows(slots)))
+        rows = self._rows(slots)
+        rested = rows[self._rested_at[rows] != _NEVER]
+        if len(rested):
+            self._env.take_back(rested, self._rested_at[rested])
+            self._rested_at[rested] = _NEVER
+        return self._observed(self._env.restart(rows))
+
+    def rest(self, slots: Slots) -> None:
+        rows = self._rows(slots)
+        self._rested_at[rows] = self._env.state.event[rows]
 
     def seeds(self) -> NDArray[np.uint64]:
         low, high = unsigned(self._env.state.key).cpu().numpy().astype(np.uint64).T
@@ -64,7 +76,9 @@ class TorchEngine(BatchEngine):
         return state_dict.to_dicts(self._env.state.rows(self._rows(slots)))
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
-        return self._observed(self._env.put(self._rows(slots), state_dict.from_dicts(states, self._env.device)))
+        rows, games = self._rows(slots), state_dict.from_dicts(states, self._env.device)
+        self._rested_at[rows] = _NEVER
+        return self._observed(self._env.put(rows, games))
 
     def facts(self) -> Array:
         state = self._env.state

@@ -74,8 +74,8 @@ class Games:
         self._moves = torch.tensor(MOVES, device=self.device).T.contiguous()
         self._energies = torch.tensor([0, numbers.food_energy, numbers.poison_energy], device=self.device)
         self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=self.device)
-        self._ahead = torch.empty(0)
-        self._ahead_used = self._ahead_steps = 0
+        self._ahead = torch.empty((0, games, 2), dtype=torch.int32, device=self.device)
+        self._ahead_used = 0
 
     def start(self, keys: Tensor, rows: Tensor | None = None) -> Tensor:
         """New games with these keys, int32 (k, 2), in these rows, or in all; returns what they see, int8 (k, 121)."""
@@ -135,6 +135,11 @@ class Games:
         state.steps[rows] = 0
         return self._seen(rows)
 
+    def take_back(self, rows: Tensor, event: Tensor) -> None:
+        """Count no step after these events, (k,), for these rows (k,): they were none of these games'."""
+        self.state.event[rows] = event
+        self._draw_ahead_again(rows)
+
     def put(self, rows: Tensor, games: State) -> Tensor:
         """Put games into rows; returns what they see."""
         self.state.put(rows, games)
@@ -148,9 +153,15 @@ class Games:
         return new_episode(keys, event, self.numbers, self.evaluating, self._marks)
 
     def _changed(self, rows: Tensor) -> Tensor:
-        """What these rows see, after their keys or events became others: words drawn ahead are no longer theirs."""
-        self._ahead_used = self._ahead_steps = 0
+        """What these rows see, after their keys or events became others."""
+        self._draw_ahead_again(rows)
         return self._seen(rows)
+
+    def _draw_ahead_again(self, rows: Tensor) -> None:
+        """Words drawn ahead for other keys or events are no longer those of these rows."""
+        ahead = self._ahead[self._ahead_used :]
+        if len(ahead):
+            ahead[:, rows] = self._words_ahead(self.state.key[rows], self.state.event[rows], len(ahead))
 
     def _seen(self, rows: Tensor) -> Tensor:
         codes = self._eye.codes(self.state, rows)
@@ -160,19 +171,18 @@ class Games:
 
     def _reappearing_words(self) -> Tensor:
         """The first two draws for what reappears after the coming step, int32 (n, 2)."""
-        if self._ahead_used == self._ahead_steps:
-            self._ahead = self._words_ahead()
-            self._ahead_used, self._ahead_steps = 0, len(self._ahead)
+        if self._ahead_used == len(self._ahead):
+            steps = min(max(_WORDS_AHEAD // self.games, 1), _MOST_STEPS_AHEAD)
+            self._ahead, self._ahead_used = self._words_ahead(self.state.key, self.state.event, steps), 0
         words = self._ahead[self._ahead_used]
         self._ahead_used += 1
         return words
 
-    def _words_ahead(self) -> Tensor:
+    def _words_ahead(self, key: Tensor, event: Tensor, steps: int) -> Tensor:
         """Those words for several steps to come, int32 (steps, n, 2): one call costs little more than one step's."""
-        steps = min(max(_WORDS_AHEAD // self.games, 1), _MOST_STEPS_AHEAD)
-        events = (self.state.event + torch.arange(1, steps + 1, device=self.device)[:, None]).to(torch.int32)
+        events = (event + torch.arange(1, steps + 1, device=self.device)[:, None]).to(torch.int32)
         pair = random.address(random.REAPPEAR, 1, self.device)
-        return random.words(self.state.key.repeat(steps, 1), events.flatten(), pair).view(steps, self.games, 2)
+        return random.words(key.repeat(steps, 1), events.flatten(), pair).view(steps, len(key), 2)
 
     def _reappear(self, eaten: Tensor, agents: Tensor, words: Tensor) -> None:
         """Another item of the kind, where one was eaten, in the first free cell of the draws (G5)."""

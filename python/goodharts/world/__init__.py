@@ -20,12 +20,15 @@ from goodharts.rules import (
     marks_of,
 )
 from goodharts.world.board import draw_board
-from parity import BatchEngine, EngineOptions, World
+from parity import BatchEngine, EngineError, EngineOptions, World
 
 
 def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    """The canonical engine, on the CPU."""
-    from goodharts.torch_env.adapter import TorchEngine
+    """The canonical engine, on the CPU; raises EngineError where torch is not installed."""
+    try:
+        from goodharts.torch_env.adapter import TorchEngine
+    except ModuleNotFoundError as error:
+        raise EngineError(f'The torch engine needs {error.name}: run `pip install "hackmatrix[goodharts]"`.') from error
 
     return TorchEngine(mode, games, options)
 

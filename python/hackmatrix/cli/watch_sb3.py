@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SwiftEngineError: the engine is not built, or fails.
     """
     args = _parser().parse_args(argv)
-    require_sb3("hackmatrix")
+    require_sb3("hackmatrix[sb3]")
     from hackmatrix.gym_env import HackMatrixEnv
     from worldkit.sb3.training import load_model
 

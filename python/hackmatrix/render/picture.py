@@ -6,13 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.render._pygame import pygame
 from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
-
-Colour = tuple[int, int, int]
-Point = tuple[float, float]
+from worldkit.render._pygame import pygame
+from worldkit.render.pen import Colour, Pen, Point, pixels
 
 WIDTH, HEIGHT = 900, 640
 """Pixels of every picture."""
@@ -61,8 +59,7 @@ def cell_area(row: int, col: int) -> tuple[slice, slice]:
 
 def draw_picture(model: BoardModel) -> NDArray[np.uint8]:
     """The picture of a board as RGB: uint8 (640, 900, 3), the same size for every board."""
-    pixels = pygame.image.tobytes(draw_surface(model), "RGB")
-    return np.frombuffer(pixels, np.uint8).reshape(HEIGHT, WIDTH, 3).copy()
+    return pixels(draw_surface(model))
 
 
 def draw_surface(model: BoardModel) -> pygame.Surface:
@@ -71,8 +68,7 @@ def draw_surface(model: BoardModel) -> pygame.Surface:
     Row 5 is on top (A1). As in O4, question blocks do not tell what they hold, nor unsiphoned blocks what lies
     under them; hidden cryptogs, and the types of transmissions without SHOW, are faint.
     """
-    pen = _Pen(pygame.Surface((_Pen.SCALE * WIDTH, _Pen.SCALE * HEIGHT), 0, 32))
-    pen.surface.fill(_GROUND)
+    pen = Pen.on((WIDTH, HEIGHT), _GROUND)
     for cell in model.cells:
         rows, cols = cell_area(cell.row, cell.col)
         _draw_cell(pen.moved(cols.start, rows.start), cell)
@@ -81,83 +77,13 @@ def draw_surface(model: BoardModel) -> pygame.Surface:
         pen.text(str(number), (_LEFT / 2, rows.start + _CELL / 2), 17, _MUTED)
         pen.text(str(number), (cols.start + _CELL / 2, _TOP + SIZE * _CELL + 16), 17, _MUTED)
     _draw_panel(pen, model)
-    return pygame.transform.smoothscale(pen.surface, (WIDTH, HEIGHT))
-
-
-class _Pen:
-    """Draws on a surface of twice the size, which is scaled down in the end: so edges are smooth."""
-
-    SCALE = 2
-
-    def __init__(self, surface: pygame.Surface, origin: Point = (0, 0)) -> None:
-        self.surface = surface
-        self._origin = origin
-        if not pygame.font.get_init():
-            pygame.font.init()
-
-    def moved(self, x: float, y: float) -> "_Pen":
-        """A pen whose (0, 0) lies at this place of this one."""
-        return _Pen(self.surface, (self._origin[0] + x, self._origin[1] + y))
-
-    def layer(self) -> "_Pen":
-        """A clear layer over one cell, for what is drawn faint; ``lay`` puts it down."""
-        return _Pen(pygame.Surface((self.SCALE * _CELL, self.SCALE * _CELL), pygame.SRCALPHA, 32))
-
-    def lay(self, layer: "_Pen", alpha: int) -> None:
-        layer.surface.set_alpha(alpha)
-        self.surface.blit(layer.surface, self._at((0, 0)))
-
-    def _at(self, point: Point) -> Point:
-        return (self.SCALE * (point[0] + self._origin[0]), self.SCALE * (point[1] + self._origin[1]))
-
-    def circle(self, centre: Point, radius: float, colour: Colour, width: float = 0) -> None:
-        x, y = self._at(centre)
-        pygame.draw.circle(self.surface, colour, (x, y), self.SCALE * radius, round(self.SCALE * width))
-
-    def polygon(self, points: Sequence[Point], colour: Colour) -> None:
-        pygame.draw.polygon(self.surface, colour, [self._at(point) for point in points])
-
-    def line(self, start: Point, end: Point, colour: Colour, width: float = 1) -> None:
-        pygame.draw.line(self.surface, colour, self._at(start), self._at(end), round(self.SCALE * width))
-
-    def arc(self, centre: Point, radius: float, angles: tuple[float, float], colour: Colour, width: float) -> None:
-        x, y = self._at((centre[0] - radius, centre[1] - radius))
-        box = pygame.Rect(x, y, 2 * self.SCALE * radius, 2 * self.SCALE * radius)
-        pygame.draw.arc(self.surface, colour, box, *angles, round(self.SCALE * width))
-
-    def box(self, corner: Point, size: Point, colour: Colour, *, width: float = 0, radius: float = 0) -> None:
-        x, y = self._at(corner)
-        rectangle = pygame.Rect(x, y, self.SCALE * size[0], self.SCALE * size[1])
-        pygame.draw.rect(
-            self.surface, colour, rectangle, round(self.SCALE * width), border_radius=round(self.SCALE * radius)
-        )
-
-    def text(
-        self, text: str, place: Point, size: int, colour: Colour, *, align: str = "centre", fit: float = math.inf
-    ) -> float:
-        """Write with the place in the middle of the height and of the width, or at its left or right end.
-
-        Text wider than ``fit`` is written smaller. Returns the width.
-        """
-        image = _font(self.SCALE * size).render(text, True, colour)
-        if image.get_width() > self.SCALE * fit:
-            smaller = int(self.SCALE * size * self.SCALE * fit / image.get_width())
-            image = _font(smaller).render(text, True, colour)
-        x, y = self._at(place)
-        width, height = image.get_size()
-        x -= {"left": 0.0, "centre": width / 2, "right": float(width)}[align]
-        self.surface.blit(image, (x, y - height / 2))
-        return width / self.SCALE
-
-
-def _font(size: int) -> pygame.font.Font:
-    return pygame.font.Font(None, size)
+    return pen.finished()
 
 
 # ---------------------------------------------------------------------------------------------- the board
 
 
-def _draw_cell(pen: _Pen, cell: Cell) -> None:
+def _draw_cell(pen: Pen, cell: Cell) -> None:
     """Fixtures fill a cell; who stands there is above the middle, what lies there along the lower edge."""
     occupied = cell.player or cell.enemy is not None or cell.transmission is not None
     pen.box((1, 1), (_CELL - 2, _CELL - 2), _SIPHONED_FLOOR if cell.siphoned else _FLOOR, radius=6)
@@ -183,13 +109,13 @@ def _draw_cell(pen: _Pen, cell: Cell) -> None:
         _draw_player(pen)
 
 
-def _draw_hatch(pen: _Pen, colour: Colour) -> None:
+def _draw_hatch(pen: Pen, colour: Colour) -> None:
     for start in range(12, 2 * _CELL - 12, 14):
         low, high = max(5, start - _CELL + 5), min(_CELL - 5, start - 5)
         pen.line((low, start - low), (high, start - high), colour)
 
 
-def _draw_block(pen: _Pen, cell: Cell, occupied: bool) -> None:
+def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     assert cell.block is not None
     fill, edge = _BLOCKS[cell.block.type]
     if cell.siphoned:
@@ -210,25 +136,25 @@ def _draw_block(pen: _Pen, cell: Cell, occupied: bool) -> None:
         pen.text(f"+{cell.block.spawn_count}", (89, 17), 21, colour, align="right")
 
 
-def _draw_exit(pen: _Pen, occupied: bool) -> None:
+def _draw_exit(pen: Pen, occupied: bool) -> None:
     pen.box((4, 4), (_CELL - 8, _CELL - 8), _mix(_EXIT, _FLOOR, 0.82), radius=8)
     pen.box((4, 4), (_CELL - 8, _CELL - 8), _EXIT, width=3, radius=8)
     pen.text(EXIT, (49, 70 if occupied else 42), 17 if occupied else 28, _EXIT)
 
 
-def _draw_pickup(pen: _Pen, centre: Point, radius: float) -> None:
+def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
     """A disk with a hole: a data siphon."""
     pen.polygon(_regular(centre, radius, 6), _PICKUP)
     pen.polygon(_regular(centre, radius * 0.62, 6), _FLOOR)
     pen.polygon(_regular(centre, radius * 0.34, 6), _PICKUP)
 
 
-def _draw_siphon_center(pen: _Pen, centre: Point) -> None:
+def _draw_siphon_center(pen: Pen, centre: Point) -> None:
     pen.circle(centre, 7, _MUTED, 2)
     pen.circle(centre, 2.5, _MUTED)
 
 
-def _draw_amounts(pen: _Pen, cell: Cell) -> None:
+def _draw_amounts(pen: Pen, cell: Cell) -> None:
     if cell.credits:
         _draw_coin(pen, (17, 84), 8)
         pen.text(str(cell.credits), (28, 85), 22, _CREDITS, align="left")
@@ -237,37 +163,37 @@ def _draw_amounts(pen: _Pen, cell: Cell) -> None:
         pen.text(str(cell.energy), (78, 85), 22, _ENERGY, align="left")
 
 
-def _draw_coin(pen: _Pen, centre: Point, radius: float) -> None:
+def _draw_coin(pen: Pen, centre: Point, radius: float) -> None:
     pen.circle(centre, radius, _CREDITS)
     pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), _DARK)
 
 
-def _draw_bolt(pen: _Pen, centre: Point, radius: float) -> None:
+def _draw_bolt(pen: Pen, centre: Point, radius: float) -> None:
     shape = ((0.3, -1), (-0.65, 0.2), (-0.05, 0.2), (-0.3, 1), (0.65, -0.25), (0.05, -0.25))
     pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], _ENERGY)
 
 
-def _draw_last_known(pen: _Pen) -> None:
+def _draw_last_known(pen: Pen) -> None:
     faint = _mix(_ENEMIES["cryptog"], _FLOOR, 0.35)
     pen.text(LAST_KNOWN.upper(), (19, 18), 20, faint)
 
 
-def _draw_player(pen: _Pen) -> None:
+def _draw_player(pen: Pen) -> None:
     pen.circle((49, 37), 25, _mix(_PLAYER, _FLOOR, 0.65))
     pen.circle((49, 37), 21, _PLAYER)
     pen.text(PLAYER, (49, 36), 32, _DARK)
 
 
-def _draw_enemy(pen: _Pen, enemy: Enemy) -> None:
+def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
     if enemy.hidden:
-        layer = pen.layer()
+        layer = pen.layer((_CELL, _CELL))
         _draw_enemy_plainly(layer, enemy)
         pen.lay(layer, _FAINT)
     else:
         _draw_enemy_plainly(pen, enemy)
 
 
-def _draw_enemy_plainly(pen: _Pen, enemy: Enemy) -> None:
+def _draw_enemy_plainly(pen: Pen, enemy: Enemy) -> None:
     colour = _ENEMIES[enemy.type]
     pen.polygon(_shape(enemy.type, (49, 33), 29), _DARK)
     pen.polygon(_shape(enemy.type, (49, 33), 26), colour)
@@ -282,12 +208,12 @@ def _draw_enemy_plainly(pen: _Pen, enemy: Enemy) -> None:
         pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, _TEXT, align="right", fit=19)
 
 
-def _draw_star(pen: _Pen, centre: Point, radius: float) -> None:
+def _draw_star(pen: Pen, centre: Point, radius: float) -> None:
     turns = [(index * math.pi / 5, radius if index % 2 == 0 else radius * 0.45) for index in range(10)]
     pen.polygon([(centre[0] + r * math.sin(a), centre[1] - r * math.cos(a)) for a, r in turns], _STUN)
 
 
-def _draw_transmission(pen: _Pen, coming: Transmission) -> None:
+def _draw_transmission(pen: Pen, coming: Transmission) -> None:
     """Its type is told by colour and letter, both faint while the player does not know it."""
     colour = _mix(_ENEMIES[coming.type], _MUTED if coming.type_hidden else _FLOOR, 0.6 if coming.type_hidden else 0.1)
     for part in range(12):
@@ -323,7 +249,7 @@ def _mix(colour: Colour, other: Colour, share: float) -> Colour:
 # ---------------------------------------------------------------------------------------------- the status
 
 
-def _draw_panel(pen: _Pen, model: BoardModel) -> None:
+def _draw_panel(pen: Pen, model: BoardModel) -> None:
     _draw_stage(pen.moved(_PANEL_LEFT, 14), model)
     _draw_hearts(pen.moved(_PANEL_LEFT, 92), model)
     _draw_resources(pen.moved(_PANEL_LEFT, 142), model)
@@ -336,7 +262,7 @@ def _draw_panel(pen: _Pen, model: BoardModel) -> None:
 _PANEL_WIDTH = _PANEL_RIGHT - _PANEL_LEFT
 
 
-def _draw_stage(pen: _Pen, model: BoardModel) -> None:
+def _draw_stage(pen: Pen, model: BoardModel) -> None:
     title, colour = f"Stage {model.stage} of {NUM_STAGES}", _TEXT
     if model.won:
         title, colour = "Game won", _EXIT
@@ -349,7 +275,7 @@ def _draw_stage(pen: _Pen, model: BoardModel) -> None:
         pen.box((step * (stage - 1), 42), (step - 4, 8), lit, radius=3)
 
 
-def _draw_hearts(pen: _Pen, model: BoardModel) -> None:
+def _draw_hearts(pen: Pen, model: BoardModel) -> None:
     for heart in range(MAX_HP):
         _draw_heart(pen, (14 + 34 * heart, 14), 13, _HEART if heart < model.hp else _OFF)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, _MUTED, align="right")
@@ -359,7 +285,7 @@ def _draw_hearts(pen: _Pen, model: BoardModel) -> None:
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
 
-def _draw_heart(pen: _Pen, centre: Point, radius: float, colour: Colour) -> None:
+def _draw_heart(pen: Pen, centre: Point, radius: float, colour: Colour) -> None:
     x, y = centre
     half = radius / 2
     pen.circle((x - half, y - half * 0.7), half * 1.12, colour)
@@ -367,7 +293,7 @@ def _draw_heart(pen: _Pen, centre: Point, radius: float, colour: Colour) -> None
     pen.polygon([(x - radius * 0.98, y - half * 0.2), (x + radius * 0.98, y - half * 0.2), (x, y + radius)], colour)
 
 
-def _draw_resources(pen: _Pen, model: BoardModel) -> None:
+def _draw_resources(pen: Pen, model: BoardModel) -> None:
     column = _PANEL_WIDTH / 3
     _draw_coin(pen, (12, 14), 11)
     pen.text(str(model.credits), (28, 15), 28, _CREDITS, align="left")
@@ -377,7 +303,7 @@ def _draw_resources(pen: _Pen, model: BoardModel) -> None:
     pen.text(str(model.data_siphons), (2 * column + 28, 15), 28, _PICKUP, align="left")
 
 
-def _draw_numbers(pen: _Pen, model: BoardModel) -> None:
+def _draw_numbers(pen: Pen, model: BoardModel) -> None:
     spawn = "none" if model.scheduled_tasks_disabled else str(model.next_scheduled_task_turn)
     for line, (name, value) in enumerate(
         (("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn))
@@ -386,14 +312,14 @@ def _draw_numbers(pen: _Pen, model: BoardModel) -> None:
         pen.text(value, (_PANEL_WIDTH, 10 + 22 * line), 23, _TEXT, align="right")
 
 
-def _draw_flags(pen: _Pen, model: BoardModel) -> None:
+def _draw_flags(pen: Pen, model: BoardModel) -> None:
     width = (_PANEL_WIDTH + 6) / 3
     flags = ("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active)
     for place, (name, on) in enumerate(flags):
         _draw_chip(pen.moved(place * width, 0), width - 6, name, _STUN if on else None)
 
 
-def _draw_programs(pen: _Pen, owned: Sequence[str]) -> None:
+def _draw_programs(pen: Pen, owned: Sequence[str]) -> None:
     """Every program has its own place, in the order of table P: what is owned is lit."""
     pen.text("Programs", (0, 8), 20, _MUTED, align="left")
     pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, _MUTED, align="right")
@@ -404,7 +330,7 @@ def _draw_programs(pen: _Pen, owned: Sequence[str]) -> None:
         _draw_chip(pen.moved(col * width, 22 + 28 * row), width - 6, name, lit)
 
 
-def _draw_chip(pen: _Pen, width: float, text: str, lit: Colour | None) -> None:
+def _draw_chip(pen: Pen, width: float, text: str, lit: Colour | None) -> None:
     if lit:
         pen.box((0, 0), (width, 23), lit, radius=5)
     else:
@@ -412,7 +338,7 @@ def _draw_chip(pen: _Pen, width: float, text: str, lit: Colour | None) -> None:
     pen.text(text, (width / 2, 12), 19, _DARK if lit else _OFF_TEXT)
 
 
-def _draw_legend(pen: _Pen) -> None:
+def _draw_legend(pen: Pen) -> None:
     step = _PANEL_WIDTH / len(_ENEMIES)
     for place, (enemy_type, colour) in enumerate(_ENEMIES.items()):
         x = step * (place + 0.5)

@@ -64,8 +64,18 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
 
 
 def version_text(game: Game) -> str:
-    """One line with the versions of the package, of the rules it implements and of the installed JAX."""
-    return f"{game.name} {game.version}, rules {game.rules_version}, jax {metadata.version('jax')}"
+    """One line with the versions of the package, of the rules it implements and of what its engine computes with."""
+    try:
+        installed = metadata.version(game.library)
+    except metadata.PackageNotFoundError:
+        installed = "not installed"
+    return f"{game.name} {game.version}, rules {game.rules_version}, {game.library} {installed}"
+
+
+def kit_commands(game: Game) -> dict[str, str]:
+    """The kit's commands that this world has, and what each is for."""
+    is_missing = {"train": game.train_env is None, "evaluate": game.evaluation is None}
+    return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}
 
 
 def _run(game: Game, command: str, arguments: list[str]) -> int:
@@ -77,7 +87,7 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
 
 def _purposes(game: Game) -> dict[str, str]:
     own = {name: command.purpose for name, command in game.commands.items()}
-    return {**KIT_COMMANDS, **own, VERSION: "print the versions of the package, the rules and JAX"}
+    return {**kit_commands(game), **own, VERSION: f"print the versions of the package, the rules and {game.library}"}
 
 
 def _parser(game: Game, purposes: dict[str, str]) -> Parser:

@@ -13,6 +13,9 @@ from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import prefer_wide_vectors
 
+_NEED_JAX = ("env", "train", "lockstep", "startup")
+"""The kit's benchmarks of an engine in JAX: of its trainer, and of it beside the world's first engine."""
+
 
 def main(game: Game, argv: Sequence[str]) -> int:
     """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
@@ -28,7 +31,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
-            parser.error(f'{name} needs {benchmarks[name].needs}: run `pip install "{game.package}[sb3]"`')
+            parser.error(f'{name} needs {benchmarks[name].needs}: run `pip install "{game.requirement}"`')
     check_output(parser, args.json)
     prefer_wide_vectors()
     # The JSON may go to standard output, and then nothing else may.
@@ -46,17 +49,20 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 
 def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
-    """The benchmarks of any world."""
+    """The kit's benchmarks that this world can run."""
+    open_env = game.train_env
 
     def env(num_envs: int, repetitions: int) -> list[Record]:
         from worldkit.bench.env import measure
 
-        return measure(game.train_env(), num_envs, repetitions)
+        assert open_env is not None
+        return measure(open_env(), num_envs, repetitions)
 
     def train(num_envs: int, repetitions: int) -> list[Record]:
         from worldkit.bench.train import measure
 
-        return measure(game.train_env(), game.train_config(num_envs=num_envs), repetitions)
+        assert open_env is not None
+        return measure(open_env(), game.train_config(num_envs=num_envs), repetitions)
 
     def gym(num_envs: int, repetitions: int) -> list[Record]:
         from worldkit.bench.gym import measure
@@ -79,7 +85,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
         return measure(game.module, num_envs, repetitions)
 
     sb3_games = game.sb3_config().num_envs
-    return {
+    benchmarks = {
         "env": Benchmark("random play on the JAX engine alone", env, plays=False),
         "train": Benchmark("whole PPO updates", train, plays=False),
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
@@ -91,6 +97,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
             "from process start to the first update, with a cold and a warm compilation cache", startup, plays=False
         ),
     }
+    return {name: each for name, each in benchmarks.items() if open_env is not None or name not in _NEED_JAX}
 
 
 def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
@@ -98,7 +105,7 @@ def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) ->
     names = [name for name, each in benchmarks.items() if _is_installed(each)]
     if len(names) < len(benchmarks):
         missing = " and ".join(name for name in benchmarks if name not in names)
-        console.print(f'leaving out {missing}: `pip install "{game.package}[sb3]"`')
+        console.print(f'leaving out {missing}: `pip install "{game.requirement}"`')
     playing = [name for name in names if benchmarks[name].plays]
     if playing:
         world = game.env().world

@@ -32,6 +32,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.evaluation.players import player_of
     from worldkit.evaluation.report import as_json, as_tables, summary
 
+    assert game.evaluation is not None
     spec = game.evaluation()
     names = tuple(spec.env.world.engines)
     if args.engine not in (*names, BOTH):

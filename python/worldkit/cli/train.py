@@ -87,6 +87,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
             # before anything imports JAX, for which a mistake should not have to wait
             config = _config_of(arguments, options, game.train_config, {})
         is_first = _joined(options)
+        assert game.train_env is not None
         env = game.train_env()
         start = _resumed(options, env)
         if start is not None:

@@ -13,6 +13,7 @@ from parity.errors import UsageError
 from worldkit.cli.parser import typed_command
 from worldkit.game import Game
 from worldkit.runs.folder import new_run_folder, run_folder
+from worldkit.sb3.config import RATES
 from worldkit.settings import add_flags, from_flags, given, kept, setting
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
@@ -61,7 +62,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     add_flags(parser, game.sb3_config, TrainSB3Options)
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
-    require_sb3(game.package)
+    require_sb3(game.requirement)
     flags = given(arguments, game.sb3_config)
     config = game.sb3_config(**_kept(game, options.resume) | flags).validated()
     folder = _folder(options, config.seed)
@@ -71,7 +72,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.runs.stop import StopRequest
     from worldkit.sb3.training import train
 
-    spec = game.env()
+    spec = game.env() if game.sb3_env is None else game.sb3_env(config)
     engine = options.engine or next(iter(spec.world.engines))
     console = open_console()
     stop = StopRequest(lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."))
@@ -107,10 +108,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
     return 1 if run.keeper.failing else 0
 
 
-def require_sb3(package: str) -> None:
-    """Raises UsageError where Stable-Baselines3, an extra of ``package``, is not installed."""
+def require_sb3(requirement: str) -> None:
+    """Raises UsageError, which says to install ``requirement``, where Stable-Baselines3 is not installed."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise UsageError(f'This command needs Stable-Baselines3: run `pip install "{package}[sb3]"`.')
+        raise UsageError(f'This command needs Stable-Baselines3: run `pip install "{requirement}"`.')
 
 
 def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
@@ -120,8 +121,9 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
     from worldkit.runs.run import CONFIG, kept_settings
 
     # a rate that was a function is written as a text; the model itself says so
-    numbers = {name: value for name, value in kept_settings(resume.parent).items() if not isinstance(value, str)}
-    return kept(game.sb3_config, numbers, resume.parent / CONFIG)
+    settings = kept_settings(resume.parent)
+    plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
+    return kept(game.sb3_config, plain, resume.parent / CONFIG)
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:

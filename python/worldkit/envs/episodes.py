@@ -149,10 +149,15 @@ class Episodes:
         with self._user:
             self._place(self._insist(lambda: self._engine.set_state(states, slots)), slots, in_place=False)
 
-    def begin_step(self, actions: NDArray[np.integer[Any]]) -> None:
-        """Begin one action (n,), each one of the world's, in every game; ``finish_step`` must follow."""
+    def begin_step(self, actions: NDArray[np.integer[Any]], resting: Slots | None = None) -> None:
+        """Begin one action (n,), each one of the world's, in every game; ``finish_step`` must follow.
+
+        resting: games (k,) to which this step means nothing, because ``start`` follows it there.
+        """
         self._user.claim()
         self._actions = np.asarray(actions, np.int32)
+        if resting is not None and resting.size:
+            self._insist(lambda: self._engine.rest(resting))
         self._insist(lambda: self._engine.begin_step(self._actions, restarting=False))
 
     def finish_step(self) -> EpisodeStep:

@@ -3,6 +3,8 @@
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +24,12 @@ class Window(Protocol):
 
     def close(self) -> None:
         """Close the window; closing twice is fine."""
+
+
+@cache
+def _as_fraction(unit: float) -> Fraction:
+    """The fraction that a unit was written for: 1 of 100,000 for 1e-5, whose own reciprocal is a little less."""
+    return Fraction(unit).limit_denominator(10**9)
 
 
 def _as_it_is(flat: Array) -> Array:
@@ -92,7 +100,8 @@ class EnvSpec:
 
     def in_rewards(self, components: Array) -> NDArray[np.float64]:
         """Components in units of the reward: divided, so that a thousand thousandths are exactly 1."""
-        return components / (1 / self.world.component_unit)
+        unit = _as_fraction(self.world.component_unit)
+        return components * unit.numerator / unit.denominator
 
     def summary(self, counts: Counts) -> Summary:
         """What ``info["episode_stats"]`` says of the episodes counted; every leaf is an array (k,).

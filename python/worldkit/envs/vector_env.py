@@ -110,7 +110,9 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         if self._mode is AutoresetMode.DISABLED and self._ended.any():
             waiting = np.flatnonzero(self._ended).tolist()
             raise UsageError(f'games {waiting} have ended: reset them with options={{"reset_mask": mask}} first.')
-        self._episodes.begin_step(check_actions(actions, self.num_envs, len(self.env_spec.world.actions)))
+        # in NEXT_STEP the step of games that ended is their reset
+        checked = check_actions(actions, self.num_envs, len(self.env_spec.world.actions))
+        self._episodes.begin_step(checked, np.flatnonzero(self._ended))
 
     def step_wait(self) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
         """What the step begun gave."""

@@ -20,6 +20,8 @@ class _Rate(Real):
 
 
 _RATE = _Rate(0, 1, above=True)
+RATES = ("learning_rate", "clip_range")
+"""Settings that may be functions of the share of the run that is left, which no plain file can hold."""
 SEED = Whole(0, 2**32 - 1)
 """Stable-Baselines3 seeds NumPy's old generator, which takes no larger ones."""
 

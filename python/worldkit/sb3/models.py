@@ -23,7 +23,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from parity.errors import UsageError
 from parity.reading import GIB, Unreadable, is_count, is_number, is_object, json_of, read_bytes, read_zip, shown
 from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
-from worldkit.sb3.config import SEED, MaskablePPOConfig
+from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.spaces import SpaceError, space_of, told_space
 from worldkit.settings import kept, setting
 
@@ -31,8 +31,6 @@ LIMIT = 2 * GIB
 """The largest model that is read, in bytes, unpacked."""
 PLAIN = "worldkit.json"
 _FORMAT, _VERSION = "worldkit MaskablePPO", 1
-_RATES = ("learning_rate", "clip_range")
-"""Settings that may be functions of the share of the run that is left, which no plain file can hold."""
 _MOST_NUMBERS = GIB // 4
 """Numbers that a game's rollout may have: their memory is taken when a model is loaded."""
 
@@ -75,7 +73,7 @@ def _told(model: MaskablePPO) -> dict[str, Any]:
         "observation_space": told_space(model.observation_space),
         "action_space": told_space(model.action_space),
         "settings": {
-            name: _told_rate(getattr(model, name)) if name in _RATES else getattr(model, name) for name in names
+            name: _told_rate(getattr(model, name)) if name in RATES else getattr(model, name) for name in names
         },
         "num_timesteps": model.num_timesteps,
         "updates": model._n_updates,
@@ -170,7 +168,7 @@ def _settings(path: Path, told: object, rates: Mapping[str, Any], *, is_resumed:
     names = _Settings().ppo()
     if not is_object(told) or told.keys() != names.keys():
         raise _Wrong(f"its settings must be {', '.join(names)}")
-    functions = [name for name in _RATES if told[name] is None]
+    functions = [name for name in RATES if told[name] is None]
     plain = {name: value for name, value in told.items() if name not in functions}
     settings = kept(_Settings, plain, path)
     for name in functions:

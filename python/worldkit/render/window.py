@@ -1,32 +1,34 @@
-"""A window on the screen that shows one board after another."""
+"""A window on the screen that shows one state after another."""
 
 import logging
 import os
+from collections.abc import Callable
 from types import TracebackType
 
-from hackmatrix.render._pygame import pygame
-from hackmatrix.render.model import BoardModel
-from hackmatrix.render.picture import draw_surface
+from parity import State
 from parity.errors import ParityError
+from worldkit.render._pygame import pygame
 
-_LOGGER = logging.getLogger("hackmatrix")
+_LOGGER = logging.getLogger("worldkit")
 _NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
 
 
 class Window:
-    """Shows boards in a window, at most ``fps`` in a second.
+    """Shows states in a window, at most ``fps`` in a second.
 
     The window opens with the first ``show``. A person may close it at any time: then it stays closed, and
-    ``show`` does nothing. Without a display the boards are drawn where nobody sees them, and the log says so,
+    ``show`` does nothing. Without a display the states are drawn where nobody sees them, and the log says so,
     as Gymnasium's own environments do. pygame has one window in a process, so use one ``Window`` at a time. A context
     manager closes it in the end.
 
     Args:
-        fps: boards a second, above 0; ``show`` waits as long as that takes.
+        draw: the picture of a state, of one size for all.
         title: what the window is called.
+        fps: states a second, above 0; ``show`` waits as long as that takes.
     """
 
-    def __init__(self, *, fps: float = 4, title: str = "HackMatrix") -> None:
+    def __init__(self, draw: Callable[[State], pygame.Surface], title: str, fps: float) -> None:
+        self._draw = draw
         self._fps = fps
         self._title = title
         self._screen: pygame.Surface | None = None
@@ -39,8 +41,8 @@ class Window:
         self._pump()
         return self._screen is not None
 
-    def show(self, board: BoardModel | pygame.Surface) -> None:
-        """Show a board, or a surface as ``draw_surface`` makes it.
+    def show(self, state: State) -> None:
+        """Show a state.
 
         Raises:
             ParityError: pygame cannot open a window.
@@ -48,7 +50,7 @@ class Window:
         self._pump()
         if self._ended:
             return
-        picture = draw_surface(board) if isinstance(board, BoardModel) else board
+        picture = self._draw(state)
         if self._screen is None:
             self._screen = _open(picture.get_size(), self._title)
         self._screen.blit(picture, (0, 0))

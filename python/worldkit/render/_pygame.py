@@ -9,6 +9,6 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 try:
     import pygame
 except ImportError:
-    raise ParityError('Pictures need pygame: run `pip install "hackmatrix[sb3]"`.') from None
+    raise ParityError("Pictures need pygame: run `pip install pygame`.") from None
 
 __all__ = ["pygame"]

@@ -1,0 +1,88 @@
+"""Goodharts as environments show it: its spaces, what episodes say at their end, and its pictures."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from goodharts.render.text import draw_text
+from goodharts.rules import COMPONENTS, DEFAULT_NUMBERS, MODES, OBSERVATION_SHAPE, Mode
+from goodharts.torch_env.tables import prices
+from goodharts.world import WORLDS
+from parity import State, UsageError
+from worldkit.envs.spec import EnvSpec, Window
+from worldkit.envs.statistics import Counts, Summary
+
+_FRAMES_PER_SECOND = 15
+
+
+def observation_space() -> spaces.Box:
+    """Two channels of what is in view (G7)."""
+    return spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
+
+
+def _eaten(mode: Mode) -> Callable[[Counts], Summary]:
+    """How much ``food`` and ``poison`` an episode ate, read from the components that nothing else earns."""
+    price = prices(mode, DEFAULT_NUMBERS)
+
+    def count(counts: Counts) -> Summary:
+        return {
+            name: (counts.components[:, COMPONENTS.index(name)] / each).astype(np.int64)
+            for name, each in (("food", price.food), ("poison", price.poison))
+        }
+
+    return count
+
+
+def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
+    """What episodes ate: ``eaten/food`` and ``eaten/poison`` of an episode, and the share of food in all of it.
+
+    That share, ``eaten/efficiency``, is left out where nothing was eaten.
+    """
+    food, poison = (sum(summary[name] for summary in summaries) for name in ("food", "poison"))
+    eaten = {"eaten/food": food / len(summaries), "eaten/poison": poison / len(summaries)}
+    return {**eaten, "eaten/efficiency": food / (food + poison)} if food + poison else eaten
+
+
+def _picture(state: State) -> NDArray[np.uint8]:
+    from goodharts.render.picture import draw_picture
+
+    return draw_picture(state)
+
+
+def _open_window(frames_per_second: float) -> Window:
+    from goodharts.render.picture import draw_surface
+    from worldkit.render.window import Window as StateWindow
+
+    return StateWindow(draw_surface, "Goodharts", frames_per_second)
+
+
+def _spec(mode: Mode) -> EnvSpec:
+    return EnvSpec(
+        world=WORLDS[mode.name],
+        id="Goodharts-v0",
+        make_space=observation_space,
+        own_statistics=_eaten(mode),
+        episode_metrics=episode_metrics,
+        text=draw_text,
+        picture=_picture,
+        open_window=_open_window,
+        frames_per_second=_FRAMES_PER_SECOND,
+        home=f"{__name__}:{mode.name.upper()}",
+    )
+
+
+ENV_SPECS = {name: _spec(mode) for name, mode in MODES.items()}
+GROUND_TRUTH = ENV_SPECS["ground_truth"]
+GROUND_TRUTH_BLINDED = ENV_SPECS["ground_truth_blinded"]
+PROXY_MORTAL = ENV_SPECS["proxy_mortal"]
+PROXY = ENV_SPECS["proxy"]
+GROUND_TRUTH_HANDHOLD = ENV_SPECS["ground_truth_handhold"]
+
+
+def spec_of(mode: str) -> EnvSpec:
+    """The environments of a mode; raises UsageError where there is none of this name."""
+    if mode not in ENV_SPECS:
+        raise UsageError(f"there is no mode {mode!r}: choose one of {', '.join(ENV_SPECS)}.")
+    return ENV_SPECS[mode]

@@ -1,0 +1,61 @@
+"""``Goodharts-v0``: one game as a Gymnasium environment, and many as a vector environment."""
+
+from typing import Any
+
+from goodharts.env_spec import GROUND_TRUTH, spec_of
+from goodharts.rules import DEFAULT_MODE
+from worldkit.envs.gym_env import WorldEnv
+from worldkit.envs.vector_env import WorldVectorEnv
+
+
+class GoodhartsEnv(WorldEnv):
+    """Goodharts in training: an agent eats on a torus of 128x128 cells, and may be rewarded for the wrong thing.
+
+    Observation: Box(0, 1, (2, 11, 11), float32), what lies around the agent in two channels, rows first (G7). In the
+    modes ``ground_truth`` and ``ground_truth_handhold``: where food is, where poison is. In the others both channels
+    show how interesting a cell is: food 1, poison 0.5.
+
+    Action: Discrete(8), the king's moves in the order of G4. All are valid always; ``info["action_mask"]``, int8 (8,),
+    and ``action_masks()``, bool (8,), say so to trainers that ask.
+
+    Reward: by the mode (G12), clipped to [-20, 20]. ``info["reward_breakdown"]`` has its components ``step``,
+    ``food``, ``poison``, ``death`` and ``shaping``.
+
+    Info, after every reset and step: ``action_mask``, ``seed`` (the game's key, G10, as int64), ``energy`` (whole
+    thousandths) and ``steps`` (of this life). After a step also ``reward_breakdown`` and, only when true,
+    ``ate_food``, ``ate_poison``, ``death``. At the end ``episode_stats``: ``return`` (the sum of the components),
+    ``reward_breakdown``, ``actions`` (by name), ``steps``, and ``food`` and ``poison``, how much was eaten.
+
+    Start: ``reset(seed=s)`` is game 0 of a run with seed *s* (G10), 64 to 256 food and as many poison. Without a seed
+    comes the same game's next episode (G6), which depends on how many steps the game has had; the first time a random
+    game. ``options={"state": S}`` starts from a complete state, as ``get_state`` gives it (G13).
+
+    End: terminated when the energy is used up, which in mode ``proxy`` never happens; truncated after 512 steps, or
+    after ``max_episode_steps``, here or of ``gym.make``, where those are fewer. Both may be true (G5).
+
+    Args:
+        render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
+        mode: one of the five modes of the rules.
+        engine: ``torch``.
+        deadline, restart: of no use to an engine in this process; as in `WorldEnv`.
+        max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+
+    Raises:
+        UsageError: an argument is wrong.
+        EngineError: torch is not installed.
+    """
+
+    metadata = GROUND_TRUTH.metadata
+
+    def __init__(self, render_mode: str | None = None, *, mode: str = DEFAULT_MODE, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(spec_of(mode), render_mode, **options)
+
+
+class GoodhartsVectorEnv(WorldVectorEnv):
+    """``num_envs`` games of Goodharts; `GoodhartsEnv` describes one, `WorldVectorEnv` the options of many.
+
+    ``reset(seed=s)`` plays game 0 of each of the runs s, s + 1, …, as Gymnasium's own vector environments would.
+    """
+
+    def __init__(self, num_envs: int = 1, *, mode: str = DEFAULT_MODE, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(spec_of(mode), num_envs, **options)

@@ -1,0 +1,113 @@
+"""A state as a picture of 900x560 pixels, drawn off screen: the whole torus, and beside it what surrounds the agent."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.render.surroundings import around, grid_of
+from goodharts.rules import EMPTY, FOOD, POISON, REACH, SIZE
+from parity import State
+from worldkit.render._pygame import pygame
+from worldkit.render.pen import Colour, Pen, pixels
+
+WIDTH, HEIGHT = 900, 560
+"""Pixels of every picture."""
+
+GROUND: Colour = (15, 18, 25)
+FLOOR: Colour = (27, 32, 43)
+LINE: Colour = (44, 52, 67)
+TEXT: Colour = (222, 227, 236)
+MUTED: Colour = (128, 138, 156)
+AGENT: Colour = (94, 224, 214)
+FOOD_COLOUR: Colour = (116, 222, 130)
+POISON_COLOUR: Colour = (240, 98, 120)
+
+_TOP = 24
+_MAP_LEFT, _DOT = 24, 4
+_MAP = SIZE * _DOT
+_NEAR_LEFT, _CELL, _SHOWN = 562, 21, REACH + 2
+_NEAR = _CELL * (2 * _SHOWN + 1)
+_FULL_ENERGY = 10.0
+"""Where the bar of energy ends; there may be more."""
+
+
+def draw_picture(state: State) -> NDArray[np.uint8]:
+    """The picture of a state as RGB: uint8 (560, 900, 3), the same size for every state."""
+    return pixels(draw_surface(state))
+
+
+def draw_surface(state: State) -> pygame.Surface:
+    """The same as a surface. Food is round and poison pointed, so that colours need not tell them apart.
+
+    A frame marks what the agent sees, in the torus on the left as in its surroundings on the right.
+    """
+    pen = Pen.on((WIDTH, HEIGHT), GROUND)
+    _draw_map(pen.moved(_MAP_LEFT, _TOP), state)
+    _draw_near(pen.moved(_NEAR_LEFT, _TOP), state)
+    _draw_numbers(pen.moved(_NEAR_LEFT, _TOP + _NEAR + 20), state)
+    return pen.finished()
+
+
+def _draw_item(pen: Pen, centre: tuple[float, float], radius: float, kind: int) -> None:
+    x, y = centre
+    if kind == FOOD:
+        pen.circle(centre, radius, FOOD_COLOUR)
+    elif kind == POISON:
+        tips = ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
+        pen.polygon([(x + 1.25 * radius * dx, y + 1.25 * radius * dy) for dx, dy in tips], POISON_COLOUR)
+
+
+def _draw_map(pen: Pen, state: State) -> None:
+    pen.box((0, 0), (_MAP, _MAP), FLOOR)
+    grid = grid_of(state)
+    for row, column in np.argwhere(grid != EMPTY).tolist():
+        _draw_item(pen, (_DOT * (column + 0.5), _DOT * (row + 0.5)), 0.6 * _DOT, int(grid[row, column]))
+    x, y = _DOT * (state["x"] + 0.5), _DOT * (state["y"] + 0.5)
+    reach = _DOT * (REACH + 0.5)
+    for left in _on_torus(x, reach):
+        for top in _on_torus(y, reach):
+            _draw_frame(pen, (left - reach, top - reach), 2 * reach)
+    pen.circle((x, y), 1.1 * _DOT, AGENT)
+
+
+def _on_torus(place: float, reach: float) -> list[float]:
+    """Where something that reaches so far to both sides shows along one axis of the map: twice where it wraps."""
+    return [each for each in (place - _MAP, place, place + _MAP) if -reach < each < _MAP + reach]
+
+
+def _draw_frame(pen: Pen, corner: tuple[float, float], size: float) -> None:
+    """A square, as far as it lies on the map."""
+    (left, top), scale = corner, Pen.SCALE
+    start = pen.at((0, 0))
+    pen.surface.set_clip(pygame.Rect(*start, scale * _MAP, scale * _MAP))
+    pen.box((left, top), (size, size), AGENT, width=1)
+    pen.surface.set_clip(None)
+
+
+def _draw_near(pen: Pen, state: State) -> None:
+    pen.box((0, 0), (_NEAR, _NEAR), FLOOR)
+    for line in range(2 * _SHOWN + 2):
+        pen.line((_CELL * line, 0), (_CELL * line, _NEAR), GROUND)
+        pen.line((0, _CELL * line), (_NEAR, _CELL * line), GROUND)
+    cells = around(state, _SHOWN)
+    for row, column in np.argwhere(cells != EMPTY).tolist():
+        _draw_item(pen, (_CELL * (column + 0.5), _CELL * (row + 0.5)), 0.3 * _CELL, int(cells[row, column]))
+    pen.circle((_NEAR / 2, _NEAR / 2), 0.4 * _CELL, AGENT)
+    seen = _CELL * (2 * REACH + 1)
+    pen.box(((_NEAR - seen) / 2, (_NEAR - seen) / 2), (seen, seen), AGENT, width=1.5)
+
+
+def _draw_numbers(pen: Pen, state: State) -> None:
+    energy = state["energy"] / 1000
+    pen.text("energy", (0, 8), 24, MUTED, align="left")
+    pen.text(f"{energy:.2f}", (_NEAR, 8), 28, TEXT if energy > 0 else POISON_COLOUR, align="right")
+    pen.box((0, 24), (_NEAR, 8), LINE, radius=4)
+    full = min(max(energy / _FULL_ENERGY, 0), 1)
+    if full > 0:
+        pen.box((0, 24), (max(full * _NEAR, 8), 8), AGENT, radius=4)
+    for line, (name, value) in enumerate((("step", state["steps"]), ("at", f"{state['x']}, {state['y']}"))):
+        pen.text(name, (0, 54 + 26 * line), 24, MUTED, align="left")
+        pen.text(f"{value}", (_NEAR, 54 + 26 * line), 26, TEXT, align="right")
+    for line, (kind, name) in enumerate(((FOOD, "food"), (POISON, "poison"))):
+        _draw_item(pen, (8, 118 + 28 * line), 6.5, kind)
+        pen.text(f"{name} on the grid", (24, 118 + 28 * line), 24, MUTED, align="left")
+        pen.text(f"{state[f'{name}Count']}", (_NEAR, 118 + 28 * line), 26, TEXT, align="right")

@@ -1,0 +1,37 @@
+"""A state for a terminal: how the agent fares, and what surrounds it."""
+
+from goodharts.render.surroundings import around
+from goodharts.rules import FOOD, POISON, REACH
+from parity import State
+
+_SIGNS = {FOOD: ("●", "\x1b[32m"), POISON: ("◆", "\x1b[31m")}
+_EMPTY = "·"
+_AGENT, _FAINT, _PLAIN = "\x1b[1;36m", "\x1b[90m", "\x1b[0m"
+_SHOWN = REACH + 3
+"""Cells to each side: what the agent sees, and a little more, which is faint."""
+
+
+def draw_text(state: State) -> str:
+    """18 lines with ANSI colours: the numbers, then the cells around the agent ``@``, food ``●`` and poison ``◆``.
+
+    Dots mark the empty cells that the agent sees; what lies outside of its view is faint. No newline ends it.
+    """
+    rows = around(state, _SHOWN).tolist()
+    return "\n".join((_numbers(state), *(_line(row, cells) for row, cells in enumerate(rows))))
+
+
+def _numbers(state: State) -> str:
+    energy, items = state["energy"] / 1000, f"{state['foodCount']} food, {state['poisonCount']} poison"
+    return f"energy {energy:.2f}, step {state['steps']}, at {state['x']}, {state['y']} among {items}"
+
+
+def _line(row: int, cells: list[int]) -> str:
+    return " ".join(_sign(row - _SHOWN, column - _SHOWN, cell) for column, cell in enumerate(cells))
+
+
+def _sign(dy: int, dx: int, cell: int) -> str:
+    if dy == dx == 0:
+        return f"{_AGENT}@{_PLAIN}"
+    is_seen = max(abs(dy), abs(dx)) <= REACH
+    sign, colour = _SIGNS.get(cell, (_EMPTY if is_seen else " ", _FAINT))
+    return f"{colour if is_seen else _FAINT}{sign}{_PLAIN}"

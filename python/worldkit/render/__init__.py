@@ -1,0 +1,1 @@
+"""What pictures of any world are drawn and shown with; needs pygame."""

@@ -1,0 +1,88 @@
+"""``goodharts bench``: its records have the form of every world's, and measure what they say."""
+
+import json
+
+import pytest
+import torch
+
+from goodharts.bench import env, train
+from goodharts.cli.game import GAME
+from goodharts.cli.main import main
+from goodharts.rules import MODES
+from goodharts.torch_env.env import Games, Outcome
+from goodharts.training.trainer import Trainer
+from worldkit.bench import gym
+from worldkit.cli.bench import kit_benchmarks
+
+KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
+
+
+def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
+    assert list(kit_benchmarks(GAME)) == ["gym", "sb3"]
+    assert list(GAME.benchmarks) == ["env", "train"]
+
+
+def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "STEPS", 150)
+    monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
+    steps, restarts = [], []
+    step, restart = Games.step, Games.restart
+
+    def counted(games: Games, actions: object) -> Outcome:
+        steps.append(len(actions))  # type: ignore[arg-type]
+        return step(games, actions)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Games, "step", counted)
+    monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
+    (record,) = env.measure(8, 2)
+    assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second", "steps/s", 8)
+    assert steps == [8] * 3 * 150
+    assert sum(restarts) > 8
+
+
+def test_json_is_a_list_of_the_documented_records(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(env, "STEPS", 3)
+    monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
+    monkeypatch.setattr(gym, "STEPS_ALONE", 5)
+    monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
+    assert main(["bench", "env", "gym", "--num-envs", "2,3", "--repetitions", "1", "--json", "-"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert all(list(record) == KEYS and record["value"] > 0 for record in records)
+    assert [(record["name"], record["num_envs"]) for record in records] == [
+        ("env_steps_per_second", 2),
+        ("env_steps_per_second", 3),
+        ("gym_steps_per_second", 1),
+        ("gym_vector_steps_per_second", 2),
+        ("gym_steps_per_second", 1),
+        ("gym_vector_steps_per_second", 3),
+    ]
+
+
+def test_the_trainer_s_benchmark_measures_each_network_beside_games_that_do_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played: list[type[Games]] = []
+    update = Trainer.step
+
+    def counted(trainer: Trainer) -> object:
+        played.append(type(trainer.player.games))
+        return update(trainer)
+
+    monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
+    monkeypatch.setattr(Trainer, "step", counted)
+    records = train.measure(2, 1)
+    assert [(record.name, record.num_envs) for record in records] == [
+        (f"train_{figure}_mlp", 2) for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
+    ]
+    assert all(record.value > 0 for record in records)
+    assert played == [Games, train.NothingGames] * 2
+
+
+def test_games_that_do_nothing_show_one_moment_and_never_end() -> None:
+    games = train.NothingGames(MODES["ground_truth"], 3, torch.device("cpu"))
+    first = games.look()
+    outcomes = [games.step(torch.tensor([0, 3, 7])) for _ in range(4)]
+    assert all(torch.equal(outcome.codes, first) for outcome in outcomes)
+    assert not any((outcome.terminated | outcome.truncated).any() or outcome.reward.any() for outcome in outcomes)

@@ -1,0 +1,78 @@
+"""What a person is shown of a state: its surroundings on the torus, as text and as a picture."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goodharts.render import picture
+from goodharts.render.picture import draw_picture
+from goodharts.render.surroundings import around
+from goodharts.render.text import draw_text
+from goodharts.rules import EMPTY, FOOD, POISON, SIZE
+from parity import State
+
+CORNER = SIZE * SIZE - 1
+
+
+def state_of(x: int, y: int, food: list[int], poison: list[int], **numbers: Any) -> State:  # noqa: ANN401 - JSON
+    own = {"x": x, "y": y, "energy": 1230, "steps": 7, "event": 7, "key": [1, 2], **numbers}
+    return {"food": food, "poison": poison, **own, "foodCount": len(food), "poisonCount": len(poison)}
+
+
+def plain(text: str) -> list[str]:
+    return re.sub(r"\x1b\[[\d;]*m", "", text).split("\n")
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (127, 127), (0, 64), (64, 127)])
+def test_what_lies_across_an_edge_is_next_to_the_agent_G1(x: int, y: int) -> None:
+    left, below = y * SIZE + (x - 1) % SIZE, (y + 1) % SIZE * SIZE + x
+    cells = around(state_of(x, y, [left], [below]), 2)
+    assert {(row, column): int(cells[row, column]) for row, column in np.argwhere(cells != EMPTY).tolist()} == {
+        (2, 1): FOOD,
+        (3, 2): POISON,
+    }
+
+
+def test_the_text_shows_the_agent_what_it_sees_and_faintly_what_is_near() -> None:
+    heading, *lines = plain(draw_text(state_of(0, 0, [1, 7], [CORNER])))
+    assert heading == "energy 1.23, step 7, at 0, 0 among 2 food, 1 poison"
+    assert len(lines) == 17
+    rows = [line[::2] for line in lines]
+    assert rows[7] == "   ····◆······   "  # across both edges
+    assert rows[8] == "   ·····@●···· ● "
+    assert rows[9] == "   ···········   "
+
+
+def pixel(drawn: np.ndarray, x: float, y: float) -> tuple[int, ...]:
+    return tuple(drawn[round(y), round(x)].tolist())
+
+
+def test_the_picture_shows_every_item_of_the_torus_and_of_the_surroundings() -> None:
+    drawn = draw_picture(state_of(64, 64, [64 * SIZE + 66], [10 * SIZE + 100]))
+    near_x = picture._NEAR_LEFT + picture._NEAR / 2 + 2 * picture._CELL
+    near_y = picture._TOP + picture._NEAR / 2
+    assert pixel(drawn, near_x, near_y) == picture.FOOD_COLOUR
+    spot = pixel(drawn, picture._MAP_LEFT + 4 * 100.5, picture._TOP + 4 * 10.5)
+    assert np.abs(np.subtract(spot, picture.POISON_COLOUR)).max() < 40  # a small thing with smooth edges
+
+
+def test_a_dead_agent_s_energy_stands_out_and_its_bar_is_empty() -> None:
+    alive, dead = (draw_picture(state_of(64, 64, [], [], energy=energy)) for energy in (5000, -10))
+    bar = picture._TOP + picture._NEAR + 20 + 28
+    assert pixel(alive, picture._NEAR_LEFT + 40, bar) == picture.AGENT
+    assert pixel(dead, picture._NEAR_LEFT + 40, bar) == picture.LINE
+
+
+def test_the_frame_of_the_view_wraps_around_the_torus() -> None:
+    inside, wrapped = (draw_picture(state_of(x, 64, [], [])) for x in (64, 0))
+    edges = (
+        [picture._MAP_LEFT + 4 * column for column in (59, 70)],
+        [picture._MAP_LEFT + 4 * column for column in (6, 123)],
+    )
+    height = picture._TOP + 4 * 62
+    for drawn, columns in zip((inside, wrapped), edges, strict=True):
+        for column in columns:
+            near = drawn[height, column - 2 : column + 3].astype(int)
+            assert np.abs(near - picture.AGENT).max(axis=1).min() < 60
