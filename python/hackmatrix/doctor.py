@@ -35,6 +35,7 @@ _EXTRAS = {
     "sb3": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "pygame"),
     "wandb": ("wandb",),
     "gymnax": ("gymnax",),
+    "dashboard": ("dash",),
 }
 """Extra of the package -> the distributions that one looks for."""
 

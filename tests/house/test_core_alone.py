@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 BLOCKED = [
+    "dash",
     "gymnasium",
     "gymnax",
     "moviepy",

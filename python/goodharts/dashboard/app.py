@@ -1,0 +1,164 @@
+"""The web application: who may look and stop, and what the page is told whenever it asks."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from dash import Dash, Input, Output, State, no_update
+from dash.dependencies import ClientsideFunction
+from flask import Flask, Response, abort, request
+from werkzeug import serving
+from werkzeug.exceptions import HTTPException
+
+from goodharts.dashboard import page
+from goodharts.dashboard.progress import Progress
+
+HOSTS = ["127.0.0.1", "localhost"]
+"""What this computer may be called in the address of the page."""
+
+_INDEX = """<!DOCTYPE html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>
+<body>{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>"""
+
+
+def make_app(
+    progress: Progress,
+    token: str,
+    poll_seconds: float,
+    on_poll: Callable[[int | None], None],
+    on_stop: Callable[[], None],
+    on_error: Callable[[Exception], None],
+) -> Flask:
+    """The page of a run, under the path of its token, and nothing anywhere else.
+
+    ``on_poll`` is called with the revision that a page shows whenever it asks what is new, ``on_stop`` when the person
+    has confirmed to stop, and ``on_error`` with whatever goes wrong in between, which the page is told as status 500.
+    """
+    app = Dash(
+        __name__,
+        url_base_pathname=f"/{token}/",
+        title="Goodharts training",
+        update_title="",
+        index_string=_INDEX,
+        meta_tags=[
+            {"name": "viewport", "content": "width=device-width, initial-scale=1"},
+            {"name": "color-scheme", "content": "light dark"},
+        ],
+        add_log_handler=False,
+    )
+    app.layout = page.layout(poll_seconds)
+    _add_callbacks(app, progress, on_poll, on_stop)
+    _protect(app, on_error)
+    server: Flask = app.server
+    return server
+
+
+class _SilentHandler(serving.WSGIRequestHandler):
+    """Prints nothing of requests: the terminal is the training's."""
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Drop a line of the log."""
+
+
+def make_server(app: Flask, listener: socket.socket) -> serving.BaseWSGIServer:
+    """A server for ``app``, a thread for each request, at a copy of a socket that listens."""
+    host, port = listener.getsockname()
+    return serving.make_server(host, port, app, threaded=True, request_handler=_SilentHandler, fd=listener.fileno())
+
+
+def _add_callbacks(
+    app: Dash, progress: Progress, on_poll: Callable[[int | None], None], on_stop: Callable[[], None]
+) -> None:
+    charts = {metric.key: Output(f"chart-{metric.key}", "figure") for metric in page.METRICS}
+
+    @app.callback(
+        output={
+            "answered": Output("answered", "data"),
+            "shown": Output("shown", "data"),
+            "is_over": Output("is-over", "data"),
+            "headline": Output("headline", "children"),
+            "cannot_stop": Output("stop", "disabled"),
+            "modes": Output("modes", "children"),
+            "width": Output("width", "children"),
+            "charts": charts,
+        },
+        inputs={"poll": Input("poll", "n_intervals"), "shown": State("shown", "data")},
+    )
+    def answer(poll: int | None, shown: int | None) -> dict[str, Any]:
+        on_poll(shown)
+        unchanged = dict.fromkeys(("shown", "is_over", "headline", "cannot_stop", "modes", "width"), no_update)
+        if shown == progress.revision:
+            return {**unchanged, "answered": poll or 0, "charts": dict.fromkeys(charts, no_update)}
+        run = progress.view()
+        return {
+            "answered": poll or 0,
+            "shown": run.revision,
+            "is_over": run.is_over,
+            "headline": page.headline(run),
+            "cannot_stop": run.is_stopping or run.is_over,
+            "modes": [page.card(mode) for mode in run.modes],
+            "width": page.width(run),
+            "charts": {metric.key: page.figure(run, metric) for metric in page.METRICS},
+        }
+
+    @app.callback(Input("stop-confirmed", "submit_n_clicks"), prevent_initial_call=True)
+    def stop(_: int | None) -> None:
+        on_stop()
+
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("goodharts", "lost"),
+        Output("lost", "hidden"),
+        Output("lost", "children"),
+        Input("poll", "n_intervals"),
+        State("answered", "data"),
+        State("is-over", "data"),
+    )
+
+
+def _protect(app: Dash, on_error: Callable[[Exception], None]) -> None:
+    """Let in this computer's own pages alone, let nothing out, and hand errors over instead of printing them.
+
+    The token keeps out other users of the computer and other sites; naming the hosts keeps out a site whose name was
+    made to lead here (DNS rebinding).
+    """
+    server: Flask = app.server
+    server.config["TRUSTED_HOSTS"] = HOSTS
+    policy = "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' {' '.join(app.csp_hashes())}",
+            "style-src 'self' 'unsafe-inline'",  # Plotly and React write styles into the page
+            "img-src 'self' data:",
+            "frame-ancestors 'none'",
+            "form-action 'none'",
+            "base-uri 'none'",
+        )
+    )
+    headers = {
+        "Content-Security-Policy": policy,
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+
+    @server.before_request
+    def refuse_foreign_pages() -> None:
+        if request.headers.get("Origin", f"http://{request.host}") != f"http://{request.host}":
+            abort(403)
+
+    @server.after_request
+    def confine(response: Response) -> Response:
+        response.headers.update(headers)
+        return response
+
+    @server.errorhandler(Exception)
+    def hand_over(error: Exception) -> HTTPException | tuple[str, int]:
+        if isinstance(error, HTTPException):
+            return error
+        on_error(error)
+        return "The dashboard failed; training goes on.", 500

@@ -1,0 +1,246 @@
+"""The page: what a run looks like, as components and figures of Dash. Nothing here waits, keeps or changes anything."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from goodharts.dashboard.progress import ModeView, RunView
+from goodharts.rules import ACTIONS, MODES, MOVES
+
+UNKNOWN = "–"
+_ARROWS = dict(zip(MOVES, "↖←↙↑↓↗→↘", strict=True))
+_STYLES = (
+    ("#178a4c", "solid"),
+    ("#2f7de1", "dash"),
+    ("#c96a00", "dot"),
+    ("#d6409f", "dashdot"),
+    ("#8e5bef", "longdash"),
+)
+"""The colour and the dashes of each mode; they stand out on the page's light cards and on its dark ones."""
+STYLE_OF = dict(zip(MODES, _STYLES, strict=True))
+
+
+class Metric(NamedTuple):
+    """Something that is shown of every mode: its name in a row, its title, its unit and how it is written."""
+
+    key: str
+    title: str
+    unit: str
+    form: str
+
+
+METRICS = (
+    Metric("episode_reward", "Episode reward", "", ",.2f"),
+    Metric("episode_length", "Episode length", "steps", ",.1f"),
+    Metric("policy_loss", "Policy loss", "", ".4f"),
+    Metric("value_loss", "Value loss", "", ".4f"),
+    Metric("entropy", "Entropy", "nats", ".3f"),
+    Metric("steps_per_second", "Speed", "steps/s", ",.0f"),
+)
+
+
+def layout(poll_seconds: float) -> Component:
+    """The page before its first numbers; it asks for them every ``poll_seconds``."""
+    confirm = "Stop training now? Every mode ends its current update and saves what it has learnt."
+    return html.Div(
+        [
+            html.Div(id="lost", role="alert", hidden=True),
+            html.Header(
+                [
+                    html.Div([html.H1("Goodharts training"), html.P("", id="headline", role="status")]),
+                    dcc.ConfirmDialogProvider(
+                        html.Button("Stop Training", id="stop", type="button"), id="stop-confirmed", message=confirm
+                    ),
+                ]
+            ),
+            html.Main(
+                [
+                    html.Section(id="modes", **_aria(label="Modes")),
+                    html.Section([_chart(metric) for metric in METRICS], id="charts", **_aria(label="Curves")),
+                    html.P(id="width"),
+                ]
+            ),
+            dcc.Interval(id="poll", interval=round(poll_seconds * 1000)),
+            dcc.Store(id="shown"),
+            dcc.Store(id="answered", data=0),
+            dcc.Store(id="is-over", data=False),
+        ],
+        id="page",
+    )
+
+
+def _chart(metric: Metric) -> Component:
+    unit = [html.Span(f" {metric.unit}", className="unit")] if metric.unit else []
+    graph = dcc.Graph(
+        id=f"chart-{metric.key}",
+        config={"displayModeBar": False},
+        responsive=True,
+        style={"height": "210px"},
+        figure={"layout": _LAYOUT},
+    )
+    label = f"{metric.title} of every mode over the updates; the newest numbers are above"
+    return html.Figure([html.Figcaption([metric.title, *unit]), html.Div(graph, role="img", **_aria(label=label))])
+
+
+def headline(run: RunView) -> str:
+    """The whole run in a few words."""
+    count = len(run.modes)
+    training = [mode for mode in run.modes if mode.state == "training"]
+    failed = sum(mode.state == "failed" for mode in run.modes)
+    failures = f"{failed} of {count} modes failed" if failed else ""
+    if run.is_over:
+        words = "Stopped" if any(mode.state == "stopped" for mode in run.modes) else "Finished"
+        return failures or words
+    if run.is_stopping:
+        return "Stopping: every mode ends its current update and saves"
+    if not training:
+        return "Waiting for the first update"
+    parts = [f"Training {len(training)} of {count} modes" if count > 1 else "Training"]
+    speed = sum(mode.newest.get("steps_per_second", 0.0) for mode in training)
+    left = [mode.newest["seconds_left"] for mode in training if "seconds_left" in mode.newest]
+    parts += [f"{speed:,.0f} steps/s"] if speed else []
+    parts += [f"about {duration(max(left))} left"] if left else []
+    return " · ".join([*parts, failures] if failures else parts)
+
+
+def width(run: RunView) -> str:
+    """What a point of the curves is."""
+    widest = max((mode.width for mode in run.modes), default=1)
+    return f"Each point of a curve is the mean of up to {widest:,} updates." if widest > 1 else ""
+
+
+def card(mode: ModeView) -> Component:
+    """One mode: its progress, its newest numbers and where it moves."""
+    colour, dashes = STYLE_OF[mode.mode]
+    title = f"mode-{mode.mode}"
+    return html.Article(
+        [
+            html.Div(
+                [html.Span(className=f"line {dashes}"), html.H2(_breakable(mode.mode), id=title)],
+                className="name",
+            ),
+            *_bar(mode),
+            html.Div([_numbers(mode), rose(mode)], className="facts"),
+            *([html.P(mode.sentence, className="sentence")] if mode.sentence else []),
+        ],
+        className=f"mode {mode.state}",
+        style={"--mode": colour},
+        **_aria(labelledby=title),
+    )
+
+
+def _breakable(name: str) -> list[Any]:
+    """A name that a narrow card may break after each underscore."""
+    first, *rest = name.split("_")
+    return [first, *(part for word in rest for part in ("_", html.Wbr(), word))]
+
+
+def _bar(mode: ModeView) -> list[Component]:
+    """How far the mode is, and the time left or how it ended."""
+    update, updates, left = (mode.newest.get(name) for name in ("update", "updates", "seconds_left"))
+    bar, count = [], ""
+    if update is not None and updates is not None:
+        label = _aria(label=f"Progress of {mode.mode}")
+        bar = [html.Progress(value=f"{update:.0f}", max=f"{updates:.0f}", **label)]
+        count = f"update {update:,.0f} of {updates:,.0f}"
+    end = html.Span(mode.state, className=f"state {mode.state}")
+    if mode.state == "training" and left is not None:
+        end = html.Span(f"{duration(left)} left")
+    return [*bar, html.P([html.Span(count), end], className="progress")]
+
+
+def _numbers(mode: ModeView) -> Component:
+    rows = []
+    for metric in METRICS:
+        value = mode.newest.get(metric.key)
+        text = UNKNOWN if value is None else format(value, metric.form).replace("-", "−")
+        unit = [html.Span(f" {metric.unit}", className="unit")] if metric.unit and value is not None else []
+        rows += [html.Dt(metric.title), html.Dd([text, *unit], className=metric.key)]
+    return html.Dl(rows)
+
+
+def rose(mode: ModeView) -> Component:
+    """The probabilities of the eight moves, each in its direction from the agent."""
+    chances = {move: mode.newest.get(f"action_prob_{action}") for action, move in enumerate(MOVES)}
+    cells = [_petal(_ARROWS[dx, dy], chances[dx, dy]) if dx or dy else html.Span() for dy, dx in _SQUARE]
+    words = (
+        f"{name.replace('_', ' ')} {_percent(chance)}"
+        for name, chance in zip(ACTIONS, chances.values(), strict=True)
+        if chance is not None
+    )
+    label = f"Action probabilities: {', '.join(words) or 'unknown'}"
+    return html.Div(
+        [html.P("Action probabilities"), html.Div(cells, className="rose", role="img", **_aria(label=label))]
+    )
+
+
+_SQUARE = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+
+
+def _petal(arrow: str, chance: float | None) -> Component:
+    # by its root, lest even chances, 12.5 % each, look like none
+    shade = 0.0 if chance is None else 60 * min(max(chance, 0.0), 1.0) ** 0.5
+    return html.Span(
+        f"{arrow} {UNKNOWN if chance is None else _percent(chance)}",
+        style={"--shade": f"{shade:.1f}%"},
+    )
+
+
+def _percent(chance: float) -> str:
+    return f"{100 * chance:.0f} %"
+
+
+def figure(run: RunView, metric: Metric) -> dict[str, Any]:
+    """A chart of one metric, a line for each mode."""
+    return {"data": [_line(mode, metric) for mode in run.modes], "layout": _LAYOUT}
+
+
+def _line(mode: ModeView, metric: Metric) -> dict[str, Any]:
+    colour, dashes = STYLE_OF[mode.mode]
+    points = [point for point in mode.curve if metric.key in point]
+    return {
+        "type": "scatter",
+        "mode": "lines+markers" if len(points) < 2 else "lines",  # one point makes no line
+        "name": mode.mode,
+        "x": [round(point["update"], 1) for point in points],
+        "y": [float(f"{point[metric.key]:.5g}") for point in points],
+        "line": {"color": colour, "dash": dashes, "width": 2},
+        "hovertemplate": f"%{{y:{metric.form}}} {metric.unit}",
+    }
+
+
+# The colours of text and lines are the style sheet's, which knows whether the page is dark.
+_AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+_LAYOUT = {
+    "autosize": True,
+    "margin": {"l": 8, "r": 12, "t": 8, "b": 8},
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "font": {"family": "system-ui, sans-serif", "size": 12},
+    "showlegend": False,
+    "hovermode": "x unified",
+    "dragmode": False,
+    "hoverlabel": {"bgcolor": "#22272e", "font": {"color": "#ffffff"}},
+    "xaxis": {**_AXIS, "title": {"text": "update", "standoff": 4}, "unifiedhovertitle": {"text": "update %{x}"}},
+    "yaxis": {**_AXIS, "nticks": 6},
+}
+
+
+def duration(seconds: float) -> str:
+    """A time in its two largest units."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    if whole < 86_400:
+        return f"{whole // 3600} h {whole // 60 % 60:02} min"
+    return f"{whole // 86_400} d {whole // 3600 % 24:02} h"
+
+
+def _aria(**attributes: str) -> dict[str, Any]:
+    """What assistive technology is told of an element."""
+    return {f"aria-{name}": value for name, value in attributes.items()}

@@ -1,0 +1,186 @@
+"""The server of the dashboard, by real requests: who is let in, what is said, and what it survives."""
+
+import json
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from goodharts.dashboard import Dashboard, page
+from goodharts.dashboard.progress import POINTS
+from parity.errors import UsageError
+
+from .client import Client
+from .demo import DEFAULT_MODES, rows
+
+
+@pytest.fixture
+def dashboard() -> Iterator[Dashboard]:
+    dashboard = Dashboard(DEFAULT_MODES, port=0, poll_seconds=0.02)
+    dashboard.start()
+    yield dashboard
+    dashboard.close()
+
+
+@pytest.fixture
+def client(dashboard: Dashboard) -> Client:
+    return Client(dashboard)
+
+
+def test_the_page_is_told_what_is_new_and_only_that(dashboard: Dashboard, client: Client) -> None:
+    assert client.shown()["headline"]["children"] == "Waiting for the first update"
+    dashboard.update({"mode": "proxy", "update": 1, "updates": 8, "steps_per_second": 1234.4, "seconds_left": 75})
+    told = client.shown()
+    assert told["headline"]["children"] == "Training 1 of 4 modes · 1,234 steps/s · about 1 min 15 s left"
+    assert client.shown(told["shown"]["data"]) == {"answered": {"data": 1}}
+
+
+def test_a_thousand_updates_of_four_modes_are_a_small_answer(dashboard: Dashboard, client: Client) -> None:
+    for row in rows(1000):
+        dashboard.update(row)
+    status, content = client.call("poll")
+    assert status == 200
+    assert len(content) < 100_000
+    lines = json.loads(content)["response"]["chart-entropy"]["figure"]["data"]
+    assert [line["name"] for line in lines] == DEFAULT_MODES
+    assert all(POINTS <= len(line["x"]) <= 2 * POINTS for line in lines)
+
+
+def test_the_button_requests_a_stop(dashboard: Dashboard, client: Client) -> None:
+    assert not client.shown()["stop"]["disabled"]
+    assert not dashboard.stop_requested.is_set()
+    status, _ = client.call("stop-confirmed", {"Origin": f"http://{client.host}"})
+    assert status in (200, 204)
+    assert dashboard.stop_requested.is_set()
+    told = client.shown()
+    assert told["headline"]["children"].startswith("Stopping")
+    assert told["stop"]["disabled"]
+
+
+def test_without_the_token_there_is_nothing(client: Client) -> None:
+    own, _, _ = client.ask(client.path)
+    assert own == 200
+    for path in ("/", "/_dash-layout", "/_dash-dependencies", "/assets/page.css", f"/x{client.path[1:]}"):
+        status, content, _ = client.ask(path)
+        assert status == 404, path
+        assert b"mode" not in content
+    for path in ("/_dash-update-component", "/wrong/_dash-update-component"):
+        status, _, _ = client.ask(path, {})
+        assert status in (404, 405), path
+
+
+@pytest.mark.parametrize("origin", ["https://example.org", "http://127.0.0.1:1", "null"])
+def test_a_page_from_elsewhere_neither_reads_nor_stops_even_if_it_knows_the_token(
+    dashboard: Dashboard, client: Client, origin: str
+) -> None:
+    status, content, headers = client.ask(client.path, headers={"Origin": origin})
+    assert status == 403
+    assert b"Goodharts" not in content
+    assert "Access-Control-Allow-Origin" not in headers
+    assert client.call("poll", {"Origin": origin})[0] == 403
+    assert client.call("stop-confirmed", {"Origin": origin})[0] == 403
+    assert not dashboard.stop_requested.is_set()
+
+
+def test_a_name_that_was_made_to_lead_here_is_refused(dashboard: Dashboard, client: Client) -> None:
+    port = client.host.split(":")[1]
+    for host in ("example.org", f"example.org:{port}", f"127.0.0.1.example.org:{port}"):
+        assert client.ask(client.path, headers={"Host": host})[0] == 400, host
+        assert client.call("stop-confirmed", {"Host": host, "Origin": f"http://{host}"})[0] == 400, host
+    assert not dashboard.stop_requested.is_set()
+    assert client.ask(client.path, headers={"Host": f"localhost:{port}"})[0] == 200
+
+
+def test_no_other_site_may_frame_the_page_and_it_may_load_nothing_of_theirs(client: Client) -> None:
+    policy = client.ask(client.path)[2]["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "default-src 'self'" in policy
+    assert "http" not in policy
+
+
+def test_only_this_computer_can_connect(client: Client) -> None:
+    port = int(client.host.split(":")[1])
+    listening = [
+        used.laddr.ip for used in psutil.Process().net_connections("tcp") if used.laddr.port == port and not used.raddr
+    ]
+    assert listening == ["127.0.0.1"]
+
+
+def test_each_run_has_a_token_of_its_own() -> None:
+    first, second = (urlsplit(Dashboard(["proxy"]).url).path for _ in range(2))
+    assert first != second
+    assert len(first.strip("/")) >= 22  # 128 bits
+
+
+def test_where_the_port_is_taken_another_one_is_used() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        dashboard = Dashboard(["proxy"], port=taken.getsockname()[1])
+        dashboard.start()
+        client = Client(dashboard)
+        assert not client.host.endswith(f":{taken.getsockname()[1]}")
+        assert client.ask(client.path)[0] == 200
+        dashboard.close()
+
+
+def test_where_nobody_may_listen_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    with pytest.raises(UsageError, match=r"^The dashboard cannot listen on 127\.0\.0\.1 \(Permission denied\)"):
+        Dashboard(["proxy"]).start()
+
+
+def test_without_dash_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "goodharts.dashboard.app")
+    monkeypatch.setitem(sys.modules, "dash", None)
+    with pytest.raises(UsageError, match=r'^The dashboard needs dash: run `pip install "hackmatrix\[dashboard\]"`'):
+        Dashboard(["proxy"]).start()
+
+
+def test_an_error_behind_the_page_is_told_once_and_training_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+    dashboard = Dashboard(["proxy"], port=0, poll_seconds=0.02, say=told.append)
+    dashboard.start()
+    client = Client(dashboard)
+    with monkeypatch.context() as broken:
+        broken.delattr(page, "headline")
+        for _ in range(3):
+            assert client.call("poll")[0] == 500
+    assert len(told) == 1
+    assert told[0].startswith("The dashboard failed (AttributeError: ")
+    dashboard.update({"mode": "proxy", "update": 1})
+    assert client.shown()["headline"]["children"] == "Training"
+    dashboard.close()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_closed_dashboard_takes_whatever_still_comes(dashboard: Dashboard, client: Client) -> None:
+    dashboard.close()
+    dashboard.close()
+    dashboard.update({"mode": "proxy", "update": 1})
+    dashboard.finish("proxy", "Saved.", "finished")
+    with pytest.raises(ConnectionRefusedError):
+        client.ask(client.path)
+
+
+def test_clients_without_manners_are_ignored(client: Client, capfd: pytest.CaptureFixture[str]) -> None:
+    host, port = client.host.split(":")
+    ask = f"GET {client.path} HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode()
+    for sent in (b"", b"\x16\x03\x01 this is no HTTP\r\n\r\n", ask[:20], ask):
+        with socket.create_connection((host, int(port))) as connection:
+            # what is sent back meets a connection that was reset
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(sent)
+    assert client.ask(client.path)[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_one_that_never_started_can_be_closed() -> None:
+    Dashboard(["proxy"]).close()
