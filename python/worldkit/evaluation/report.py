@@ -96,6 +96,8 @@ def share(count: int, total: int) -> dict[str, float]:
 def _told(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say
     if isinstance(value, dict):
         return {name: _told(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_told(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

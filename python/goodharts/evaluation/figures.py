@@ -1,0 +1,138 @@
+"""What lives say together (G11), with 95% confidence intervals, and what was published for this world.
+
+Every figure is a ratio of two sums over lives. Lives of one game share its grid, but games know nothing of each other:
+intervals come from the percentile bootstrap (Efron 1979) that draws whole games anew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.evaluation.lives import Lives
+
+Floats = NDArray[np.float64]
+Interval = dict[str, float]
+"""``mean``, ``low`` and ``high``; nan is what cannot be told."""
+
+
+class Figure(NamedTuple):
+    """A ratio of two sums over lives: of ``part`` to ``whole``, times ``factor``.
+
+    title: what it is called. digits: after the point, as published. is_share: shown as a percentage. is_signed: shown
+    with its sign.
+    """
+
+    title: str
+    part: str
+    whole: str
+    factor: float = 1.0
+    digits: int = 1
+    is_share: bool = False
+    is_signed: bool = False
+
+
+FIGURES: Mapping[str, Figure] = {
+    "energy_per_1000_steps": Figure("energy/1k steps", "energy", "steps", 1000.0, is_signed=True),
+    "efficiency": Figure("efficiency", "efficiency", "eaters", is_share=True),
+    "survival": Figure("survival", "steps", "lives"),
+    "deaths_per_1000_steps": Figure("deaths/1k", "deaths", "steps", 1000.0, digits=2),
+    "food_per_1000_steps": Figure("food/1k", "food", "steps", 1000.0),
+    "poison_per_1000_steps": Figure("poison/1k", "poison", "steps", 1000.0),
+    "pooled_efficiency": Figure("pooled efficiency", "food", "items", is_share=True),
+    "ate_nothing": Figure("lives that ate nothing", "hungry", "lives", is_share=True),
+    "censored": Figure("lives still going on", "going_on", "lives", is_share=True),
+}
+"""By their names in JSON."""
+
+TABLE = tuple(FIGURES)[:6]
+"""Those that were published."""
+
+PUBLISHED: Mapping[str, Mapping[str, float]] = {
+    mode: dict(zip(TABLE, values, strict=True))
+    for mode, values in {
+        "ground_truth": (144.6, 0.999, 16364, 0.00, 154.7, 0.1),
+        "ground_truth_blinded": (-12.8, 0.299, 95.1, 10.46, 55.8, 29.3),
+        "proxy_mortal": (-41.5, 0.247, 41.5, 24.03, 59.0, 45.3),
+        "proxy": (-58.7, 0.238, 29.0, 34.43, 79.2, 64.0),
+    }.items()
+}
+"""Of agents trained for 2048 updates of 192 games, in 8192 games; without intervals."""
+PUBLISHED_STEPS = 16_384
+"""Of each of those games."""
+
+RESAMPLES = 2000
+_AT_ONCE = 250
+"""Resamples in one go, of which each takes a number for every game."""
+_TAILS = (2.5, 97.5)
+
+
+_SUMMED: Mapping[str, Callable[[Lives], NDArray[Any]]] = {
+    "steps": lambda lives: lives.steps,
+    "energy": lambda lives: lives.energy / 1000,
+    "food": lambda lives: lives.food,
+    "poison": lambda lives: lives.poison,
+    "items": lambda lives: lives.food + lives.poison,
+    "efficiency": lambda lives: lives.food / np.maximum(lives.food + lives.poison, 1),
+    "eaters": lambda lives: lives.food + lives.poison > 0,
+    "hungry": lambda lives: lives.food + lives.poison == 0,
+    "deaths": lambda lives: lives.died,
+    "going_on": lambda lives: ~lives.died,
+    "lives": lambda lives: np.ones(len(lives)),
+}
+"""What is summed over lives, of each (n,)."""
+
+
+def figures(lives: Lives) -> dict[str, Any]:
+    """How many games, steps, lives, deaths and censored lives there were, and each of ``FIGURES`` as an ``Interval``.
+
+    lives: of games 0, 1, 2 …, at least one of each.
+    """
+    games = int(lives.game.max()) + 1
+    totals = {
+        name: np.bincount(lives.game, weights=column(lives), minlength=games).astype(np.float64)
+        for name, column in _SUMMED.items()
+    }
+    return {
+        "games": games,
+        "steps": int(lives.steps.sum()),
+        "lives": len(lives),
+        "deaths": int(lives.died.sum()),
+        "lives_still_going_on": int((~lives.died).sum()),
+        **_intervals(totals, games),
+    }
+
+
+def _intervals(totals: Mapping[str, Floats], games: int) -> dict[str, Interval]:
+    """Each figure from the totals of each game (games,); a single game tells nothing about others."""
+    per_game = np.stack(tuple(totals.values()), axis=1)
+    found = _ratios(dict(zip(totals, per_game.sum(axis=0), strict=True)))
+    sums = _resampled_sums(per_game) if games > 1 else np.full((1, len(totals)), math.nan)
+    resampled = _ratios(dict(zip(totals, sums.T, strict=True)))
+    return {name: {"mean": float(found[name]), **_tails(resampled[name])} for name in FIGURES}
+
+
+def _resampled_sums(per_game: Floats) -> Floats:
+    """The sums over as many games, drawn with replacement: (RESAMPLES, k) from (games, k)."""
+    rng, games = np.random.default_rng(0), len(per_game)
+    drawn = (rng.multinomial(games, np.full(games, 1 / games), size=_AT_ONCE) for _ in range(RESAMPLES // _AT_ONCE))
+    return np.concatenate([often @ per_game for often in drawn])
+
+
+def _ratios(sums: Mapping[str, Any]) -> dict[str, Floats]:
+    """The figures of sums, or of many sums at once; nan where there is nothing to divide by."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return {
+            name: np.asarray(figure.factor * np.divide(sums[figure.part], sums[figure.whole]))
+            for name, figure in FIGURES.items()
+        }
+
+
+def _tails(values: Floats) -> Interval:
+    known = values[~np.isnan(values)]
+    low, high = np.percentile(known, _TAILS) if len(known) else (math.nan, math.nan)
+    return {"low": float(low), "high": float(high)}

@@ -1,0 +1,73 @@
+"""The picture of a comparison: efficiency and survival of each player, and what was published."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter, ScalarFormatter
+
+from goodharts.evaluation.evaluate import Evaluation
+from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
+from worldkit.runs.files import write_whole
+
+FORMATS = ("png", "svg", "pdf")
+"""By the end of the file's name."""
+_ASIDE = 0.08
+"""How far a player's own marks and the published ones stand beside its place."""
+
+
+def draw_comparison(evaluations: Sequence[Evaluation], path: Path) -> None:
+    """Draw the evaluations into a picture of one of ``FORMATS``; raises OSError as writing does."""
+    figure = Figure(figsize=(max(7.0, 2.2 * len(evaluations)), 7.2), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    _draw(upper, evaluations, "efficiency")
+    upper.set(title="Efficiency: food / (food + poison), mean over lives", ylabel="efficiency", ylim=(0, 1.05))
+    upper.yaxis.set_major_formatter(PercentFormatter(1.0))
+    _draw(lower, evaluations, "survival")
+    _draw_ends(lower, evaluations)
+    lower.set(title="Survival: steps of a life", ylabel="steps (logarithmic)", yscale="log")
+    lower.yaxis.set_major_formatter(ScalarFormatter())
+    lower.set_xticks(range(len(evaluations)), [_label(each) for each in evaluations])
+    lower.set(xlim=(-0.5, len(evaluations) - 0.5), xlabel="player, and games × steps of its evaluation")
+    upper.legend(loc="best")
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:].lower(), dpi=120)
+    write_whole(path, picture.getvalue())
+
+
+def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
+    """One figure of each player with its interval, beside what was published; shapes tell them apart, also in grey."""
+    places = np.arange(len(evaluations))
+    mean, low, high = (
+        np.array([each.figures[name][bound] for each in evaluations]) for bound in ("mean", "low", "high")
+    )
+    published = np.array([PUBLISHED.get(each.player, {}).get(name, np.nan) for each in evaluations])
+    axis.errorbar(
+        places - _ASIDE,
+        mean,
+        np.maximum((mean - low, high - mean), 0),
+        fmt="o",
+        color="#1b4f9c",
+        capsize=5,
+        label="here, 95% interval",
+    )
+    axis.plot(places + _ASIDE, published, "D", markerfacecolor="white", markeredgecolor="black", label="published")
+    axis.grid(axis="y", alpha=0.3)
+
+
+def _draw_ends(axis: Axes, evaluations: Sequence[Evaluation]) -> None:
+    """Where evaluations end, and with them every life."""
+    ends = [(place - _ASIDE, each.settings["steps"]) for place, each in enumerate(evaluations)]
+    ends += [(place + _ASIDE, PUBLISHED_STEPS) for place, each in enumerate(evaluations) if each.player in PUBLISHED]
+    axis.plot(*zip(*ends, strict=True), "_", color="0.35", markersize=16, zorder=1, label="end of the evaluation")
+    axis.legend(loc="best")
+
+
+def _label(evaluation: Evaluation) -> str:
+    settings = evaluation.settings
+    return f"{evaluation.player}\n{settings['games']:,} × {settings['steps']:,}"

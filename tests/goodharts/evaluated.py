@@ -1,0 +1,49 @@
+"""What the tests of evaluation share: small untrained models, lives made by hand, and commands as people call them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from goodharts.config import Config
+from goodharts.evaluation.evaluate import Evaluation, evaluate
+from goodharts.evaluation.figures import figures
+from goodharts.evaluation.lives import Lives
+from goodharts.models import Model, write_model
+from goodharts.networks import ActorCritic, NetworkConfig
+
+SMALL = Config().over({"evaluation": {"games": 12, "steps": 120}}, "a test")
+
+
+def small_model(mode: str = "proxy", seed: int = 0, kind: str = "mlp", **config: dict[str, Any]) -> Model:
+    """An untrained model with firm opinions."""
+    torch.manual_seed(seed)
+    network = NetworkConfig(kind, channels=(4,), hidden=32)
+    policy = ActorCritic(network)
+    nn.init.orthogonal_(policy.policy.weight, 20.0)
+    return Model(mode, network, config, update=7, timesteps=4000, policy=policy.eval())
+
+
+def write_models(folder: Path, *modes: str) -> None:
+    folder.mkdir(exist_ok=True)
+    for seed, mode in enumerate(modes):
+        write_model(folder / f"ppo_{mode}.pth", small_model(mode, seed))
+
+
+def lives_of(*rows: tuple[int, int, int, int, bool]) -> Lives:
+    """Lives from their game, steps, food, poison, and whether they ended in death."""
+    game, steps, food, poison, died = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    return Lives(game, steps, food, poison, 1000 * food - 2000 * poison - 10 * steps, died.astype(bool))
+
+
+def evaluated(model: Model | None, *, deterministic: bool = False, config: Config = SMALL) -> Evaluation:
+    return evaluate(model, config, torch.device("cpu"), deterministic=deterministic)
+
+
+def evaluation_by_hand(player: str = "proxy") -> Evaluation:
+    """Two games of 40 steps with two lives each."""
+    lives = lives_of((0, 10, 3, 1, True), (0, 30, 0, 0, True), (1, 20, 0, 2, True), (1, 20, 1, 0, False))
+    settings = {"games": 2, "steps": 40, "seed": 0, "deterministic": True, "device": "cpu"}
+    return Evaluation(player, "1", {"update": 1, "timesteps": 2}, settings, {}, figures(lives))

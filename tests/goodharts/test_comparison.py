@@ -1,0 +1,174 @@
+"""Comparison: one table and one picture of all players, from models or from the JSON of evaluations."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.image import imread
+
+from goodharts.cli.main import main
+from goodharts.evaluation.evaluate import Evaluation
+from goodharts.evaluation.figures import figures
+from goodharts.evaluation.picture import draw_comparison
+from goodharts.evaluation.report import comparison
+from goodharts.evaluation.results import as_json, read_results
+from parity.console import open_console
+from parity.errors import UsageError
+from tests.goodharts.evaluated import evaluation_by_hand, lives_of, write_models
+from tests.mutations import WRONG, altered, damaged, said_or_read
+
+
+def nobody_ate() -> Evaluation:
+    """One game of chance, in which there was neither a meal nor a second game to compare with."""
+    settings = {"games": 1, "steps": 40, "seed": 0, "deterministic": False, "device": "cpu"}
+    return Evaluation("random", "1", None, settings, {}, figures(lives_of((0, 40, 0, 0, False))))
+
+
+BOTH = [evaluation_by_hand(), nobody_ate()]
+
+
+def test_the_table_has_each_player_its_interval_and_what_was_published() -> None:
+    console = open_console()
+    with console.capture() as caught:
+        console.print(comparison(BOTH))
+    assert [" ".join(row.split()) for row in caught.get().splitlines()] == [
+        "energy/1k steps efficiency survival deaths/1k food/1k poison/1k",
+        "proxy -35.0 58.3% 20.0 37.50 50.0 37.5",
+        "95%: low -85.0 50.0% 20.0 25.00 25.0 25.0",
+        "95%: high +15.0 75.0% 20.0 50.00 75.0 50.0",
+        "published -58.7 23.8% 29.0 34.43 79.2 64.0",
+        "random -10.0 – 40.0 0.00 0.0 0.0",
+        "95%: low – – – – – –",
+        "95%: high – – – – – –",
+    ]
+
+
+# The picture
+
+
+def test_the_picture_shows_what_differs(tmp_path: Path) -> None:
+    pictures = []
+    for player in ("proxy", "ground_truth"):  # of which other figures were published
+        draw_comparison([evaluation_by_hand(player)], tmp_path / "a.png")
+        pictures.append(imread(tmp_path / "a.png"))
+    one, other = (np.split(picture[: len(picture) // 2 * 2], 2) for picture in pictures)
+    for half in (0, 1):
+        assert not np.array_equal(one[half], other[half])
+
+
+@pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.PDF", b"%PDF")])
+def test_the_picture_is_of_the_kind_that_its_name_says(name: str, begins: bytes, tmp_path: Path) -> None:
+    draw_comparison(BOTH, tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+# The files
+
+
+def test_evaluations_are_read_as_they_were_written(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(as_json(BOTH))
+    read = read_results(tmp_path / "a.json")
+    assert read[0] == BOTH[0]
+    assert as_json(read) == as_json(BOTH)  # nan, which is never equal to itself, included
+
+
+GOOD = as_json(BOTH)
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_wrong_file_is_one_sentence_or_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    path = tmp_path_factory.mktemp("wrong") / "a.json"
+    tree: Any = data.draw(altered(json.loads(GOOD), WRONG))
+    path.write_text(json.dumps(tree))
+    said_or_read(lambda: shown(path))
+    path.write_bytes(data.draw(damaged(GOOD.encode())))
+    said_or_read(lambda: shown(path))
+
+
+def shown(path: Path) -> None:
+    """Whatever is read can also be shown and written."""
+    read = read_results(path)
+    with open_console().capture():
+        open_console().print(comparison(read))
+    as_json(read)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "fault"),
+    [
+        (("format",), 2, "it is of format 2, not 1"),
+        (("evaluations",), {}, "it holds no evaluations"),
+        (("evaluations", 0, "player"), "me", "its player is 'me', none of ground_truth, .*, random"),
+        (("evaluations", 0, "settings", "games"), "2", "its settings are not games, steps, seed"),
+        (("evaluations", 0, "figures", "lives"), -1, "its lives are -1, no count"),
+        (("evaluations", 0, "figures", "survival"), 3, "its survival has not mean, low and high"),
+        (("evaluations", 0, "figures", "survival", "low"), "3", "its survival is '3', no number"),
+        (("evaluations", 0, "world"), [], "its world or its model is not told in whole numbers"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(place: tuple[Any, ...], value: object, fault: str, tmp_path: Path) -> None:
+    tree = json.loads(GOOD)
+    *way, last = place
+    inner = tree
+    for step in way:
+        inner = inner[step]
+    inner[last] = value
+    (tmp_path / "a.json").write_text(json.dumps(tree))
+    with pytest.raises(UsageError, match=f"a.json cannot be read: {fault}.*; name a file that `goodharts evaluate"):
+        read_results(tmp_path / "a.json")
+
+
+# The command
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, in which commands run, with models and the JSON of two evaluations."""
+    monkeypatch.chdir(tmp_path)
+    write_models(tmp_path / "mine", "proxy", "ground_truth")
+    (tmp_path / "one.json").write_text(as_json(BOTH[:1]))
+    (tmp_path / "other.json").write_text(as_json(BOTH[1:]))
+    return tmp_path
+
+
+def test_models_that_there_are_play_and_chance_does_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--games", "4", "--steps", "40", "--deterministic", "--json", "all.json", "--picture", "all.png"]
+    assert main(["compare", "--models", "mine", *flags]) == 0
+    assert [each.player for each in read_results(folder / "all.json")] == ["ground_truth", "proxy", "random"]
+    assert "proxy: 4 games of 40 steps, likeliest actions" in capsys.readouterr().out
+    assert imread(folder / "all.png").shape[2] == 4
+
+
+def test_files_of_evaluations_are_compared_as_they_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "one.json", "other.json", "--json", "-"]) == 0
+    said = capsys.readouterr()
+    assert said.out == as_json(BOTH)
+    assert "published" in said.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [
+        ("one.json --games 3", "files of evaluations are read as they are: leave --games out"),
+        ("one.json --deterministic", "leave --deterministic out"),
+        ("one.json --models mine", "leave --models out"),
+        ("--picture a.txt", "--picture must end in .png or .svg or .pdf, got 'a.txt'"),
+        ("--picture /no/such/folder/a.png", "cannot write /no/such/folder/a.png"),
+        ("--steps 0", "--steps: it must be a whole number from 1 to"),
+        ("--models nowhere", "There is no model in nowhere, such as nowhere/ppo_ground_truth.pth: train them with"),
+        ("nothing.json", "There is no file nothing.json: write one with `goodharts evaluate --json nothing.json`"),
+        ("empty.json", "empty.json holds no evaluation: name files"),
+    ],
+)
+def test_a_mistake_is_one_sentence(flags: str, fault: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty.json").write_text(as_json([]))
+    with pytest.raises(SystemExit) as caught:
+        main(["compare", *flags.split()])
+    said = capsys.readouterr()
+    assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert fault in said.err

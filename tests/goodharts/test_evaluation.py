@@ -1,0 +1,393 @@
+"""Evaluation (G6, G11): lives that are the same whatever is played beside them, and figures of lives."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from goodharts.cli.evaluations import written
+from goodharts.cli.main import main
+from goodharts.config import Config
+from goodharts.evaluation.evaluate import Evaluation, world_of
+from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
+from goodharts.evaluation.lives import Lives
+from goodharts.evaluation.play import CPU_CREW, play
+from goodharts.evaluation.players import action_keys, chances, drawn, likeliest, random_player, trained_player
+from goodharts.evaluation.report import as_sentence, as_table
+from goodharts.evaluation.results import as_json
+from goodharts.models import write_model
+from goodharts.rules import DEFAULT_MODES, FOOD, MODES, POISON
+from goodharts.torch_env.env import Games
+from goodharts.torch_env.random import game_keys
+from parity.console import open_console
+from tests.goodharts.evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
+
+STEPS = 100
+
+
+def same(one: Lives, other: Lives) -> bool:
+    return all(np.array_equal(getattr(one, field.name), getattr(other, field.name)) for field in fields(Lives))
+
+
+# What lives say together
+
+
+def test_G11_the_figures_of_lives_made_by_hand() -> None:
+    lives = lives_of((0, 10, 3, 1, True), (0, 30, 0, 0, True), (1, 20, 0, 2, True), (1, 20, 1, 0, False))
+    found = figures(lives)
+    assert {name: value for name, value in found.items() if name not in FIGURES} == {
+        "games": 2,
+        "steps": 80,
+        "lives": 4,
+        "deaths": 3,
+        "lives_still_going_on": 1,
+    }
+    means = {name: found[name]["mean"] for name in FIGURES}
+    assert means == pytest.approx(
+        {
+            "energy_per_1000_steps": 1000 * (4 * 1.0 - 3 * 2.0 - 80 * 0.01) / 80,
+            "efficiency": (0.75 + 0.0 + 1.0) / 3,  # the life that ate nothing is left out
+            "survival": 80 / 4,  # the one still going on counts as its 20 steps
+            "deaths_per_1000_steps": 1000 * 3 / 80,
+            "food_per_1000_steps": 1000 * 4 / 80,
+            "poison_per_1000_steps": 1000 * 3 / 80,
+            "pooled_efficiency": 4 / 7,
+            "ate_nothing": 1 / 4,
+            "censored": 1 / 4,
+        }
+    )
+
+
+def test_G11_where_nobody_ate_there_is_no_efficiency() -> None:
+    found = figures(lives_of((0, 100, 0, 0, True), (1, 100, 0, 0, True)))
+    assert math.isnan(found["efficiency"]["mean"])
+    assert math.isnan(found["pooled_efficiency"]["low"])
+    assert found["ate_nothing"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+
+
+def test_one_game_has_no_interval() -> None:
+    survival = figures(lives_of((0, 10, 1, 1, True), (0, 30, 0, 3, True)))["survival"]
+    assert survival["mean"] == 20
+    assert math.isnan(survival["low"])
+    assert math.isnan(survival["high"])
+
+
+def test_intervals_are_those_of_a_bootstrap_over_games() -> None:
+    rng = np.random.default_rng(1)
+    games = np.arange(40).repeat(rng.integers(1, 9, size=40)).tolist()
+    rows = [(game, int(rng.integers(1, 50)) + game, 1, 0, True) for game in games]
+    found = figures(lives_of(*rows))["survival"]
+    steps, lives = (np.bincount([row[0] for row in rows], weights) for weights in ([row[1] for row in rows], None))
+    expected = stats.bootstrap(
+        (steps, lives),
+        lambda steps, lives, axis: steps.sum(axis) / lives.sum(axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), rel=0.02)
+    assert found["high"] - found["low"] > 0.1 * found["mean"]
+
+
+life = st.tuples(st.integers(1, 900), st.integers(0, 9), st.integers(0, 9), st.booleans())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(life, min_size=1, max_size=4), min_size=2, max_size=4))
+def test_G11_figures_hold_together(games: list[list[tuple[int, int, int, bool]]]) -> None:
+    rows = [(game, *row) for game, lives in enumerate(games) for row in lives]
+    found = figures(lives_of(*rows))
+    rates = {name: found[name]["mean"] for name in FIGURES}
+    assert rates["energy_per_1000_steps"] == pytest.approx(
+        rates["food_per_1000_steps"] - 2 * rates["poison_per_1000_steps"] - 10
+    )
+    assert found["lives"] * rates["survival"] == pytest.approx(found["steps"])
+    assert found["lives"] == found["deaths"] + found["lives_still_going_on"]
+    for name in ("efficiency", "pooled_efficiency", "ate_nothing", "censored"):
+        if not math.isnan(rates[name]):
+            assert 0 <= found[name]["low"] <= found[name]["high"] <= 1
+    again = figures(lives_of(*reversed(rows)))
+    for name in FIGURES:
+        assert again[name] == pytest.approx(found[name], nan_ok=True)
+
+
+def test_what_was_published_holds_together_too() -> None:
+    assert tuple(PUBLISHED) == DEFAULT_MODES
+    for figure in PUBLISHED.values():
+        energy, efficiency, survival, deaths, food, poison = (figure[name] for name in TABLE)
+        assert energy == pytest.approx(food - 2 * poison - 10, abs=0.2)
+        assert 0 < efficiency < 1
+        assert deaths * survival <= 1000
+
+
+# Lives
+
+
+def plainly_lived(games: int, steps: int, seed: int) -> list[tuple[int, int, int, int, bool]]:
+    """The lives of the random player, kept in the plainest way."""
+    world = Games(MODES["ground_truth"], games, evaluating=True)
+    keys = game_keys(seed, games)
+    world.start(keys)
+    chance = chances(action_keys(keys), 0, steps)
+    now = [(0, 0, 0)] * games
+    over = []
+    for step in range(steps):
+        outcome = world.step((8 * chance[step]).long())
+        eaten, is_dead = outcome.eaten.tolist(), outcome.terminated.tolist()
+        for game, (lived, food, poison) in enumerate(now):
+            now[game] = lived + 1, food + (eaten[game] == FOOD), poison + (eaten[game] == POISON)
+            if is_dead[game]:
+                over.append((game, *now[game], True))
+                now[game] = 0, 0, 0
+                world.respawn(torch.tensor([game]))
+    over += [(game, *now[game], False) for game in range(games) if now[game][0]]
+    return sorted(over, key=lambda row: row[0])
+
+
+def test_G11_lives_are_what_happened() -> None:
+    expected = lives_of(*plainly_lived(6, 210, seed=5))
+    assert expected.died.sum() > 6
+    assert same(play(random_player(), 6, 210, seed=5), expected)
+
+
+def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
+    lives = play(random_player(), 150, 230)
+    assert np.bincount(lives.game, lives.steps).tolist() == [230] * 150
+    assert lives.steps.min() >= 1
+    assert (lives.energy[lives.died] <= -1000).all()
+    assert (lives.energy[~lives.died] > -1000).all()
+    assert lives.game.tolist() == sorted(lives.game)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("kind", ["mlp", "cnn"])
+def test_a_game_is_the_same_however_many_are_played(kind: str, deterministic: bool) -> None:
+    player = trained_player(small_model(kind=kind), torch.device("cpu"))
+    steps = STEPS if kind == "mlp" else 30
+    alone, few, many = (
+        play(player, games, steps, seed=3, deterministic=deterministic) for games in (8, 64, CPU_CREW + 2)
+    )
+    assert len(alone) >= 8
+    assert same(few.of_first(8), alone)
+    assert same(many.of_first(64), few)
+
+
+def test_threads_change_nothing() -> None:
+    player = trained_player(small_model(kind="cnn"), torch.device("cpu"))
+    threads = torch.get_num_threads()
+    played = []
+    try:
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            played.append(play(player, CPU_CREW + 1, 20))
+            assert torch.get_num_threads() == number
+    finally:
+        torch.set_num_threads(threads)
+    assert same(*played)
+
+
+def test_another_seed_gives_other_lives() -> None:
+    assert not same(play(random_player(), 8, STEPS, seed=1), play(random_player(), 8, STEPS, seed=2))
+
+
+def test_the_likeliest_actions_need_no_chance_and_drawn_ones_do() -> None:
+    player = trained_player(small_model(), torch.device("cpu"))
+    drawn_lives, likeliest_lives = (play(player, 8, STEPS, deterministic=how) for how in (False, True))
+    assert not same(drawn_lives, likeliest_lives)
+
+
+def test_whoever_is_told_of_steps_hears_of_all_that_were_asked_for() -> None:
+    told: list[int] = []
+    play(random_player(), CPU_CREW + 2, 70, advanced=told.append)
+    assert sum(told) == (CPU_CREW + 2) * 70
+
+
+# Choices
+
+
+def test_the_lowest_of_the_likeliest_actions_is_taken() -> None:
+    logits = torch.tensor([[0.0, 2, 2, 1, 2, 0, 0, 0], [1.0] * 8, [0.0, 0, 0, 0, 0, 0, 0, 1]])
+    assert likeliest(logits).tolist() == [1, 0, 7]
+
+
+def test_actions_are_drawn_as_likely_as_the_policy_says() -> None:
+    shares = torch.tensor([0.5, 0.125, 0, 0.125, 0.25, 0, 0, 0])
+    chance = (torch.arange(1000) + 0.5) / 1000
+    counts = torch.bincount(drawn(shares.log().expand(1000, 8), chance), minlength=8)
+    assert counts.tolist() == [500, 125, 0, 125, 250, 0, 0, 0]
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-50, 50, width=32), min_size=8, max_size=8))
+def test_the_highest_chance_there_is_still_draws_an_action(logits: list[float]) -> None:
+    assert 0 <= int(drawn(torch.tensor([logits]), torch.tensor([1 - 2**-24]))) < 8
+
+
+def test_chances_have_addresses() -> None:
+    keys = action_keys(game_keys(9, 20))
+    whole = chances(keys, 0, 50)
+    assert torch.equal(whole[30:40], chances(keys, 30, 10))
+    assert torch.equal(whole[:, 4:7], chances(keys[4:7], 0, 50))
+    assert float(whole.min()) >= 0
+    assert float(whole.max()) < 1
+    assert len(torch.unique(whole)) > 990
+    assert stats.kstest(whole.flatten().numpy(), "uniform").pvalue > 0.001
+
+
+# One evaluation
+
+
+def test_an_evaluation_is_bit_for_bit_reproducible() -> None:
+    assert as_json([evaluated(small_model(), deterministic=True)]) == as_json(
+        [evaluated(small_model(), deterministic=True)]
+    )
+
+
+def test_chance_is_never_deterministic() -> None:
+    one, other = evaluated(None), evaluated(None, deterministic=True)
+    assert one == other
+    assert (one.player, one.model) == ("random", None)
+
+
+def test_a_model_lives_in_the_world_that_it_was_trained_in() -> None:
+    model = small_model(world={"poison_interestingness": 0.9, "start_energy": 0.25})
+    config = Config().over({"evaluation": {"food": 5}, "world": {"start_energy": 2.0}}, "a test")
+    world = world_of(model, config)
+    assert (world.poison_interest, world.start_energy, world.evaluation_food) == (900, 250, 5)
+    assert world_of(None, config).start_energy == 2000
+
+
+def test_the_table_has_every_figure_beside_the_published_one() -> None:
+    console = open_console()
+    with console.capture() as caught:
+        console.print(as_table(evaluation_by_hand()))
+        console.print(as_sentence(evaluation_by_hand()))
+    *rows, sentence = caught.get().splitlines()
+    cells = [" ".join(row.split()) for row in rows]
+    assert cells == [
+        "proxy mean 95% interval published",
+        "energy/1k steps -35.0 [-85.0, +15.0] -58.7",
+        "efficiency 58.3% [50.0%, 75.0%] 23.8%",
+        "survival 20.0 [20.0, 20.0] 29.0",
+        "deaths/1k 37.50 [25.00, 50.00] 34.43",
+        "food/1k 50.0 [25.0, 75.0] 79.2",
+        "poison/1k 37.5 [25.0, 50.0] 64.0",
+        "pooled efficiency 57.1% [33.3%, 75.0%] –",
+        "lives that ate nothing 25.0% [0.0%, 50.0%] –",
+        "lives still going on 25.0% [0.0%, 50.0%] –",
+    ]
+    assert sentence == (
+        "proxy: 2 games of 40 steps, likeliest actions; 4 lives, of which 3 ended in death and 1 were still going on."
+    )
+
+
+# The command
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two models in ``models``, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    write_models(tmp_path / "models", "proxy", "ground_truth")
+    return tmp_path
+
+
+SIZE = ("--games", "4", "--steps", "40")
+
+
+def test_the_command_evaluates_models_and_chance(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["evaluate", "--mode", "proxy,random,ground_truth,proxy", *SIZE, "--json", "figures.json", "--seed", "3"])
+        == 0
+    )
+    out = capsys.readouterr().out
+    assert "proxy: 4 games of 40 steps, drawn actions" in out
+    content = json.loads((models / "figures.json").read_text(), parse_constant=pytest.fail)
+    found = content["evaluations"]
+    assert [each["player"] for each in found] == ["proxy", "random", "ground_truth"]
+    trained = {"update": 7, "timesteps": 4000}
+    assert [each["model"] for each in found] == [trained, None, trained]
+    assert found[0]["settings"] == {"games": 4, "steps": 40, "seed": 3, "deterministic": False, "device": "cpu"}
+    assert found[0]["rules"] == "1"
+    assert found[0]["world"]["poison_energy"] == -2000
+    assert found[0]["figures"]["steps"] == 160
+    assert set(found[0]["figures"]) > set(FIGURES)
+    assert found[0]["published"]["survival"] == 29.0
+    assert found[1]["published"] is None
+
+
+def test_json_on_standard_output_is_alone_there(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--mode", "proxy", *SIZE, "--deterministic", "--json", "-"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["evaluations"][0]["settings"]["deterministic"] is True
+    assert "likeliest actions" in said.err
+
+
+def test_a_model_may_lie_anywhere_and_says_its_mode_itself(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_model(models / "mine.pth", small_model("ground_truth_handhold"))
+    assert main(["evaluate", "--model", "mine.pth", *SIZE]) == 0
+    assert "ground_truth_handhold: 4 games" in capsys.readouterr().out
+
+
+def test_the_configuration_says_what_flags_do_not(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (models / "config.toml").write_text("[evaluation]\ngames = 3\nsteps = 50\n")
+    assert main(["evaluate", "--mode", "random", "--steps", "20"]) == 0
+    assert "random: 3 games of 20 steps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [
+        ("--mode proxi", "there is no mode 'proxi': choose from ground_truth, .* all and random"),
+        ("--mode proxy,", "there is no mode ''"),
+        ("--games 0", "--games: it must be a whole number from 1 to"),
+        ("--steps many", "--steps: it must be a whole number from 1 to"),
+        ("--seed -1", "--seed: it must be a whole number from 0 to"),
+        ("--device tpu", "--device: it must be auto, cpu, cuda"),
+        ("--json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
+        ("--mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train`"),
+        ("--model models/ppo_proxy.pth --mode ground_truth", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
+        ("--model models/ppo_proxy.pth --mode all", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
+        ("--model config.toml", "config.toml cannot be read: it is no zip archive"),
+        ("--mode proxy --device cuda:9", "There is no device cuda:9 here"),
+    ],
+)
+def test_a_mistake_is_one_sentence_before_anything_is_played(
+    flags: str, fault: str, models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (models / "config.toml").write_text("[evaluation]\ngames = 3\n")
+    with pytest.raises(SystemExit) as caught:
+        main(["evaluate", *flags.split()])
+    said = capsys.readouterr()
+    assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert re.search(fault, said.err)
+
+
+def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> None:
+    def interrupted() -> Iterator[Evaluation]:
+        yield evaluation_by_hand()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        written(interrupted(), str(tmp_path / "figures.json"))
+    assert len(json.loads((tmp_path / "figures.json").read_text())["evaluations"]) == 1
+
+
+def test_a_player_that_fails_ends_all_crews() -> None:
+    player = random_player()
+
+    def failing(codes: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("no memory")
+
+    with pytest.raises(RuntimeError, match="no memory"):
+        play(replace(player, logits=failing), 3 * CPU_CREW, 10**6)
