@@ -21,10 +21,10 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from hackmatrix import RULES_VERSION, __version__
-from hackmatrix.render.display import has_display
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.world import WORLD
 from parity.errors import ParityError
+from worldkit.render.display import has_display
 
 CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 PROBE_SECONDS = 180.0

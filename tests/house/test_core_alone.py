@@ -9,6 +9,7 @@ BLOCKED = [
     "dash",
     "gymnasium",
     "gymnax",
+    "imageio_ffmpeg",
     "moviepy",
     "pygame",
     "sb3_contrib",

@@ -18,7 +18,7 @@ def draw(state: State) -> pygame.Surface:
     return picture
 
 
-def window_of(fps: float = FAST) -> Window:
+def window_of(fps: float = FAST) -> Window[State]:
     return Window(draw, "a world", fps)
 
 
@@ -100,3 +100,12 @@ def test_without_a_display_the_log_says_so_and_play_goes_on(
     assert [record.message for record in caplog.records] == [
         "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
     ]
+
+
+def test_keys_are_told_once_and_in_their_order() -> None:
+    with window_of() as window:
+        window.show(STATE)
+        for key in (pygame.K_SPACE, pygame.K_q, pygame.K_SPACE):
+            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
+        assert window.pressed() == [pygame.K_SPACE, pygame.K_q, pygame.K_SPACE]
+        assert window.pressed() == []

@@ -3,23 +3,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from goodharts.render.signs import POISON_COLOUR, draw_food, draw_poison
 from goodharts.render.surroundings import around, grid_of
 from goodharts.rules import EMPTY, FOOD, POISON, REACH, SIZE
 from parity import State
 from worldkit.render._pygame import pygame
-from worldkit.render.pen import Colour, Pen, pixels
+from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, TEXT, Colour
+from worldkit.render.pen import Pen, pixels
 
 WIDTH, HEIGHT = 900, 560
 """Pixels of every picture."""
 
-GROUND: Colour = (15, 18, 25)
-FLOOR: Colour = (27, 32, 43)
 LINE: Colour = (44, 52, 67)
-TEXT: Colour = (222, 227, 236)
-MUTED: Colour = (128, 138, 156)
-AGENT: Colour = (94, 224, 214)
-FOOD_COLOUR: Colour = (116, 222, 130)
-POISON_COLOUR: Colour = (240, 98, 120)
 
 _TOP = 24
 _MAP_LEFT, _DOT = 24, 4
@@ -36,7 +31,7 @@ def draw_picture(state: State) -> NDArray[np.uint8]:
 
 
 def draw_surface(state: State) -> pygame.Surface:
-    """The same as a surface. Food is round and poison pointed, so that colours need not tell them apart.
+    """The same as a surface. Food is a disk and poison a cross, so that colours need not tell them apart.
 
     A frame marks what the agent sees, in the torus on the left as in its surroundings on the right.
     """
@@ -48,12 +43,10 @@ def draw_surface(state: State) -> pygame.Surface:
 
 
 def _draw_item(pen: Pen, centre: tuple[float, float], radius: float, kind: int) -> None:
-    x, y = centre
     if kind == FOOD:
-        pen.circle(centre, radius, FOOD_COLOUR)
+        draw_food(pen, centre, radius)
     elif kind == POISON:
-        tips = ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0))
-        pen.polygon([(x + 1.25 * radius * dx, y + 1.25 * radius * dy) for dx, dy in tips], POISON_COLOUR)
+        draw_poison(pen, centre, radius)
 
 
 def _draw_map(pen: Pen, state: State) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hackmatrix.render import board_model, draw_text
-from hackmatrix.render.display import has_display
 from hackmatrix.rules import ACTIONS, NUM_STAGES
 from hackmatrix.world import ENGINES
 from parity.arguments import SEED, STEPS, Parser, Real
 from parity.errors import UsageError
 from worldkit.cli.train_sb3 import require_sb3
+from worldkit.render.display import has_display
 
 if TYPE_CHECKING:
     from hackmatrix.gym_env import HackMatrixEnv

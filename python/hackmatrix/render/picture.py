@@ -10,7 +10,8 @@ from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
 from worldkit.render._pygame import pygame
-from worldkit.render.pen import Colour, Pen, Point, pixels
+from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, Colour, mix
+from worldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 900, 640
 """Pixels of every picture."""
@@ -20,16 +21,9 @@ _LEFT, _TOP = 34, 14
 _PANEL_LEFT = 652
 _PANEL_RIGHT = WIDTH - 24
 
-_GROUND = (15, 18, 25)
-_FLOOR = (27, 32, 43)
 _SIPHONED_FLOOR = (20, 24, 32)
 _HATCH = (44, 52, 67)
-_TEXT = (222, 227, 236)
-_MUTED = (128, 138, 156)
-_DARK = (16, 18, 24)
-_OFF = (36, 42, 55)
 _OFF_TEXT = (70, 79, 97)
-_PLAYER = (94, 224, 214)
 _CREDITS = (238, 197, 82)
 _ENERGY = (98, 190, 250)
 _PICKUP = (178, 160, 255)
@@ -68,14 +62,14 @@ def draw_surface(model: BoardModel) -> pygame.Surface:
     Row 5 is on top (A1). As in O4, question blocks do not tell what they hold, nor unsiphoned blocks what lies
     under them; hidden cryptogs, and the types of transmissions without SHOW, are faint.
     """
-    pen = Pen.on((WIDTH, HEIGHT), _GROUND)
+    pen = Pen.on((WIDTH, HEIGHT), GROUND)
     for cell in model.cells:
         rows, cols = cell_area(cell.row, cell.col)
         _draw_cell(pen.moved(cols.start, rows.start), cell)
     for number in range(SIZE):
         rows, cols = cell_area(number, number)
-        pen.text(str(number), (_LEFT / 2, rows.start + _CELL / 2), 17, _MUTED)
-        pen.text(str(number), (cols.start + _CELL / 2, _TOP + SIZE * _CELL + 16), 17, _MUTED)
+        pen.text(str(number), (_LEFT / 2, rows.start + _CELL / 2), 17, MUTED)
+        pen.text(str(number), (cols.start + _CELL / 2, _TOP + SIZE * _CELL + 16), 17, MUTED)
     _draw_panel(pen, model)
     return pen.finished()
 
@@ -86,7 +80,7 @@ def draw_surface(model: BoardModel) -> pygame.Surface:
 def _draw_cell(pen: Pen, cell: Cell) -> None:
     """Fixtures fill a cell; who stands there is above the middle, what lies there along the lower edge."""
     occupied = cell.player or cell.enemy is not None or cell.transmission is not None
-    pen.box((1, 1), (_CELL - 2, _CELL - 2), _SIPHONED_FLOOR if cell.siphoned else _FLOOR, radius=6)
+    pen.box((1, 1), (_CELL - 2, _CELL - 2), _SIPHONED_FLOOR if cell.siphoned else FLOOR, radius=6)
     if cell.block:
         _draw_block(pen, cell, occupied)
     elif cell.siphoned:
@@ -119,11 +113,11 @@ def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     assert cell.block is not None
     fill, edge = _BLOCKS[cell.block.type]
     if cell.siphoned:
-        fill, edge = _mix(fill, _SIPHONED_FLOOR, 0.75), _mix(edge, _SIPHONED_FLOOR, 0.5)
-    text = _mix(edge, _TEXT, 0.35 if cell.siphoned else 0.7)
+        fill, edge = mix(fill, _SIPHONED_FLOOR, 0.75), mix(edge, _SIPHONED_FLOOR, 0.5)
+    text = mix(edge, TEXT, 0.35 if cell.siphoned else 0.7)
     pen.box((4, 4), (_CELL - 8, _CELL - 8), fill, radius=8)
     if cell.siphoned:
-        _draw_hatch(pen, _mix(fill, edge, 0.3))
+        _draw_hatch(pen, mix(fill, edge, 0.3))
     pen.box((4, 4), (_CELL - 8, _CELL - 8), edge, width=2, radius=8)
     is_question = cell.block.type == "question"
     label = HIDDEN_CONTENT if is_question else str(cell.block.content)
@@ -132,12 +126,12 @@ def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     else:
         pen.text(label, (49, 49), 26 if cell.block.type == "program" else 46, text, fit=78)
     if cell.block.spawn_count and not is_question:
-        colour = _mix(_SPAWN, fill, 0.6) if cell.siphoned else _SPAWN
+        colour = mix(_SPAWN, fill, 0.6) if cell.siphoned else _SPAWN
         pen.text(f"+{cell.block.spawn_count}", (89, 17), 21, colour, align="right")
 
 
 def _draw_exit(pen: Pen, occupied: bool) -> None:
-    pen.box((4, 4), (_CELL - 8, _CELL - 8), _mix(_EXIT, _FLOOR, 0.82), radius=8)
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), mix(_EXIT, FLOOR, 0.82), radius=8)
     pen.box((4, 4), (_CELL - 8, _CELL - 8), _EXIT, width=3, radius=8)
     pen.text(EXIT, (49, 70 if occupied else 42), 17 if occupied else 28, _EXIT)
 
@@ -145,13 +139,13 @@ def _draw_exit(pen: Pen, occupied: bool) -> None:
 def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
     """A disk with a hole: a data siphon."""
     pen.polygon(_regular(centre, radius, 6), _PICKUP)
-    pen.polygon(_regular(centre, radius * 0.62, 6), _FLOOR)
+    pen.polygon(_regular(centre, radius * 0.62, 6), FLOOR)
     pen.polygon(_regular(centre, radius * 0.34, 6), _PICKUP)
 
 
 def _draw_siphon_center(pen: Pen, centre: Point) -> None:
-    pen.circle(centre, 7, _MUTED, 2)
-    pen.circle(centre, 2.5, _MUTED)
+    pen.circle(centre, 7, MUTED, 2)
+    pen.circle(centre, 2.5, MUTED)
 
 
 def _draw_amounts(pen: Pen, cell: Cell) -> None:
@@ -165,7 +159,7 @@ def _draw_amounts(pen: Pen, cell: Cell) -> None:
 
 def _draw_coin(pen: Pen, centre: Point, radius: float) -> None:
     pen.circle(centre, radius, _CREDITS)
-    pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), _DARK)
+    pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), DARK)
 
 
 def _draw_bolt(pen: Pen, centre: Point, radius: float) -> None:
@@ -174,14 +168,14 @@ def _draw_bolt(pen: Pen, centre: Point, radius: float) -> None:
 
 
 def _draw_last_known(pen: Pen) -> None:
-    faint = _mix(_ENEMIES["cryptog"], _FLOOR, 0.35)
+    faint = mix(_ENEMIES["cryptog"], FLOOR, 0.35)
     pen.text(LAST_KNOWN.upper(), (19, 18), 20, faint)
 
 
 def _draw_player(pen: Pen) -> None:
-    pen.circle((49, 37), 25, _mix(_PLAYER, _FLOOR, 0.65))
-    pen.circle((49, 37), 21, _PLAYER)
-    pen.text(PLAYER, (49, 36), 32, _DARK)
+    pen.circle((49, 37), 25, mix(AGENT, FLOOR, 0.65))
+    pen.circle((49, 37), 21, AGENT)
+    pen.text(PLAYER, (49, 36), 32, DARK)
 
 
 def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
@@ -195,17 +189,17 @@ def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
 
 def _draw_enemy_plainly(pen: Pen, enemy: Enemy) -> None:
     colour = _ENEMIES[enemy.type]
-    pen.polygon(_shape(enemy.type, (49, 33), 29), _DARK)
+    pen.polygon(_shape(enemy.type, (49, 33), 29), DARK)
     pen.polygon(_shape(enemy.type, (49, 33), 26), colour)
-    pen.text(ENEMY_LETTERS[enemy.type], (49, 35), 27, _DARK)
+    pen.text(ENEMY_LETTERS[enemy.type], (49, 35), 27, DARK)
     for pip in range(enemy.hp):
         x = 49 + 11 * (pip - (enemy.hp - 1) / 2)
-        pen.circle((x, 59), 5, _DARK)
+        pen.circle((x, 59), 5, DARK)
         pen.circle((x, 59), 4, colour)
     if enemy.stunned:
         _draw_star(pen, (17, 40), 9)
     if enemy.disabled_turns:
-        pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, _TEXT, align="right", fit=19)
+        pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, TEXT, align="right", fit=19)
 
 
 def _draw_star(pen: Pen, centre: Point, radius: float) -> None:
@@ -215,12 +209,12 @@ def _draw_star(pen: Pen, centre: Point, radius: float) -> None:
 
 def _draw_transmission(pen: Pen, coming: Transmission) -> None:
     """Its type is told by colour and letter, both faint while the player does not know it."""
-    colour = _mix(_ENEMIES[coming.type], _MUTED if coming.type_hidden else _FLOOR, 0.6 if coming.type_hidden else 0.1)
+    colour = mix(_ENEMIES[coming.type], MUTED if coming.type_hidden else FLOOR, 0.6 if coming.type_hidden else 0.1)
     for part in range(12):
         start = part * math.pi / 6
         pen.arc((49, 35), 25, (start, start + math.pi / 10), colour, 2.5)
-    pen.text(str(coming.turns_remaining), (49, 36), 30, _TEXT, fit=36)
-    letter = _mix(colour, _FLOOR, 0.4) if coming.type_hidden else colour
+    pen.text(str(coming.turns_remaining), (49, 36), 30, TEXT, fit=36)
+    letter = mix(colour, FLOOR, 0.4) if coming.type_hidden else colour
     pen.text(ENEMY_LETTERS[coming.type], (82, 57), 22, letter)
 
 
@@ -241,11 +235,6 @@ def _regular(centre: Point, radius: float, corners: int) -> list[Point]:
     return [(centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)) for angle in angles]
 
 
-def _mix(colour: Colour, other: Colour, share: float) -> Colour:
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(colour, other, strict=True))
-    return red, green, blue
-
-
 # ---------------------------------------------------------------------------------------------- the status
 
 
@@ -263,7 +252,7 @@ _PANEL_WIDTH = _PANEL_RIGHT - _PANEL_LEFT
 
 
 def _draw_stage(pen: Pen, model: BoardModel) -> None:
-    title, colour = f"Stage {model.stage} of {NUM_STAGES}", _TEXT
+    title, colour = f"Stage {model.stage} of {NUM_STAGES}", TEXT
     if model.won:
         title, colour = "Game won", _EXIT
     elif model.dead:
@@ -271,16 +260,16 @@ def _draw_stage(pen: Pen, model: BoardModel) -> None:
     pen.text(title, (0, 16), 32, colour, align="left")
     step = (_PANEL_WIDTH + 4) / NUM_STAGES
     for stage in range(1, NUM_STAGES + 1):
-        lit = _EXIT if stage < model.stage else _TEXT if stage == model.stage else _OFF
+        lit = _EXIT if stage < model.stage else TEXT if stage == model.stage else OFF
         pen.box((step * (stage - 1), 42), (step - 4, 8), lit, radius=3)
 
 
 def _draw_hearts(pen: Pen, model: BoardModel) -> None:
     for heart in range(MAX_HP):
-        _draw_heart(pen, (14 + 34 * heart, 14), 13, _HEART if heart < model.hp else _OFF)
-    pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, _MUTED, align="right")
+        _draw_heart(pen, (14 + 34 * heart, 14), 13, _HEART if heart < model.hp else OFF)
+    pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, MUTED, align="right")
     for point in range(MAX_ATTACK):
-        colour = _SPAWN if point < model.attack_damage else _OFF
+        colour = _SPAWN if point < model.attack_damage else OFF
         x = _PANEL_WIDTH - 48 + 18 * point
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
@@ -308,8 +297,8 @@ def _draw_numbers(pen: Pen, model: BoardModel) -> None:
     for line, (name, value) in enumerate(
         (("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn))
     ):
-        pen.text(name, (0, 10 + 22 * line), 20, _MUTED, align="left")
-        pen.text(value, (_PANEL_WIDTH, 10 + 22 * line), 23, _TEXT, align="right")
+        pen.text(name, (0, 10 + 22 * line), 20, MUTED, align="left")
+        pen.text(value, (_PANEL_WIDTH, 10 + 22 * line), 23, TEXT, align="right")
 
 
 def _draw_flags(pen: Pen, model: BoardModel) -> None:
@@ -321,8 +310,8 @@ def _draw_flags(pen: Pen, model: BoardModel) -> None:
 
 def _draw_programs(pen: Pen, owned: Sequence[str]) -> None:
     """Every program has its own place, in the order of table P: what is owned is lit."""
-    pen.text("Programs", (0, 8), 20, _MUTED, align="left")
-    pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, _MUTED, align="right")
+    pen.text("Programs", (0, 8), 20, MUTED, align="left")
+    pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")
     width = (_PANEL_WIDTH + 6) / 3
     for place, name in enumerate(PROGRAMS):
         row, col = divmod(place, 3)
@@ -334,8 +323,8 @@ def _draw_chip(pen: Pen, width: float, text: str, lit: Colour | None) -> None:
     if lit:
         pen.box((0, 0), (width, 23), lit, radius=5)
     else:
-        pen.box((0, 0), (width, 23), _OFF, width=1, radius=5)
-    pen.text(text, (width / 2, 12), 19, _DARK if lit else _OFF_TEXT)
+        pen.box((0, 0), (width, 23), OFF, width=1, radius=5)
+    pen.text(text, (width / 2, 12), 19, DARK if lit else _OFF_TEXT)
 
 
 def _draw_legend(pen: Pen) -> None:
@@ -343,4 +332,4 @@ def _draw_legend(pen: Pen) -> None:
     for place, (enemy_type, colour) in enumerate(_ENEMIES.items()):
         x = step * (place + 0.5)
         pen.polygon(_shape(enemy_type, (x, 12), 11), colour)
-        pen.text(enemy_type, (x, 34), 17, _MUTED)
+        pen.text(enemy_type, (x, 34), 17, MUTED)

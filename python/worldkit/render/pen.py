@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldkit.render._pygame import pygame
+from worldkit.render.colours import Colour
 
-Colour = tuple[int, int, int]
 Point = tuple[float, float]
 
 
@@ -65,6 +66,10 @@ class Pen:
         """A line."""
         pygame.draw.line(self.surface, colour, self.at(start), self.at(end), round(self.SCALE * width))
 
+    def path(self, points: Sequence[Point], colour: Colour, width: float = 1) -> None:
+        """A line through two points or more."""
+        pygame.draw.lines(self.surface, colour, False, [self.at(point) for point in points], round(self.SCALE * width))
+
     def arc(self, centre: Point, radius: float, angles: tuple[float, float], colour: Colour, width: float) -> None:
         """A part of a ring, between two angles in radians."""
         x, y = self.at((centre[0] - radius, centre[1] - radius))
@@ -79,6 +84,13 @@ class Pen:
             self.surface, colour, rectangle, round(self.SCALE * width), border_radius=round(self.SCALE * radius)
         )
 
+    def image(self, pixels: NDArray[np.uint8], corner: Point, size: float) -> None:
+        """Pixels (h, w, 3) as squares of a size, which is a multiple of half a pixel."""
+        side = round(self.SCALE * size)
+        large = np.ascontiguousarray(pixels if side == 1 else pixels.repeat(side, axis=0).repeat(side, axis=1))
+        height, width, _ = large.shape
+        self.surface.blit(pygame.image.frombuffer(large.data, (width, height), "RGB"), self.at(corner))
+
     def text(
         self, text: str, place: Point, size: int, colour: Colour, *, align: str = "centre", fit: float = math.inf
     ) -> float:
@@ -86,10 +98,10 @@ class Pen:
 
         Text wider than ``fit`` is written smaller. Returns the width.
         """
-        image = _font(self.SCALE * size).render(text, True, colour)
+        image = _written(text, self.SCALE * size, colour)
         if image.get_width() > self.SCALE * fit:
             smaller = int(self.SCALE * size * self.SCALE * fit / image.get_width())
-            image = _font(smaller).render(text, True, colour)
+            image = _written(text, smaller, colour)
         x, y = self.at(place)
         width, height = image.get_size()
         x -= {"left": 0.0, "centre": width / 2, "right": float(width)}[align]
@@ -97,8 +109,10 @@ class Pen:
         return width / self.SCALE
 
 
-def _font(size: int) -> pygame.font.Font:
-    return pygame.font.Font(None, size)
+@lru_cache(maxsize=1024)
+def _written(text: str, size: int, colour: Colour) -> pygame.Surface:
+    """Kept, since most texts stay as they are from picture to picture; a font would not outlive ``pygame.quit``."""
+    return pygame.font.Font(None, size).render(text, True, colour)
 
 
 def pixels(surface: pygame.Surface) -> NDArray[np.uint8]:

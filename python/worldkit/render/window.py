@@ -1,38 +1,41 @@
-"""A window on the screen that shows one state after another."""
+"""A window on the screen that shows one thing after another."""
 
 import logging
 import os
 from collections.abc import Callable
 from types import TracebackType
+from typing import Generic, Self, TypeVar
 
-from parity import State
 from parity.errors import ParityError
 from worldkit.render._pygame import pygame
+
+Shown = TypeVar("Shown")
 
 _LOGGER = logging.getLogger("worldkit")
 _NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
 
 
-class Window:
-    """Shows states in a window, at most ``fps`` in a second.
+class Window(Generic[Shown]):
+    """Shows states, or whatever can be drawn, in a window, at most ``fps`` in a second.
 
     The window opens with the first ``show``. A person may close it at any time: then it stays closed, and
-    ``show`` does nothing. Without a display the states are drawn where nobody sees them, and the log says so,
+    ``show`` does nothing. Without a display they are drawn where nobody sees them, and the log says so,
     as Gymnasium's own environments do. pygame has one window in a process, so use one ``Window`` at a time. A context
     manager closes it in the end.
 
     Args:
-        draw: the picture of a state, of one size for all.
+        draw: the picture of one, of one size for all.
         title: what the window is called.
-        fps: states a second, above 0; ``show`` waits as long as that takes.
+        fps: pictures a second, above 0; ``show`` waits as long as that takes.
     """
 
-    def __init__(self, draw: Callable[[State], pygame.Surface], title: str, fps: float) -> None:
+    def __init__(self, draw: Callable[[Shown], pygame.Surface], title: str, fps: float) -> None:
         self._draw = draw
         self._fps = fps
         self._title = title
         self._screen: pygame.Surface | None = None
         self._ended = False
+        self._keys: list[int] = []
         self._clock = pygame.time.Clock()
 
     @property
@@ -41,7 +44,7 @@ class Window:
         self._pump()
         return self._screen is not None
 
-    def show(self, state: State) -> None:
+    def show(self, state: Shown) -> None:
         """Show a state.
 
         Raises:
@@ -58,6 +61,12 @@ class Window:
         self._clock.tick(self._fps)
         self._pump()
 
+    def pressed(self) -> list[int]:
+        """The keys pressed since the last call, as pygame numbers them (``pygame.K_SPACE``), in their order."""
+        self._pump()
+        keys, self._keys = self._keys, []
+        return keys
+
     def close(self) -> None:
         """Close the window for good; a second time does nothing."""
         self._ended = True
@@ -65,7 +74,7 @@ class Window:
             self._screen = None
             pygame.display.quit()
 
-    def __enter__(self) -> "Window":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -74,10 +83,15 @@ class Window:
         self.close()
 
     def _pump(self) -> None:
-        """Answer the window system, and close where a person asked for it."""
+        """Answer the window system, keep what was pressed, and close where a person asked for it."""
         if self._screen is None:
             return
-        if pygame.display.get_surface() is None or any(event.type == pygame.QUIT for event in pygame.event.get()):
+        if pygame.display.get_surface() is None:
+            self.close()
+            return
+        events = pygame.event.get()
+        self._keys += [event.key for event in events if event.type == pygame.KEYDOWN]
+        if any(event.type == pygame.QUIT for event in events):
             self.close()
 
 

@@ -1,0 +1,8 @@
+"""A trained agent at work: ``player`` lets it live, a ``moment`` is what can be seen of it, ``picture`` draws that.
+
+``viewing`` shows moments in a window, and ``recording`` writes them into a file. Only these and the pictures need
+pygame.
+"""
+
+KINDS = (".mp4", ".gif", ".png")
+"""What a recording may be, by the end of its name: a video, an animation, or the last moment alone."""

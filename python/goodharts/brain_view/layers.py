@@ -1,0 +1,90 @@
+"""The activations of a network as they are drawn: feature maps as small pictures, other layers as fields of units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.brain_view.heat import heat
+from goodharts.brain_view.moment import Activation
+from goodharts.rules import VIEW
+from worldkit.render.colours import GROUND, MUTED, OFF, TEXT
+from worldkit.render.pen import Pen
+
+_TITLE = 18
+"""Pixels of the line above a layer."""
+_BELOW = 7
+_GAP = 1
+"""Pixels between tiles: feature maps, or units."""
+_UNITS_ACROSS_MAP = 3
+"""A feature map is about as wide as so many units of a layer without maps: one size says how large both are."""
+_STEP = 0.5
+"""Half a pixel: what sizes are multiples of, so that all numbers of a layer are drawn equally large."""
+_FINER = _STEP * _UNITS_ACROSS_MAP / VIEW
+"""The step in which sizes are tried: units grow by half a pixel with each."""
+_LARGEST = 8.0
+
+
+def draw_layers(pen: Pen, activations: Sequence[Activation], width: float, height: float) -> None:
+    """Layers one below the other, as large as they all fit into an area; each is bright where it is most active."""
+    size = _largest_size(activations, width, height)
+    top = 0.0
+    for name, values in activations:
+        used = pen.text(name.removesuffix("_relu"), (0, top + 7), 20, TEXT, align="left")
+        pen.text(_shape(values), (used + 8, top + 7.5), 18, MUTED, align="left")
+        active = f"{np.count_nonzero(values) / values.size:.0%} active, at most {values.max():.2f}"
+        pen.text(active, (width, top + 7.5), 18, MUTED, align="right")
+        pixels = _arranged(values, _columns(values, size, width), round(_pixel(values, size) / _STEP))
+        pen.image(pixels, (0, top + _TITLE), _STEP)
+        top += _height(values, size, width)
+
+
+def _shape(values: NDArray[np.float32]) -> str:
+    return f"{len(values)} maps of {values.shape[1]}×{values.shape[2]}" if values.ndim == 3 else f"{len(values)} units"
+
+
+def _pixel(values: NDArray[np.float32], size: float) -> float:
+    """How large one number is drawn, for a size, which is that of the numbers in feature maps."""
+    return math.floor((size if values.ndim == 3 else size * VIEW / _UNITS_ACROSS_MAP) / _STEP) * _STEP
+
+
+def _pitch(values: NDArray[np.float32], size: float) -> float:
+    """From one tile to the next: of feature maps, or of units."""
+    return _pixel(values, size) * (values.shape[-1] if values.ndim == 3 else 1) + _GAP
+
+
+def _columns(values: NDArray[np.float32], size: float, width: float) -> int:
+    """Tiles in a row: all rows as full as each other, rather than a rest in the last one."""
+    fitting = max(1, math.floor((width + _GAP) / _pitch(values, size)))
+    rows = math.ceil(len(values) / fitting)
+    return math.ceil(len(values) / rows)
+
+
+def _height(values: NDArray[np.float32], size: float, width: float) -> float:
+    rows = math.ceil(len(values) / _columns(values, size, width))
+    return _TITLE + rows * _pitch(values, size) + _BELOW
+
+
+def _largest_size(activations: Sequence[Activation], width: float, height: float) -> float:
+    sizes = (steps * _FINER for steps in range(round(_LARGEST / _FINER), 0, -1))
+    fitting = (
+        size for size in sizes if sum(_height(values, size, width) for _, values in activations) <= height + _BELOW
+    )
+    return max(next(fitting, 0.0), _STEP)
+
+
+def _arranged(values: NDArray[np.float32], columns: int, side: int) -> NDArray[np.uint8]:
+    """The tiles of a layer in rows, each number ``side`` times ``side`` pixels, as RGB: uint8 (h, w, 3)."""
+    tiles = heat(values, float(values.max()))
+    tiles = tiles[:, None, None] if values.ndim == 1 else tiles
+    tiles = tiles.repeat(side, axis=1).repeat(side, axis=2)
+    gap, edge = round(_GAP / _STEP), tiles.shape[1]
+    rows = math.ceil(len(tiles) / columns)
+    spaced = np.full((rows * columns, edge + gap, edge + gap, 3), GROUND, np.uint8)
+    spaced[: len(tiles)] = OFF
+    spaced[: len(tiles), :edge, :edge] = tiles
+    in_rows = spaced.reshape(rows, columns, edge + gap, edge + gap, 3).swapaxes(1, 2)
+    return in_rows.reshape(rows * (edge + gap), columns * (edge + gap), 3)

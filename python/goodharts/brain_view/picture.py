@@ -1,0 +1,126 @@
+"""A moment as a picture of 1280x720 pixels, drawn off screen: no window and no display is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.brain_view.layers import draw_layers
+from goodharts.brain_view.moment import REMEMBERED, Moment
+from goodharts.brain_view.policy import CHANNEL_SIDE, draw_channels, draw_decision, draw_legend, draw_rose
+from goodharts.brain_view.surroundings import SIDE, draw_surroundings
+from goodharts.models import Model
+from goodharts.render.signs import FOOD_COLOUR, POISON_COLOUR, draw_food, draw_poison
+from worldkit.render._pygame import pygame
+from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, OFF, TEXT, mix
+from worldkit.render.pen import Pen, Point, pixels
+
+WIDTH, HEIGHT = 1280, 720
+"""Pixels of every picture; even, as videos want them."""
+
+_LEFT, _TOP = 24, 56
+_RIGHT = WIDTH - 24
+_BRAIN = _LEFT + SIDE + 24
+"""Where the right half begins: what goes on inside the agent."""
+_CURVE_HEIGHT = 48
+_NUMBERS = 124
+_GUTTER = 34
+_LAYERS_TOP = 276
+_FOOT = 704
+_SIGNS = {"food": draw_food, "poison": draw_poison}
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What stands on every picture of an agent: its mode, and how it came about."""
+
+    mode: str
+    origin: str
+
+    @classmethod
+    def of(cls, model: Model) -> Caption:
+        """The caption of a trained agent."""
+        return cls(model.mode, f"{model.network.kind}, {model.update:,} updates, {model.timesteps:,} steps of training")
+
+
+def draw_picture(moment: Moment, caption: Caption) -> NDArray[np.uint8]:
+    """The picture of a moment as RGB: uint8 (720, 1280, 3)."""
+    return pixels(draw_surface(moment, caption))
+
+
+def draw_surface(moment: Moment, caption: Caption, hints: str = "") -> pygame.Surface:
+    """The same as a surface: the grid at the left, the agent's inside at the right.
+
+    hints: a line at the bottom, for whoever sits at a keyboard.
+    """
+    pen = Pen.on((WIDTH, HEIGHT), GROUND)
+    used = pen.text(caption.mode, (_LEFT, 29), 34, TEXT, align="left")
+    pen.text(caption.origin, (_LEFT + used + 14, 31), 20, MUTED, align="left")
+    draw_surroundings(pen.moved(_LEFT, _TOP), moment)
+    _draw_energies(pen.moved(_LEFT, _TOP + SIDE + 12), moment)
+    draw_legend(pen.moved(_LEFT, _FOOT))
+    _draw_sight(pen.moved(_BRAIN, _TOP), moment, caption.mode)
+    _draw_numbers(pen.moved(_RIGHT - _NUMBERS, _TOP), moment)
+    draw_layers(pen.moved(_BRAIN, _LAYERS_TOP), moment.activations[:-1], _RIGHT - _BRAIN, _FOOT - 12 - _LAYERS_TOP)
+    pen.text(hints, (_RIGHT, _FOOT + 0.5), 18, MUTED, align="right")
+    return pen.finished()
+
+
+def _draw_sight(pen: Pen, moment: Moment, mode: str) -> None:
+    pen.text("What it sees", (0, 9), 20, TEXT, align="left")
+    draw_channels(pen.moved(0, 24), moment, mode)
+    left = 2 * CHANNEL_SIDE + 42
+    pen.text("What it does next", (left, 9), 20, TEXT, align="left")
+    draw_rose(pen.moved(left + 86, 24 + CHANNEL_SIDE / 2 + 8), moment)
+    draw_decision(pen.moved(left + 86, 24 + CHANNEL_SIDE + 36), moment)
+
+
+def _draw_numbers(pen: Pen, moment: Moment) -> None:
+    pen.text("How it fares", (0, 9), 20, TEXT, align="left")
+    rows = (
+        ("energy", f"{moment.energy:.2f}", AGENT),
+        ("value", f"{moment.value:.2f}", TEXT),
+        ("food", f"{moment.food:,}", FOOD_COLOUR),
+        ("poison", f"{moment.poison:,}", POISON_COLOUR),
+        ("deaths", f"{moment.deaths:,}", TEXT),
+        ("life", f"{moment.life:,}", TEXT),
+        ("age", f"{moment.age:,}", TEXT),
+        ("step", f"{moment.steps:,}", TEXT),
+    )
+    for line, (name, value, colour) in enumerate(rows):
+        y = 36 + 21 * line
+        width = pen.text(name, (0, y), 20, MUTED, align="left")
+        pen.text(value, (_NUMBERS, y), 23, colour, align="right", fit=_NUMBERS - width - 18)
+        if name in _SIGNS:
+            _SIGNS[name](pen, (width + 9, y), 4.5)
+
+
+def _draw_energies(pen: Pen, moment: Moment) -> None:
+    """The energy of the latest moments: a line for each life with a cross at its end, and dashed where it dies."""
+    most = max(1.0, *(sample.energy for sample in moment.energies))
+    least = min(0.0, *(sample.energy for sample in moment.energies))
+    pen.text("Energy", (0, 8), 20, TEXT, align="left")
+    pen.text(f"at the latest {REMEMBERED} moments", (66, 8.5), 18, MUTED, align="left")
+    pen = pen.moved(_GUTTER, 20)
+    width, height = SIDE - _GUTTER, _CURVE_HEIGHT
+
+    def place(number: int, energy: float) -> Point:
+        return width * (number + 1) / REMEMBERED, 5 + (height - 10) * (most - energy) / (most - least)
+
+    zero = place(0, 0)[1]
+    pen.box((0, 0), (width, height), mix(GROUND, FLOOR, 0.45), radius=4)
+    for x in range(4, width - 4, 10):
+        pen.line((x, zero), (x + 5, zero), MUTED)
+    pen.text(f"{most:.1f}", (-6, 5), 16, MUTED, align="right")
+    pen.text("0", (-6, max(zero, 18)), 16, MUTED, align="right")
+    offset = REMEMBERED - len(moment.energies)
+    numbered = [(place(offset + number, sample.energy), sample.life) for number, sample in enumerate(moment.energies)]
+    for life, points in groupby(numbered, key=lambda each: each[1]):
+        line = [point for point, _ in points]
+        if len(line) > 1:
+            pen.path(line, AGENT if life == moment.life else mix(AGENT, OFF, 0.5), 2)
+        if life != moment.life or moment.is_dead:
+            draw_poison(pen, line[-1], 4, TEXT)

@@ -1,0 +1,92 @@
+"""The grid around the agent as it is drawn, with the agent in the middle and its field of view framed."""
+
+from __future__ import annotations
+
+from goodharts.brain_view.moment import HORIZON, Moment
+from goodharts.render.signs import POISON_COLOUR, draw_arrow, draw_food, draw_poison
+from goodharts.rules import FOOD, POISON, REACH, SIZE, VIEW
+from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, TEXT, mix
+from worldkit.render.pen import Pen, Point
+
+CELL = 18
+SIDE = (2 * HORIZON + 1) * CELL
+"""Pixels of the whole."""
+_MIDDLE = (HORIZON + 0.5) * CELL
+_FAR = mix(GROUND, FLOOR, 0.45)
+_NEAR = mix(FLOOR, TEXT, 0.06)
+_SEAM = mix(FLOOR, MUTED, 0.75)
+
+
+def draw_surroundings(pen: Pen, moment: Moment) -> None:
+    """31×31 cells. The dashed lines are where the torus closes: beyond them come its other rows and columns (G1)."""
+    pen.box((0, 0), (SIDE, SIDE), _FAR, radius=6)
+    first, size = (HORIZON - REACH) * CELL, VIEW * CELL
+    pen.box((first, first), (size, size), _NEAR)
+    for number in range(1, 2 * HORIZON + 1):
+        for start, end in (((number * CELL, 0), (number * CELL, SIDE)), ((0, number * CELL), (SIDE, number * CELL))):
+            pen.line(start, end, GROUND, 1)
+    _draw_seams(pen, moment)
+    _draw_trail(pen, moment)
+    for row, cells in enumerate(moment.around.tolist()):
+        for column, kind in enumerate(cells):
+            centre = _centre(column - HORIZON, row - HORIZON)
+            if kind == FOOD:
+                draw_food(pen, centre, 6)
+            elif kind == POISON:
+                draw_poison(pen, centre, 6)
+    pen.box((first - 1, first - 1), (size + 2, size + 2), mix(AGENT, _NEAR, 0.25), width=2, radius=3)
+    _draw_agent(pen, moment)
+    if moment.news:
+        _draw_news(pen, moment)
+
+
+def _centre(right: int, down: int) -> Point:
+    """The middle of the cell that lies so many cells from the agent's."""
+    return _MIDDLE + right * CELL, _MIDDLE + down * CELL
+
+
+def _draw_seams(pen: Pen, moment: Moment) -> None:
+    """Between the last column or row of the grid and the first, where they are in sight, with the numbers of both."""
+    column, row = ((-at + HORIZON) % SIZE for at in (moment.x, moment.y))
+    dashes = range(3, SIDE - 6, 12)
+    if 0 < column <= 2 * HORIZON:
+        x = column * CELL
+        for y in dashes:
+            pen.line((x, y), (x, y + 6), _SEAM, 1.5)
+        pen.text(f"x {SIZE - 1}", (x - 5, 9), 15, MUTED, align="right")
+        pen.text("x 0", (x + 5, 9), 15, MUTED, align="left")
+    if 0 < row <= 2 * HORIZON:
+        y = row * CELL
+        for x in dashes:
+            pen.line((x, y), (x + 6, y), _SEAM, 1.5)
+        pen.text(f"y {SIZE - 1}", (5, y - 8), 15, MUTED, align="left")
+        pen.text("y 0", (5, y + 9), 15, MUTED, align="left")
+
+
+def _draw_trail(pen: Pen, moment: Moment) -> None:
+    """Where the agent was, the fainter the longer ago."""
+    inside = [(right, down) for right, down in moment.trail if max(abs(right), abs(down)) <= HORIZON]
+    for number, place in enumerate(inside, start=1):
+        share = number / len(inside)
+        pen.circle(_centre(*place), 2 + 1.5 * share, mix(_NEAR, AGENT, 0.15 + 0.45 * share))
+
+
+def _draw_agent(pen: Pen, moment: Moment) -> None:
+    centre = _centre(0, 0)
+    if moment.is_dead:
+        pen.circle(centre, 12, DARK)
+        pen.circle(centre, 12, TEXT, 2)
+        draw_poison(pen, centre, 6, TEXT)
+        return
+    pen.circle(centre, 12, mix(AGENT, _NEAR, 0.65))
+    pen.circle(centre, 10, AGENT)
+    draw_arrow(pen, centre, moment.action, 14, DARK)
+
+
+def _draw_news(pen: Pen, moment: Moment) -> None:
+    edge = TEXT if moment.is_dead else POISON_COLOUR if moment.ate == POISON else AGENT
+    width = 16 + 8.2 * len(moment.news)
+    corner = (_MIDDLE - width / 2, (HORIZON + REACH + 1.5) * CELL)
+    pen.box(corner, (width, 26), DARK, radius=13)
+    pen.box(corner, (width, 26), edge, width=1.5, radius=13)
+    pen.text(moment.news, (_MIDDLE, corner[1] + 13.5), 20, TEXT, fit=width - 16)

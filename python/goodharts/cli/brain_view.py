@@ -1,0 +1,125 @@
+"""``goodharts brain-view``: watch a trained agent, what it sees and what goes on inside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import Progress
+
+from goodharts.brain_view import KINDS
+from goodharts.config import DEVICE, Config
+from goodharts.rules import DEFAULT_MODE, MODES
+from parity.arguments import SEED, STEPS, Parser, Real
+from parity.console import open_console
+from parity.errors import UsageError
+from worldkit.cli.outputs import check_output
+from worldkit.render.display import has_display
+from worldkit.runs.stop import StopRequest
+
+if TYPE_CHECKING:
+    from goodharts.brain_view.moment import Moment
+    from goodharts.models import Model
+
+_RECORDED = 240
+_SPEED = Real(0.1, 240)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Show an agent in a window, or record it; the exit code is 0.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+        UsageError: there is no such model or device, no display, or the file cannot be written.
+    """
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.record is not None and args.record.suffix.lower() not in KINDS:
+        parser.error(f"cannot record {args.record}: name a file that ends in {', '.join(KINDS)}")
+    check_output(parser, args.record and str(args.record))
+    if args.record is None and not has_display():
+        raise UsageError("There is no display to open a window on: add --record FILE.mp4 (or .gif, .png) to save it.")
+    # Imported only now: a mistaken command line should not have to wait for torch.
+    from goodharts.brain_view.picture import Caption
+    from goodharts.brain_view.player import Player
+    from goodharts.devices import choose_device
+
+    device = choose_device(args.device)
+    path, model = _model(args.model, args.mode)
+    numbers = Config().over(model.config, str(path)).validated().numbers()
+    player = Player(model, numbers, seed=args.seed, deterministic=args.deterministic, device=device)
+    caption = Caption.of(model)
+    if args.record is None:
+        from goodharts.brain_view.viewing import Viewing, open_window
+
+        with open_window(f"Goodharts: {model.mode}") as window:
+            Viewing(player, caption, window, speed=args.speed, steps=args.steps).run()
+        return 0
+    from goodharts.brain_view.recording import record
+
+    with StopRequest() as stop:
+        moments = _followed(player.moments(args.steps or _RECORDED), args.steps or _RECORDED, stop)
+        pictures = record(args.record, moments, caption, args.speed)
+    moment = player.moment
+    print(
+        f"Saved {args.record}: {pictures:,} {'picture' if pictures == 1 else 'pictures'}, {moment.steps:,} steps with "
+        f"{moment.food:,} food, {moment.poison:,} poison and {moment.deaths:,} deaths."
+    )
+    return 0
+
+
+def _model(path: Path | None, mode: str | None) -> tuple[Path, Model]:
+    """The model that is asked for, and where it lies."""
+    from goodharts.models import model_path, read_model
+
+    path = path or model_path(mode or DEFAULT_MODE)
+    model = read_model(path)
+    if mode not in (None, model.mode):
+        raise UsageError(f"{path} is a model of {model.mode}, not of {mode}: leave out --mode, or name another model.")
+    return path, model
+
+
+def _followed(moments: Iterable[Moment], steps: int, stop: StopRequest) -> Iterator[Moment]:
+    """The moments, with progress on a terminal; on request no more of them, so that what there is gets saved."""
+    with Progress(console=open_console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Recording", total=steps)
+        for moment in moments:
+            yield moment
+            progress.update(task, completed=moment.steps)
+            if stop.requested:
+                return
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="goodharts brain-view",
+        description="Watch a trained agent live: the grid around it, what it sees of that, the activations of its "
+        "network, what it does and how it fares. It lives by the rules of an evaluation.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-m", "--mode", choices=tuple(MODES), help=f"(default {DEFAULT_MODE}, or that of the model)", metavar="MODE"
+    )
+    parser.add_argument("--model", type=Path, metavar="FILE", help="(default models/ppo_{mode}.pth)")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="of game and drawn actions (default 0)")
+    parser.add_argument(
+        "--steps", type=STEPS, metavar="N", help=f"end after so many (default {_RECORDED} in a recording, else never)"
+    )
+    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
+    parser.add_argument(
+        "--speed", "--fps", type=_SPEED, default=8, metavar="N", help=f"steps a second, {_SPEED.span()} (default 8)"
+    )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="open no window, but save a video (.mp4), an animation (.gif) or the last moment (.png)",
+    )
+    parser.add_argument("--device", type=DEVICE, default="cpu", metavar="NAME", help="of torch (default cpu)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

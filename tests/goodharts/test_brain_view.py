@@ -1,0 +1,438 @@
+"""brain-view: an agent's moments, their pictures, a window and files of them, and its command line."""
+
+import dataclasses
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import imageio_ffmpeg
+import numpy as np
+import pygame
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from PIL import Image
+
+from goodharts.brain_view.heat import heat
+from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment
+from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
+from goodharts.brain_view.player import Player
+from goodharts.brain_view.recording import record
+from goodharts.brain_view.viewing import SPEEDS, Viewing, open_window
+from goodharts.cli import brain_view as command
+from goodharts.models import Model, write_model
+from goodharts.networks import ActorCritic, NetworkConfig
+from goodharts.render.signs import draw_food, draw_poison
+from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
+from goodharts.torch_env.env import Games
+from goodharts.torch_env.random import game_keys
+from parity.errors import UsageError
+from worldkit.render.colours import GROUND
+from worldkit.render.pen import Pen, pixels
+
+ROOT = Path(__file__).resolve().parents[2]
+CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
+MLP = NetworkConfig("mlp", hidden=32, privileged=False)
+NOTHING_TO_EAT = Numbers(start_energy=30, evaluation_food=0, evaluation_poison=0)
+"""An agent lives for three steps."""
+CAPTION = Caption("ground_truth", "cnn, 1 updates, 2 steps of training")
+
+
+def model(mode: str = "ground_truth", network: NetworkConfig = CNN, **config: dict[str, Any]) -> Model:
+    """An untrained agent that has strong opinions nevertheless."""
+    torch.manual_seed(5)
+    policy = ActorCritic(network)
+    torch.nn.init.orthogonal_(policy.policy.weight, 3.0)
+    return Model(mode, network, config, 1, 2, policy)
+
+
+def player(numbers: Numbers = DEFAULT_NUMBERS, seed: int = 0, *, deterministic: bool = False) -> Player:
+    return Player(model(), numbers, seed=seed, deterministic=deterministic)
+
+
+class TestMoments:
+    @settings(max_examples=20, deadline=None)
+    @given(seed=st.integers(0, 2**64 - 1), steps=st.integers(0, 6))
+    def test_what_it_sees_is_the_middle_of_what_is_around_it(self, seed: int, steps: int) -> None:
+        *_, moment = player(seed=seed).moments(steps)
+        view = slice(HORIZON - REACH, HORIZON + REACH + 1)
+        assert np.array_equal(moment.channels[0], moment.around[view, view] == FOOD)
+        assert np.array_equal(moment.channels[1], moment.around[view, view] == POISON)
+        assert moment.probabilities.sum() == pytest.approx(1)
+        assert moment.steps == steps
+
+    def test_around_it_is_the_grid_which_closes_at_its_edges(self) -> None:
+        near_edges = 0
+        for seed in range(8):
+            moment = player(seed=seed).moment
+            games = Games(MODES["ground_truth"], 1, evaluating=True)
+            games.start(game_keys(seed, 1))
+            grid = games.state.grid.view(SIZE, SIZE).numpy()
+            rolled = np.roll(grid, (HORIZON - moment.y, HORIZON - moment.x), axis=(0, 1))
+            assert np.array_equal(moment.around, rolled[: 2 * HORIZON + 1, : 2 * HORIZON + 1])
+            near_edges += not all(HORIZON <= at < SIZE - HORIZON for at in (moment.x, moment.y))
+        assert near_edges
+
+    def test_it_does_what_it_decided(self) -> None:
+        one = player(seed=1)
+        before = one.moment
+        after = one.step()
+        dx, dy = MOVES[before.action]
+        assert (after.x, after.y) == ((before.x + dx) % SIZE, (before.y + dy) % SIZE)
+        assert after.trail == ((-dx, -dy),)
+
+    def test_its_trail_takes_the_short_way_over_an_edge(self) -> None:
+        one = player(NOTHING_TO_EAT, seed=3)
+        longest = max(max(map(abs, place)) for moment in one.moments(60) for place in moment.trail or [(0, 0)])
+        assert 0 < longest <= 3
+
+    def test_a_deterministic_agent_takes_the_likeliest_action_and_another_one_draws(self) -> None:
+        likeliest = [
+            moment.action == moment.probabilities.argmax() for moment in player(deterministic=True).moments(20)
+        ]
+        assert all(likeliest)
+        drawn = [moment.action == moment.probabilities.argmax() for moment in player().moments(20)]
+        assert not all(drawn)
+
+    def test_a_seed_is_a_life(self) -> None:
+        def places(seed: int) -> list[tuple[int, int]]:
+            return [(moment.x, moment.y) for moment in player(seed=seed).moments(10)]
+
+        assert places(7) == places(7)
+        assert places(7) != places(8)
+
+    def test_a_death_is_a_moment_of_its_own_and_then_comes_the_next_life(self) -> None:
+        moments = list(player(NOTHING_TO_EAT).moments(4))
+        assert [moment.energy for moment in moments] == [0.03, 0.02, 0.01, 0.0, 0.03, 0.02]
+        assert [moment.is_dead for moment in moments] == [False, False, False, True, False, False]
+        assert [moment.life for moment in moments] == [1, 1, 1, 1, 2, 2]
+        assert [moment.news for moment in moments] == [
+            "life 1 begins",
+            "",
+            "",
+            "died at the age of 3, starved",
+            "life 2 begins",
+            "",
+        ]
+        last = moments[-1]
+        assert (last.deaths, last.age, last.steps, len(last.trail)) == (1, 1, 4, 1)
+        assert [sample.life for sample in last.energies] == [1, 1, 1, 1, 2, 2]
+
+    def test_what_it_eats_is_told_and_counted(self) -> None:
+        numbers = Numbers(evaluation_food=4096, evaluation_poison=4096, poison_energy=-60_000)
+        moments = list(player(numbers).moments(40))
+        eaten = [moment.ate for moment in moments if moment.ate]
+        assert (moments[-1].food, moments[-1].poison) == (eaten.count(FOOD), eaten.count(POISON))
+        assert {moment.news for moment in moments if moment.ate == FOOD} == {"ate food"}
+        assert all(moment.news.endswith("poisoned") for moment in moments if moment.ate == POISON)
+        assert moments[-1].deaths == moments[-1].poison > 0
+
+    def test_a_life_that_somebody_ends_is_no_death(self) -> None:
+        one = player()
+        one.step()
+        moment = one.begin_another_life()
+        assert (moment.life, moment.age, moment.steps, moment.deaths, moment.trail) == (2, 0, 1, 0, ())
+
+    def test_only_the_latest_energies_are_kept(self) -> None:
+        *_, moment = player(NOTHING_TO_EAT).moments(REMEMBERED)
+        assert len(moment.energies) == REMEMBERED
+
+
+class TestPictures:
+    @pytest.mark.parametrize("network", [CNN, MLP, NetworkConfig(), NetworkConfig("mlp")], ids=lambda each: each.kind)
+    @pytest.mark.parametrize("mode", ["ground_truth", "proxy"])
+    def test_every_network_and_mode_has_its_picture(self, network: NetworkConfig, mode: str) -> None:
+        agent = model(mode, network)
+        picture = draw_picture(Player(agent, DEFAULT_NUMBERS).moment, Caption.of(agent))
+        assert picture.shape == (HEIGHT, WIDTH, 3)
+        assert picture.dtype == np.dtype(np.uint8)
+        assert_margins_are_clear(picture)
+
+    @settings(max_examples=12, deadline=None)
+    @given(
+        maps=st.lists(st.integers(1, 600), max_size=3),
+        units=st.lists(st.integers(1, 9000), min_size=1, max_size=3),
+    )
+    def test_layers_of_any_size_stay_inside(self, maps: list[int], units: list[int]) -> None:
+        shapes: list[tuple[int, ...]] = [(depth, 11, 11) for depth in maps] + [(width,) for width in units]
+        values = (Activation("layer", np.ones(shape, np.float32)) for shape in [*shapes, (8,)])
+        moment = dataclasses.replace(MOMENT, activations=tuple(values))
+        assert_margins_are_clear(draw_picture(moment, CAPTION))
+
+    def test_silent_layers_are_dark(self) -> None:
+        assert np.array_equal(heat(np.zeros((2, 2), np.float32), 0.0), heat(np.zeros((2, 2), np.float32), 1.0))
+
+    def test_more_is_lighter_in_grey_too(self) -> None:
+        lightness = heat(np.linspace(0, 1, 256, dtype=np.float32), 1.0) @ np.array([0.2126, 0.7152, 0.0722])
+        assert np.all(np.diff(lightness) >= -0.5)
+        assert lightness[-1] - lightness[0] > 200
+
+    def test_food_and_poison_differ_by_shape(self) -> None:
+        def shape(draw: Callable[[Pen, tuple[float, float], float], None]) -> NDArray[np.bool_]:
+            pen = Pen.on((18, 18), GROUND)
+            draw(pen, (9, 9), 6)
+            return (pixels(pen.finished()) != GROUND).any(axis=2)
+
+        food, poison = shape(draw_food), shape(draw_poison)
+        assert (food != poison).sum() > 0.3 * (food | poison).sum()
+
+    def test_where_the_torus_closes_is_drawn(self) -> None:
+        def surroundings(x: int, y: int) -> NDArray[np.uint8]:
+            return draw_picture(dataclasses.replace(MOMENT, x=x, y=y), CAPTION)[56:614, 24:582]
+
+        inland = surroundings(60, 60)
+        assert np.array_equal(surroundings(HORIZON, SIZE - HORIZON - 1), inland)
+        for x, y in ((HORIZON - 1, 60), (SIZE - HORIZON, 60), (60, 0), (60, SIZE - 1)):
+            assert not np.array_equal(surroundings(x, y), inland)
+
+    def test_a_dead_agent_is_drawn(self) -> None:
+        *_, dead = player(NOTHING_TO_EAT).moments(3)
+        alive = dataclasses.replace(dead, is_dead=False)
+        assert dead.is_dead
+        assert not np.array_equal(draw_picture(dead, CAPTION), draw_picture(alive, CAPTION))
+
+    def test_no_window_is_needed(self) -> None:
+        pygame.quit()
+        draw_picture(MOMENT, CAPTION)
+        assert not pygame.display.get_init()
+
+
+MOMENT = player().moment
+
+
+def assert_margins_are_clear(picture: NDArray[np.uint8]) -> None:
+    """Nothing is drawn over the edges, nor over the line at the bottom that belongs to the keys."""
+    is_ground = (picture == GROUND).all(axis=2)
+    for area in (is_ground[:, :20], is_ground[:, WIDTH - 20 :], is_ground[HEIGHT - 8 :], is_ground[696:, 606:]):
+        assert area.all()
+
+
+class TestRecordings:
+    @pytest.mark.parametrize("name", ["lives.mp4", "lives.GIF"])
+    def test_a_film_has_a_picture_for_every_moment(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / name
+        written = record(path, player(NOTHING_TO_EAT).moments(4), CAPTION, fps=5)
+        frames, seconds = imageio_ffmpeg.count_frames_and_secs(path)
+        assert (written, frames, seconds) == (6, 6, pytest.approx(1.2, abs=0.05))
+        assert next(imageio_ffmpeg.read_frames(path))["size"] == (WIDTH, HEIGHT)
+        assert [file.name for file in tmp_path.iterdir()] == [name]
+
+    def test_a_picture_is_the_last_moment(self, tmp_path: Path) -> None:
+        path = tmp_path / "life.png"
+        moments = list(player().moments(2))
+        assert record(path, moments, CAPTION, fps=5) == 1
+        with Image.open(path) as image:
+            assert np.array_equal(np.asarray(image), draw_picture(moments[-1], CAPTION))
+
+    def test_an_encoder_that_dies_is_one_sentence_and_leaves_the_old_file(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / "life.mp4"
+        path.write_bytes(b"old")
+        monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", "/bin/false")
+        with pytest.raises(UsageError, match=r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"):
+            record(path, player().moments(2), CAPTION, fps=5)
+        assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]
+
+    def test_no_encoder_is_one_sentence(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "none"))
+        with pytest.raises(UsageError, match=r"^No ffmpeg can be started: run .* or record a \.png\.$"):
+            record(tmp_path / "life.gif", player().moments(2), CAPTION, fps=5)
+
+
+class TestWindow:
+    @pytest.fixture(autouse=True)
+    def pretended_display(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pygame.display.quit()
+        monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+
+    def watch(self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None) -> tuple[Viewing, Moment]:
+        """What has become of an agent after these keys."""
+        one = player()
+        with open_window() as window:
+            window.show(draw_surface(one.moment, CAPTION))
+            for key in keys:
+                pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
+            viewing = Viewing(one, CAPTION, window, speed=speed, steps=steps)
+            viewing.run()
+        return viewing, one.moment
+
+    def test_it_lives_on_until_its_steps_are_made(self) -> None:
+        viewing, moment = self.watch([], speed=60, steps=3)
+        assert (moment.steps, viewing.is_paused) == (3, False)
+
+    def test_more_steps_than_pictures_can_be_due(self) -> None:
+        _, moment = self.watch([], speed=240, steps=9)
+        assert moment.steps == 9
+
+    def test_a_single_step_pauses(self) -> None:
+        viewing, moment = self.watch([pygame.K_RIGHT, pygame.K_s, pygame.K_q])
+        assert (moment.steps, viewing.is_paused) == (2, True)
+
+    def test_pausing_and_going_on(self) -> None:
+        viewing, _ = self.watch([pygame.K_SPACE, pygame.K_ESCAPE])
+        assert viewing.is_paused
+        viewing, _ = self.watch([pygame.K_SPACE, pygame.K_p, pygame.K_q])
+        assert not viewing.is_paused
+
+    def test_faster_and_slower_have_ends(self) -> None:
+        assert self.watch([pygame.K_UP, pygame.K_q], speed=8)[0].speed == 15
+        assert self.watch([pygame.K_MINUS, pygame.K_q], speed=8)[0].speed == 4
+        assert self.watch([*[pygame.K_PLUS] * 20, pygame.K_q])[0].speed == SPEEDS[-1]
+        assert self.watch([*[pygame.K_DOWN] * 20, pygame.K_q])[0].speed == SPEEDS[0]
+
+    def test_the_next_life(self) -> None:
+        _, moment = self.watch([pygame.K_n, pygame.K_q])
+        assert (moment.life, moment.deaths) == (2, 0)
+
+    def test_closing_the_window_ends_it(self) -> None:
+        one = player()
+        with open_window() as window:
+            window.show(draw_surface(one.moment, CAPTION))
+            pygame.event.post(pygame.event.Event(pygame.QUIT))
+            Viewing(one, CAPTION, window, speed=1).run()
+            assert not window.is_open
+
+    def test_keys_are_on_the_picture(self) -> None:
+        plain, hinted = (pixels(draw_surface(MOMENT, CAPTION, hints)) for hints in ("", "space: pause"))
+        is_other = (plain != hinted).any(axis=2)
+        assert is_other[696:, 606 : WIDTH - 20].any()
+        assert not is_other[:696].any()
+
+
+class TestCommand:
+    @pytest.fixture(autouse=True)
+    def folder_with_a_model(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "models").mkdir()
+        write_model(Path("models/ppo_proxy.pth"), model("proxy", MLP))
+
+    def refusal(self, capsys: pytest.CaptureFixture[str], *words: str) -> str:
+        """The sentence on standard error; the exit code is 2."""
+        with pytest.raises(SystemExit) as stop:
+            command.main(list(words))
+        assert stop.value.code == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        return said
+
+    def test_a_mode_is_recorded_from_its_documented_model(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert command.main(["--mode", "proxy", "--record", "life.png", "--steps", "3", "--deterministic"]) == 0
+        assert capsys.readouterr().out.startswith("Saved life.png: 1 picture, 3 steps with ")
+        assert Path("life.png").stat().st_size > 10_000
+
+    def test_a_model_says_its_mode_and_its_world(self, capsys: pytest.CaptureFixture[str]) -> None:
+        world = {"start_energy": 0.03}
+        evaluation = {"food": 0, "poison": 0}
+        write_model(Path("mine.pth"), model("proxy_mortal", MLP, world=world, evaluation=evaluation))
+        assert command.main(["--model", "mine.pth", "--record", "life.png", "--steps", "7"]) == 0
+        assert capsys.readouterr().out == "Saved life.png: 1 picture, 7 steps with 0 food, 0 poison and 2 deaths.\n"
+
+    def test_an_interrupted_recording_is_saved_as_far_as_it_went(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        step = Player.step
+
+        def interrupted(one: Player) -> Moment:
+            if one.moment.steps == 2:
+                signal.raise_signal(signal.SIGINT)
+            return step(one)
+
+        monkeypatch.setattr(Player, "step", interrupted)
+        assert command.main(["--mode", "proxy", "--record", "life.mp4", "--steps", "500"]) == 0
+        assert capsys.readouterr().out.startswith("Saved life.mp4: 4 pictures, 3 steps with ")
+        assert imageio_ffmpeg.count_frames_and_secs("life.mp4")[0] == 4
+
+    def test_it_opens_a_window_where_there_is_a_display(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pygame.display.quit()
+        monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+        monkeypatch.setattr(command, "has_display", lambda: True)
+        assert command.main(["--mode", "proxy", "--steps", "2", "--fps", "240"]) == 0
+        assert not pygame.display.get_init()
+
+    def test_no_display_says_what_to_give(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(command, "has_display", lambda: False)
+        with pytest.raises(UsageError, match=r"^There is no display to open a window on: add --record FILE\.mp4 .*\.$"):
+            command.main(["--mode", "proxy"])
+
+    @pytest.mark.parametrize(
+        ("words", "sentence"),
+        [
+            (["--mode", "ground_truth"], r"^There is no model models/ppo_ground_truth\.pth: train one .*\.$"),
+            (["--model", "models/none.pth"], r"^There is no model models/none\.pth: .*\.$"),
+            (["--model", "text.pth"], r"^text\.pth cannot be read: .*\.$"),
+            (
+                ["--mode", "proxy_mortal", "--model", "models/ppo_proxy.pth"],
+                r"^models/ppo_proxy\.pth is a model of proxy, not of proxy_mortal: leave out --mode, or .*\.$",
+            ),
+            (["--model", "odd.pth"], r"^odd\.pth has an unknown section \[sky\]: .*\.$"),
+            (["--mode", "proxy", "--device", "cuda:9"], r"^There is no device cuda:9 here: choose one of cpu.*\.$"),
+        ],
+    )
+    def test_what_cannot_be_watched_is_one_sentence(self, words: list[str], sentence: str) -> None:
+        Path("text.pth").write_text("not a model")
+        write_model(Path("odd.pth"), model("proxy", MLP, sky={"blue": True}))
+        with pytest.raises(UsageError, match=sentence):
+            command.main([*words, "--record", "life.png"])
+        assert not Path("life.png").exists()
+
+    @pytest.mark.parametrize("name", ["life.avi", "life", "-"])
+    def test_an_unknown_kind_of_file_is_refused(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
+        assert f"cannot record {name}: name a file that ends in .mp4, .gif, .png" in self.refusal(
+            capsys, "--mode", "proxy", f"--record={name}"
+        )
+
+    def test_a_file_that_cannot_be_written_is_refused_at_once(self, capsys: pytest.CaptureFixture[str]) -> None:
+        said = self.refusal(capsys, "--mode", "proxy", "--record", "nowhere/life.mp4")
+        assert "cannot write nowhere/life.mp4: name a file in a folder that exists" in said
+
+    @pytest.mark.parametrize("words", [["--mode", "greedy"], ["--steps", "0"], ["--speed", "0"], ["--seed", "-1"]])
+    def test_impossible_values_are_refused(self, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+        assert f"argument {'-m/--mode' if words[0] == '--mode' else words[0]}" in self.refusal(capsys, *words)
+
+
+class TestPage:
+    PAGE = (ROOT / "docs" / "goodharts-brain-view.md").read_text(encoding="utf-8")
+
+    def test_its_table_has_all_flags(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            command.main(["--help"])
+        flags = set(re.findall(r"--[a-z]+", capsys.readouterr().out)) - {"--help"}
+        assert set(re.findall(r"--[a-z]+", "\n".join(re.findall(r"^\| `.*", self.PAGE, re.MULTILINE)))) == flags
+
+    def test_its_python_runs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("models").mkdir()
+        write_model(Path("models/ppo_proxy.pth"), model("proxy", MLP))
+        (code,) = re.findall(r"```python\n(.*?)```", self.PAGE, re.DOTALL)
+        named: dict[str, Any] = {}
+        exec(code.replace("moments(100)", "moments(2)"), named)
+        assert named["picture"].shape == (HEIGHT, WIDTH, 3)
+
+
+class TestEntry:
+    def test_main_py_is_the_command_from_any_folder(self, tmp_path: Path) -> None:
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        words = [sys.executable, str(ROOT / "main.py"), "brain-view", "--mode", "proxy", "--record", "life.png"]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr.startswith("There is no model models/ppo_proxy.pth: train one")
+        assert done.stderr.count("\n") == 1
+
+    def test_before_it_is_installed_one_sentence_says_what_to_do(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        monkeypatch.setitem(sys.modules, "goodharts.cli.main", None)
+        with pytest.raises(SystemExit) as stop:
+            runpy.run_path(str(ROOT / "main.py"), run_name="__main__")
+        assert stop.value.code == 2
+        assert capsys.readouterr().err.endswith("run `make setup` once, and then .venv/bin/python main.py.\n")
