@@ -99,8 +99,8 @@ def coverage(options: Namespace) -> int:
 
 
 def rewards(options: Namespace) -> int:
-    """Replay the golden episodes and show, or accept, what changed."""
-    world, _, engines = _pair(options)
+    """Replay the golden episodes and show, or accept, what changed; a world of one engine has them replayed on it."""
+    world, _, engines = _pair(options, one_will_do=True)
     episodes = replay_golden(world, engines, golden_folder(world, options.golden), options.timeout)
     changes = [change for episode in episodes for change in episode.changes(world)]
     disagreements = [change for episode in episodes for change in episode.disagreements(world)]
@@ -128,7 +128,7 @@ def rewards(options: Namespace) -> int:
 
 def record(options: Namespace) -> int:
     """Record golden episodes."""
-    world, spec, engines = _pair(options)
+    world, spec, engines = _pair(options, one_will_do=True)
     if options.source.startswith(TRACES):
         raise UsageError("episodes are recorded from new play: give --source uniform, directed or policy:FILE.")
     folder = golden_folder(world, options.out)
@@ -175,17 +175,23 @@ def mutants(options: Namespace) -> int:
     return 0 if len(noticed) == len(verdicts) else 1
 
 
-def _pair(options: Namespace) -> tuple[World, str, tuple[str, str]]:
-    """The world, what ``--world`` calls it, and the two engines to hold to each other."""
+def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
+    """The world, what ``--world`` calls it, and the two engines to hold to each other.
+
+    ``one_will_do``: in a world of one engine, that one stands on both sides.
+    """
     spec = world_spec(options.world, options.engines or ())
     world = load_world(spec)
     if options.engines is not None:
         one, other = options.engines
         return world, spec, (engine_name(world, one), engine_name(world, other))
     names = list(world.engines)
-    if len(names) < 2:
-        raise UsageError(f"world '{world.name}' has only the engine '{names[0]}': register a second one.")
-    return world, spec, (names[0], names[1])
+    if len(names) < 2 and not one_will_do:
+        raise UsageError(
+            f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "
+            f"{names[0]},{names[0]} to see whether it repeats itself."
+        )
+    return world, spec, (names[0], names[1 % len(names)])
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -46,6 +47,14 @@ class Plan:
     spec: str
     settings: Settings
     run_timeout: float
+
+
+def read_mutants(table: Path, folder: str) -> tuple[Mutant, ...]:
+    """The mutants of a TOML file's ``[[mutant]]`` entries, whose files lie in ``folder`` of the bench's source."""
+    return tuple(
+        Mutant(entry["name"], folder + entry["file"], entry["old"], entry["new"], tuple(entry["rules"]))
+        for entry in tomllib.loads(table.read_text(encoding="utf-8"))["mutant"]
+    )
 
 
 def chosen_benches(

@@ -4,7 +4,10 @@ Everything in Python that counts actions, components or modes counts them here. 
 engine holds its own tables, because the engines are independent witnesses.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from parity.arguments import STEPS, Whole
+from parity.errors import UsageError
 
 VERSION = "1"
 """Of the rules; it changes whenever the same seed and actions could give another game."""
@@ -36,6 +39,25 @@ EVENTS = ("ate_food", "ate_poison", "death")
 STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "foodCount", "poisonCount")
 """The keys of a complete state (G13)."""
 
+MOST_ITEMS = 16_000
+"""Food and poison together that an episode may be given: placing so many takes about 61,500 draws, and the site has
+addresses for twice as many (G10). For all of the grid's cells they would not do."""
+_COUNT = Whole(0, MOST_ITEMS)
+_WORTH = Whole(-(10**7), 10**7)
+"""Of what is eaten, in thousandths: a hundred times that is a component of the reward, which is an int32 (G12)."""
+_PRICE = Whole(-(10**9), 10**9)
+_RANGES = {
+    "start_energy": Whole(1, _WORTH.most),
+    "step_energy": Whole(0, _WORTH.most),
+    **dict.fromkeys(("food_energy", "poison_energy", "food_interest", "poison_interest"), _WORTH),
+    **dict.fromkeys(("death_price", "handhold_step_price", "handhold_death_price"), _PRICE),
+    **dict.fromkeys(("handhold_food_price", "handhold_poison_price"), _PRICE),
+    "reward_clip": Whole(0, _PRICE.most),
+    "max_steps": STEPS,
+    **dict.fromkeys(("min_food", "max_food", "min_poison", "max_poison"), _COUNT),
+    **dict.fromkeys(("evaluation_food", "evaluation_poison"), _COUNT),
+}
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -43,7 +65,8 @@ class Numbers:
 
     Energies and interestingness in thousandths, prices of the handhold and of death in hundred-thousandths.
     min_food … max_poison: from what an episode's counts are drawn (G3). max_steps: where an episode is truncated (G5).
-    evaluation_food, evaluation_poison: the counts of an evaluation.
+    evaluation_food, evaluation_poison: the counts of an evaluation. Raises UsageError, which names the number, for any
+    of which no game can be made.
     """
 
     start_energy: int = 1000
@@ -65,6 +88,25 @@ class Numbers:
     max_poison: int = 256
     evaluation_food: int = 128
     evaluation_poison: int = 128
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            fault = _RANGES[field.name].fault(value)
+            if fault:
+                raise UsageError(f"{field.name} {fault}, not {value!r:.60}.")
+        for least, most in (("min_food", "max_food"), ("min_poison", "max_poison")):
+            low, high = getattr(self, least), getattr(self, most)
+            if low > high:
+                raise UsageError(f"{least} is {low} and {most} {high}: the least must not be above the most.")
+        for evaluating, names in ((False, "max_food and max_poison"), (True, "evaluation_food and evaluation_poison")):
+            items = self.most_items(evaluating)
+            if items > MOST_ITEMS:
+                raise UsageError(f"{names} are {items:,} together: a grid is given at most {MOST_ITEMS:,} items.")
+
+    def most_items(self, evaluating: bool) -> int:
+        """Food and poison together in an episode, at most (G3)."""
+        return self.evaluation_food + self.evaluation_poison if evaluating else self.max_food + self.max_poison
 
 
 DEFAULT_NUMBERS = Numbers()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evaluated import evaluation_by_hand, lives_of, write_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.image import imread
@@ -18,7 +19,6 @@ from goodharts.evaluation.report import comparison
 from goodharts.evaluation.results import as_json, read_results
 from parity.console import open_console
 from parity.errors import UsageError
-from tests.goodharts.evaluated import evaluation_by_hand, lives_of, write_models
 from tests.mutations import WRONG, altered, damaged, said_or_read
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -29,7 +30,6 @@ from goodharts.rules import DEFAULT_MODES, FOOD, MODES, POISON
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
 from parity.console import open_console
-from tests.goodharts.evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
 
 STEPS = 100
 

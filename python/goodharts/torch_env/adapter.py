@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from goodharts.rules import ACTIONS, EVENTS, FOOD, POISON, Mode, marks_of
+from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, EVENTS, FOOD, POISON, Mode, Numbers, marks_of
 from goodharts.torch_env import state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.marks import Marks
@@ -23,11 +23,18 @@ _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
 class TorchEngine(BatchEngine):
     """``games`` games of a mode in training. A game's seed is its key, lower word first."""
 
-    def __init__(self, mode: Mode, games: int, options: EngineOptions, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self,
+        mode: Mode,
+        games: int,
+        options: EngineOptions,
+        device: torch.device | str = "cpu",
+        numbers: Numbers = DEFAULT_NUMBERS,
+    ) -> None:
         self.games = games
         self._names = tuple(marks_of(mode))
         self._marks = Marks(self._names, torch.device(device)) if options.marks else None
-        self._env = Games(mode, games, device=device, marks=self._marks)
+        self._env = Games(mode, games, numbers=numbers, device=device, marks=self._marks)
         self._channels = torch.tensor(channels(mode, self._env.numbers), device=self._env.device)
         self._mask = np.ones((games, len(ACTIONS)), np.bool_)
         self._packed = options.packed
@@ -59,7 +66,18 @@ class TorchEngine(BatchEngine):
         return self._mask
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._stepped(actions, restarting=False)
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._stepped(actions, restarting=True)
+
+    def _stepped(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
         outcome = self._env.step(torch.from_numpy(actions.astype(np.int64)).to(self._env.device))
+        facts = self.facts()
+        if restarting:
+            ended = (outcome.terminated | outcome.truncated).nonzero()[:, 0]
+            if len(ended):
+                outcome.codes[ended] = self._env.restart(ended)
         eaten, terminated = outcome.eaten.cpu().numpy(), outcome.terminated.cpu().numpy()
         happened = np.stack((eaten == FOOD, eaten == POISON, terminated), axis=1)
         return BatchStep(
@@ -68,7 +86,7 @@ class TorchEngine(BatchEngine):
             reward=outcome.reward.cpu().numpy(),
             terminated=terminated,
             truncated=outcome.truncated.cpu().numpy(),
-            facts=self.facts(),
+            facts=facts,
             events=happened @ _BITS,
         )
 
@@ -82,7 +100,7 @@ class TorchEngine(BatchEngine):
 
     def facts(self) -> Array:
         state = self._env.state
-        return torch.stack((state.energy, state.steps), dim=1).to(torch.int32).cpu().numpy()
+        return torch.stack((state.energy, state.steps), dim=1).cpu().numpy()
 
     def unpacked(self, observation: Array) -> Array:
         if self._packed:

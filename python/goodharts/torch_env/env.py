@@ -11,13 +11,13 @@ from goodharts.rules import DEFAULT_NUMBERS, FOOD, MOVES, NUM_CELLS, POISON, SIZ
 from goodharts.torch_env import random
 from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.observation import Eye
-from goodharts.torch_env.placement import DRAWS, first_empty, new_episode
+from goodharts.torch_env.placement import DRAWS, bytes_a_game, first_empty, new_episode
 from goodharts.torch_env.rewards import Potentials, Rewards, shaping
 from goodharts.torch_env.state import State
 from goodharts.torch_env.tables import POTENTIALS, prices
 
-_STARTED_AT_ONCE = 512
-"""Games whose episodes are drawn in one go: what finds repeated draws takes 64 KiB a game."""
+_STARTED_AT_ONCE = 1 << 26
+"""Bytes that drawing episodes may take: as many games as that allows start in one go."""
 _WORDS_AHEAD = 1 << 15
 """Pairs of words drawn in one go for coming steps: few calls where games are few, and little memory where many."""
 _MOST_STEPS_AHEAD = 64
@@ -74,13 +74,14 @@ class Games:
         self._moves = torch.tensor(MOVES, device=self.device).T.contiguous()
         self._energies = torch.tensor([0, numbers.food_energy, numbers.poison_energy], device=self.device)
         self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=self.device)
+        self._at_once = max(_STARTED_AT_ONCE // bytes_a_game(numbers, evaluating), 1)
         self._ahead = torch.empty((0, games, 2), dtype=torch.int32, device=self.device)
         self._ahead_used = 0
 
     def start(self, keys: Tensor, rows: Tensor | None = None) -> Tensor:
         """New games with these keys, int32 (k, 2), in these rows, or in all; returns what they see, int8 (k, 121)."""
         rows = torch.arange(self.games, device=self.device) if rows is None else rows
-        for some, some_keys in zip(_in_parts(rows), _in_parts(keys), strict=True):
+        for some, some_keys in zip(self._in_parts(rows), self._in_parts(keys), strict=True):
             event = torch.zeros(len(some), dtype=torch.int64, device=self.device)
             self.state.put(some, self._new_episode(some_keys, event))
         return self._changed(rows)
@@ -96,7 +97,7 @@ class Games:
         flat = state.grid.view(-1)
         eaten = flat[places].long()
         words = self._reappearing_words()
-        state.event += 1
+        state.event = (state.event + 1) & random.WORD
         state.steps += 1
         if self._is_mortal:
             state.energy += self._energies[eaten] - self.numbers.step_energy
@@ -117,7 +118,7 @@ class Games:
     def restart(self, rows: Tensor) -> Tensor:
         """A new episode in each of these rows (k,), with the draws of their latest step; returns what they see (G6)."""
         state = self.state
-        for some in _in_parts(rows):
+        for some in self._in_parts(rows):
             state.put(some, self._new_episode(state.key[some], state.event[some]))
         if self._marks:
             self._marks.add("G6.restart", len(rows))
@@ -126,9 +127,9 @@ class Games:
     def respawn(self, rows: Tensor) -> Tensor:
         """The agents of these rows (k,), and they alone, live again somewhere else (G6); returns what they see."""
         state = self.state
-        for some in _in_parts(rows):
+        for some in self._in_parts(rows):
             address = random.address(random.RESPAWN, DRAWS // 2, self.device)
-            words = random.words(state.key[some], state.event[some].to(torch.int32), address)
+            words = random.words(state.key[some], state.event[some], address)
             cells = first_empty(state.grid[some], words, None, self._marks, "G6.respawn")
             state.x[some], state.y[some] = cells % SIZE, cells // SIZE
         state.energy[rows] = self.numbers.start_energy
@@ -148,6 +149,9 @@ class Games:
     def look(self) -> Tensor:
         """What all agents see, int8 (n, 121)."""
         return self._eye.codes(self.state)
+
+    def _in_parts(self, rows: Tensor) -> tuple[Tensor, ...]:
+        return torch.split(rows, self._at_once)
 
     def _new_episode(self, keys: Tensor, event: Tensor) -> State:
         return new_episode(keys, event, self.numbers, self.evaluating, self._marks)
@@ -180,7 +184,7 @@ class Games:
 
     def _words_ahead(self, key: Tensor, event: Tensor, steps: int) -> Tensor:
         """Those words for several steps to come, int32 (steps, n, 2): one call costs little more than one step's."""
-        events = (event + torch.arange(1, steps + 1, device=self.device)[:, None]).to(torch.int32)
+        events = event + torch.arange(1, steps + 1, device=self.device)[:, None]
         pair = random.address(random.REAPPEAR, 1, self.device)
         return random.words(key.repeat(steps, 1), events.flatten(), pair).view(steps, len(key), 2)
 
@@ -199,7 +203,7 @@ class Games:
         if len(hard):  # both draws hit something, which is rare
             some = rows[hard]
             address = random.address(random.REAPPEAR, DRAWS // 2, self.device)
-            words = random.words(self.state.key[some], self.state.event[some].to(torch.int32), address)
+            words = random.words(self.state.key[some], self.state.event[some], address)
             cells[hard] = first_empty(grid[some], words, agents[hard], self._marks, "G5.reappear")
         grid[rows, cells] = kinds
 
@@ -227,7 +231,3 @@ class Games:
             for distance, potential in enumerate(POTENTIALS, start=1):
                 marks.add(f"G9.food_at_{distance}", before == potential)
             marks.add("G9.none_on_termination", terminated)
-
-
-def _in_parts(rows: Tensor) -> tuple[Tensor, ...]:
-    return torch.split(rows, _STARTED_AT_ONCE)

@@ -1,9 +1,12 @@
 """Where things and agents are put: a new episode (G3), what reappears (G5), and who respawns (G6)."""
 
+import math
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
-from goodharts.rules import FOOD, NUM_CELLS, POISON, Numbers
+from goodharts.rules import FOOD, NUM_CELLS, POISON, SIZE, Numbers
 from goodharts.torch_env import random
 from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.state import State
@@ -13,34 +16,37 @@ DRAWS = 64
 
 
 def new_episode(key: Tensor, event: Tensor, numbers: Numbers, evaluating: bool, marks: Marks | None) -> State:
-    """New episodes for the games with these keys, int32 (n, 2), at these events, (n,), by G3."""
+    """New episodes for the games with these keys, int32 (n, 2), at these events, (n,), by G3.
+
+    Takes about as much memory for each game as ``bytes_a_game`` says.
+    """
     device, games = key.device, len(key)
-    most = numbers.evaluation_food + numbers.evaluation_poison if evaluating else numbers.max_food + numbers.max_poison
-    pairs = _pairs_for(most + 1)
+    pairs = _pairs_expected(numbers.most_items(evaluating))
     addresses = [
         random.address(random.FOOD_COUNT, 1, device),
         random.address(random.POISON_COUNT, 1, device),
         random.address(random.PLACE, pairs, device),
     ]
-    words = random.words(key, event.to(torch.int32), torch.cat(addresses))
+    words = random.words(key, event, torch.cat(addresses))
     if evaluating:
         food = torch.full((games,), numbers.evaluation_food, device=device)
         poison = torch.full((games,), numbers.evaluation_poison, device=device)
     else:
         food = random.between(words[:, 0], numbers.min_food, numbers.max_food)
         poison = random.between(words[:, 2], numbers.min_poison, numbers.max_poison)
-    cells = random.cell(words[:, 4:])
-    grid, agent, is_placed = _placed(cells, food, poison, marks)
-    while not bool(is_placed.all()):  # so many draws fell on the same cells that more are needed
-        pairs *= 2
-        cells = random.cell(random.words(key, event.to(torch.int32), random.address(random.PLACE, pairs, device)))
-        grid, agent, is_placed = _placed(cells, food, poison, None)
+    placed = _placed(random.cell(words[:, 4:]), food, poison)
+    while not bool(placed.is_whole.all()):  # so many draws fell on the same cells that more are needed
+        # The addresses suffice: ``rules.MOST_ITEMS`` sees to it.
+        pairs = min(2 * pairs, random.PAIRS_OF_A_SITE)
+        words = random.words(key, event, random.address(random.PLACE, pairs, device))
+        placed = _placed(random.cell(words), food, poison)
     if marks:
         marks.add("G3.place", games)
+        marks.add("G3.drawn_again", placed.drew_again)
     return State(
-        grid=grid,
-        x=agent % 128,
-        y=agent // 128,
+        grid=placed.grid,
+        x=placed.agent % SIZE,
+        y=placed.agent // SIZE,
         energy=torch.full((games,), numbers.start_energy, device=device),
         steps=torch.zeros(games, dtype=torch.int64, device=device),
         event=event.clone(),
@@ -50,31 +56,51 @@ def new_episode(key: Tensor, event: Tensor, numbers: Numbers, evaluating: bool, 
     )
 
 
-def _pairs_for(distinct: int) -> int:
-    """Pairs of draws among which so many distinct cells almost always are."""
-    expected = distinct / (1 - distinct / NUM_CELLS)
-    return int(expected * 1.05 / 2) + 16
+def bytes_a_game(numbers: Numbers, evaluating: bool) -> int:
+    """About how much memory drawing an episode takes: what finds repeated draws, the grid, and each draw's numbers."""
+    return 5 * NUM_CELLS + 2 * 32 * _pairs_expected(numbers.most_items(evaluating))
 
 
-def _placed(cells: Tensor, food: Tensor, poison: Tensor, marks: Marks | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Grids int8 (n, 16384), the agents' cells (n,), and whether the draws, cells (n, k), were enough, bool (n,)."""
+def _pairs_expected(items: int) -> int:
+    """Pairs of draws among which cells for so many items, and the agent's, almost always are."""
+    draws = -NUM_CELLS * math.log(1 - (items + 1) / NUM_CELLS)
+    return min(int(draws * 1.05 / 2) + 16, random.PAIRS_OF_A_SITE)
+
+
+class _Placed(NamedTuple):
+    """What draws placed, game by game; nothing of it counts where ``is_whole`` is false.
+
+    grid: int8 (n, 16384). agent: the agent's cell, (n,). is_whole: bool (n,), whether the draws were enough.
+    drew_again: bool (n,), whether a draw before the agent's fell on a cell that had been drawn.
+    """
+
+    grid: Tensor
+    agent: Tensor
+    is_whole: Tensor
+    drew_again: Tensor
+
+
+def _placed(cells: Tensor, food: Tensor, poison: Tensor) -> _Placed:
+    """What draws, cells (n, k), place in games with so much food and poison, (n,)."""
     games, draws = cells.shape
-    order = torch.arange(draws, dtype=torch.int32, device=cells.device).expand(games, draws)
-    seen_at = torch.full((games, NUM_CELLS), draws, dtype=torch.int32, device=cells.device)
-    seen_at.scatter_reduce_(1, cells, order, "amin")
-    first = seen_at.gather(1, cells)
-    is_new = first == order
-    rank = is_new.cumsum(dim=1)
-    # A cell that is drawn again holds what its first draw put there.
-    rank = rank.gather(1, first.long())
-    kind = torch.where(rank <= food[:, None], FOOD, torch.where(rank <= (food + poison)[:, None], POISON, 0))
+    items = (food + poison)[:, None]
+    number = torch.arange(draws, dtype=torch.int32, device=cells.device).expand(games, draws)
+    drawn_at = torch.full((games, NUM_CELLS), draws, dtype=torch.int32, device=cells.device)
+    first = drawn_at.scatter_reduce_(1, cells, number, "amin").gather(1, cells)
+    is_new = first == number
+    distinct = is_new.cumsum(dim=1)
+    # A cell's rank in the order of first appearance, from 1: drawn again, it holds what its first draw put there.
+    rank = distinct.gather(1, first.long())
+    kind = torch.where(rank <= food[:, None], FOOD, torch.where(rank <= items, POISON, 0))
     grid = torch.zeros((games, NUM_CELLS), dtype=torch.int8, device=cells.device)
     grid.scatter_(1, cells, kind.to(torch.int8))
-    is_agent = rank == (food + poison + 1)[:, None]
-    agent = cells.gather(1, is_agent.int().argmax(dim=1, keepdim=True))[:, 0]
-    if marks:
-        marks.add("G3.drawn_again", (~is_new & (rank <= (food + poison + 1)[:, None])).any(dim=1))
-    return grid, agent, is_agent.any(dim=1)
+    is_agent = rank == items + 1
+    return _Placed(
+        grid=grid,
+        agent=cells.gather(1, is_agent.int().argmax(dim=1, keepdim=True))[:, 0],
+        is_whole=is_agent.any(dim=1),
+        drew_again=(~is_new & (distinct <= items)).any(dim=1),
+    )
 
 
 def first_empty(grid: Tensor, words: Tensor, taken: Tensor | None, marks: Marks | None, rule: str) -> Tensor:

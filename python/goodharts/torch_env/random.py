@@ -10,10 +10,12 @@ from torch import Tensor
 FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR, RESPAWN = 1, 2, 3, 4, 5
 """Sites."""
 
-_SITE = 1 << 16
+PAIRS_OF_A_SITE = 1 << 16
+"""Addresses of a site: a number more belongs to the next one."""
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
-_WORD = 0xFFFFFFFF
+WORD = 0xFFFFFFFF
+"""The bits of a word."""
 _KEYS_EVENT = -1  # 2³² − 1 as int32
 
 
@@ -21,9 +23,8 @@ def threefry2x32(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> 
     """Both words of one output of the generator (Salmon et al. 2011); all int32, of shapes that broadcast."""
     keys = (*key, key[0] ^ key[1] ^ _PARITY)
     x, y = counter[0] + keys[0], counter[1] + keys[1]
-    shape = torch.broadcast_shapes(x.shape, y.shape)
-    x, y = x.expand(shape).clone(), y.expand(shape).clone()
-    high = torch.empty_like(y)
+    high = torch.empty_like(x + y)
+    x, y = x.expand_as(high).clone(), y.expand_as(high).clone()
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:
             x += y
@@ -43,19 +44,19 @@ def words(key: Tensor, event: Tensor, address: Tensor) -> Tensor:
 
     Args:
         key: int32 (n, 2).
-        event: int32 (n,).
+        event: whole (n,), of which the lower 32 bits count.
         address: int32 (k,), as ``address`` gives them.
 
     Returns:
         int32 (n, 2k): the even index of the first address, its odd one, the even index of the second, …
     """
-    even, odd = threefry2x32((key[:, :1], key[:, 1:]), (event[:, None], address))
+    even, odd = threefry2x32((key[:, :1], key[:, 1:]), (event.to(torch.int32)[:, None], address))
     return torch.stack((even, odd), dim=-1).flatten(1)
 
 
 def address(site: int, pairs: int, device: torch.device) -> Tensor:
     """Where the words of a site with the indices 0 … 2·pairs − 1 are: int32 (pairs,)."""
-    return torch.arange(pairs, dtype=torch.int32, device=device) + site * _SITE
+    return torch.arange(pairs, dtype=torch.int32, device=device) + site * PAIRS_OF_A_SITE
 
 
 def cell(word: Tensor) -> Tensor:
@@ -65,12 +66,12 @@ def cell(word: Tensor) -> Tensor:
 
 def between(word: Tensor, low: int, high: int) -> Tensor:
     """A number in low … high from each word, int64: ``low + (word · (high − low + 1)) >> 32``."""
-    return low + (((word.long() & _WORD) * (high - low + 1)) >> 32)
+    return low + ((unsigned(word) * (high - low + 1)) >> 32)
 
 
 def game_keys(seed: int, games: int) -> Tensor:
     """The keys of games 0 … games − 1 of a run with this seed, int32 (games, 2)."""
-    low, high = (torch.tensor([half]) for half in (seed & _WORD, seed >> 32))
+    low, high = (torch.tensor([half]) for half in (seed & WORD, seed >> 32))
     number = torch.arange(1, games + 1, dtype=torch.int32)
     return torch.stack(
         threefry2x32((low.to(torch.int32), high.to(torch.int32)), (torch.full_like(number, _KEYS_EVENT), number)), -1
@@ -79,4 +80,4 @@ def game_keys(seed: int, games: int) -> Tensor:
 
 def unsigned(word: Tensor) -> Tensor:
     """The words as numbers in 0 … 2³² − 1, int64."""
-    return word.long() & _WORD
+    return word.long() & WORD

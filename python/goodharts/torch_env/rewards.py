@@ -29,7 +29,7 @@ class Rewards:
 
     def total(self, components: Tensor) -> Tensor:
         """The reward, float32 (n,): the sum, clipped."""
-        # The division by a whole number is the one that rounds once.
+        # Whole numbers this small are exact as float32, so dividing rounds once; a factor 0.00001 would round twice.
         return components.sum(dim=1).clamp(-self._clip, self._clip).float() / round(1 / COMPONENT_UNIT)
 
 

@@ -15,7 +15,7 @@ class State:
     """``n`` games. All int64 but for the grid and what is drawn with.
 
     grid: int8 (n, 16384), EMPTY, FOOD or POISON in each cell. x, y, energy (thousandths), steps (of this life): (n,).
-    event: (n,), the steps of this game; key: int32 (n, 2), from which it draws.
+    event: (n,), the steps of this game as a word of 32 bits, which wraps; key: int32 (n, 2), from which it draws.
     food_count, poison_count: (n,), the episode's.
     """
 

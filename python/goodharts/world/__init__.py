@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,13 @@ from goodharts.rules import (
     Mode,
     marks_of,
 )
-from goodharts.world.board import draw_board
+from goodharts.world.board import draw_board, observation_label
+from goodharts.world.policies import policies
+from goodharts.world.shrinkers import SHRINKERS
+from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
+
+_GOLDEN = Path(__file__).parent / "golden"
 
 
 def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
@@ -54,7 +60,12 @@ def _world(mode: Mode) -> World:
         facts=FACTS,
         events=EVENTS,
         component_unit=COMPONENT_UNIT,
+        observation_label=observation_label(mode),
         marks=marks_of(mode),
+        starts=STARTS,
+        policies=policies(mode),
+        shrinkers=SHRINKERS,
+        golden=_GOLDEN / mode.name,
     )
 
 

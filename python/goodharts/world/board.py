@@ -1,6 +1,8 @@
-"""A state as a person sees it, in reports."""
+"""States and observations as a person sees them, in reports."""
 
-from goodharts.rules import REACH, SIZE
+from collections.abc import Callable
+
+from goodharts.rules import REACH, SIZE, Mode
 from parity import Board, State
 
 _SHOWN = REACH + 3
@@ -33,3 +35,14 @@ def draw_board(state: State) -> Board:
             "poison": state["poisonCount"],
         },
     )
+
+
+def observation_label(mode: Mode) -> Callable[[tuple[int, ...]], str]:
+    """What stands at an index (channel, row, column) of an observation: ``food at (-1, +2)``, from the agent."""
+    channels = ("food", "poison") if mode.sees_truth else ("interest", "interest again")
+
+    def label(index: tuple[int, ...]) -> str:
+        channel, row, column = index
+        return f"{channels[channel]} at ({column - REACH:+d}, {row - REACH:+d})"
+
+    return label

@@ -2,28 +2,20 @@
 
 import os
 import subprocess
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
-from parity import EngineError, Mutant, MutationBench
+from parity import EngineError, MutationBench
+from parity.mutants import read_mutants
 
 _ROOT = Path(__file__).resolve().parents[3]
+_HERE = Path(__file__).parent
 
 
 def _scratch(copy: Path) -> Path:
     """A build folder of the copy's own: the compiler's caches know where they lie, and a copied one is refused."""
     return copy / f".build-{copy.name}"
-
-
-def read_mutants(engine: str, folder: str) -> tuple[Mutant, ...]:
-    """The mutants of ``mutants_ENGINE.toml``, whose files lie in ``folder`` of the bench's source."""
-    table = tomllib.loads((Path(__file__).parent / f"mutants_{engine}.toml").read_text(encoding="utf-8"))
-    return tuple(
-        Mutant(entry["name"], folder + entry["file"], entry["old"], entry["new"], tuple(entry["rules"]))
-        for entry in table["mutant"]
-    )
 
 
 def _built(copy: Path) -> None:
@@ -57,7 +49,7 @@ BENCHES = (
         engine="swift",
         reference="jax",
         source=_ROOT / "swift",
-        mutants=read_mutants("swift", "Sources/HackMatrixCore/"),
+        mutants=read_mutants(_HERE / "mutants_swift.toml", "Sources/HackMatrixCore/"),
         environment=_with_binary,
         build=_built,
         ignore=(".build*",),
@@ -66,7 +58,7 @@ BENCHES = (
         engine="jax",
         reference="swift",
         source=_ROOT / "python",
-        mutants=read_mutants("jax", "hackmatrix/jax_env/"),
+        mutants=read_mutants(_HERE / "mutants_jax.toml", "hackmatrix/jax_env/"),
         environment=_with_source,
     ),
 )

@@ -1,0 +1,78 @@
+"""Ways to play that steer towards seldom reached rules: weights of the actions from what an agent sees."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MOVES, REACH, VIEW, Mode
+from parity import Policy, View
+
+Weights = NDArray[np.float64]
+Cells = NDArray[np.bool_]
+
+_FAR = 99
+_REACH = np.arange(-REACH, REACH + 1)
+_DISTANCES = np.stack([np.maximum(abs(_REACH[:, None] - dy), abs(_REACH[None, :] - dx)) for dx, dy in MOVES])
+"""King's distances from where each move leads to each cell in view, (8, 11, 11)."""
+_AROUND = (2, 4, 7, 6, 5, 3, 0, 1)
+"""The eight moves, each turned a little further than the one before: they lead back to where they began."""
+_SELDOM = 0.02
+"""The weight of what a policy does not want."""
+
+
+def policies(mode: Mode) -> Mapping[str, Policy]:
+    """The policies of a mode, which tell food from poison by what this mode shows of them."""
+
+    def eat(view: View) -> Weights:
+        """Goes for food and around poison: lives long."""
+        food, poison = _kinds(mode, view)
+        return np.where(_lands_on(poison), _SELDOM / 10, _towards(food))
+
+    def seek_poison(view: View) -> Weights:
+        """Goes for poison: dies of it."""
+        return _towards(_kinds(mode, view)[1])
+
+    def starve(view: View) -> Weights:
+        """Eats nothing, as long as there is a way around."""
+        food, poison = _kinds(mode, view)
+        return np.where(_lands_on(food | poison), _SELDOM, 1.0)
+
+    return {"eat": eat, "seek_poison": seek_poison, "starve": starve, "wander": wander, "circle": circle}
+
+
+def wander(view: View) -> Weights:
+    """Goes one way, each game its own, and so over the edges."""
+    weights = np.full((len(view.slots), len(ACTIONS)), _SELDOM)
+    weights[np.arange(len(weights)), view.slots % len(ACTIONS)] = 1.0
+    return weights
+
+
+def circle(view: View) -> Weights:
+    """Turns a little at every step, and comes back to where it was."""
+    events = np.array([state["event"] for state in view.states()])
+    weights = np.full((len(events), len(ACTIONS)), _SELDOM)
+    weights[np.arange(len(events)), np.take(_AROUND, events % len(_AROUND))] = 1.0
+    return weights
+
+
+def _kinds(mode: Mode, view: View) -> tuple[Cells, Cells]:
+    """Where food and where poison is in view, each (k, 11, 11)."""
+    first, second = view.observation[:, 0], view.observation[:, 1]
+    if mode.sees_truth:
+        return first > 0, second > 0
+    interests = DEFAULT_NUMBERS.food_interest, DEFAULT_NUMBERS.poison_interest
+    food, poison = (first == np.float32(interest / 1000) for interest in interests)
+    return food, poison
+
+
+def _towards(wanted: Cells) -> Weights:
+    """Prefers the moves that lead nearest to something wanted; where none is in view, any."""
+    distances = np.where(wanted[:, None], _DISTANCES, _FAR).min(axis=(2, 3))
+    return np.where(distances == distances.min(axis=1, keepdims=True), 1.0, _SELDOM)
+
+
+def _lands_on(cells: Cells) -> Cells:
+    """Which moves lead onto one of these cells, (k, 8)."""
+    middle = VIEW // 2
+    return np.stack([cells[:, middle + dy, middle + dx] for dx, dy in MOVES], axis=1)

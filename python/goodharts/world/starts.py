@@ -1,0 +1,165 @@
+"""States that playing seldom reaches, for directed runs: dicts of G13, made from its ranges alone."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from goodharts.rules import DEFAULT_NUMBERS, MOVES, NUM_CELLS, REACH, SIZE
+from parity import StartMaker, State
+
+_WORDS = 2**32
+_ITEMS = (0, 1, 8, 64, 256)
+"""Counts of a kind: none, few, and what episodes begin with."""
+
+
+def cell_at(x: int, y: int) -> int:
+    """The cell there, around the torus (G1)."""
+    return y % SIZE * SIZE + x % SIZE
+
+
+def _ring(x: int, y: int, distance: int) -> set[int]:
+    """The cells at this king's distance."""
+    reach = range(-distance, distance + 1)
+    return {cell_at(x + dx, y + dy) for dx in reach for dy in reach if max(abs(dx), abs(dy)) == distance}
+
+
+def _below(rng: np.random.Generator, count: int) -> int:
+    return int(rng.integers(count))
+
+
+def _drawn(rng: np.random.Generator, count: int, but: Iterable[int] = ()) -> set[int]:
+    """So many cells, none of ``but``."""
+    free = np.setdiff1d(np.arange(NUM_CELLS), list(but))
+    return set(rng.choice(free, count, replace=False).tolist())
+
+
+def _made(rng: np.random.Generator, place: tuple[int, int], food: set[int], poison: set[int], **other: int) -> State:
+    """A state with these items, the agent's cell emptied; energy, steps and event as ``other`` says."""
+    x, y = place
+    here = {cell_at(x, y)}
+    kept_food, kept_poison = sorted(food - here), sorted(poison - food - here)
+    steps = other.get("steps", _below(rng, DEFAULT_NUMBERS.max_steps - 10))
+    return {
+        "food": kept_food,
+        "poison": kept_poison,
+        "x": x,
+        "y": y,
+        "energy": other.get("energy", 1000 + _below(rng, 20_000)),
+        "steps": steps,
+        "event": other.get("event", steps + _below(rng, 10_000)),
+        "key": [_below(rng, _WORDS), _below(rng, _WORDS)],
+        "foodCount": len(kept_food),
+        "poisonCount": len(kept_poison),
+    }
+
+
+def _anywhere(rng: np.random.Generator) -> tuple[int, int]:
+    return _below(rng, SIZE), _below(rng, SIZE)
+
+
+def _scattered(rng: np.random.Generator) -> tuple[set[int], set[int]]:
+    """Food and poison all over the grid."""
+    return _drawn(rng, int(rng.choice(_ITEMS))), _drawn(rng, int(rng.choice(_ITEMS)))
+
+
+def _around(rng: np.random.Generator, place: tuple[int, int]) -> tuple[set[int], set[int]]:
+    """Food and poison thick on the ground within view and a little beyond."""
+    near = np.array([cell for distance in range(1, REACH + 3) for cell in sorted(_ring(*place, distance))])
+    kinds = rng.choice(3, len(near), p=(0.5, 0.25, 0.25))
+    return set(near[kinds == 1].tolist()), set(near[kinds == 2].tolist())
+
+
+def scattered(rng: np.random.Generator) -> State:
+    """Any number of items that an episode may have, and fewer, in mid-life."""
+    return _made(rng, _anywhere(rng), *_scattered(rng))
+
+
+def plenty(rng: np.random.Generator) -> State:
+    """Something to eat at every other step."""
+    place = _anywhere(rng)
+    return _made(rng, place, *_around(rng, place))
+
+
+def crowded(rng: np.random.Generator) -> State:
+    """Hardly an empty cell, or none: no draw finds one, so what is eaten reappears in the lowest (G5)."""
+    place = _anywhere(rng)
+    items = int(rng.choice((NUM_CELLS - 1, NUM_CELLS - 2, NUM_CELLS - 40)))
+    taken = _drawn(rng, items, {cell_at(*place)})
+    food = set(rng.choice(sorted(taken), _below(rng, items + 1), replace=False).tolist())
+    return _made(rng, place, food, taken - food, energy=10**6)
+
+
+def thick(rng: np.random.Generator) -> State:
+    """So full that the first draws for what reappears fail, or the first half of all (G5)."""
+    of_a_kind = int(rng.choice((NUM_CELLS // 4, NUM_CELLS // 2 - 175)))
+    food = _drawn(rng, of_a_kind)
+    return _made(rng, _anywhere(rng), food, _drawn(rng, of_a_kind, food), energy=10**6)
+
+
+def on_the_edge(rng: np.random.Generator) -> State:
+    """The agent in the outermost rows and columns, with things to eat beyond them (G1, G7)."""
+    place = int(rng.choice((0, 1, REACH - 1, SIZE - REACH, SIZE - 1))), int(rng.choice((0, REACH, SIZE - 1)))
+    turned = place if rng.random() < 0.5 else place[::-1]
+    return _made(rng, turned, *_around(rng, turned))
+
+
+def starving(rng: np.random.Generator) -> State:
+    """The energy of a few steps, or none, or less: what is eaten decides (G5)."""
+    place = _anywhere(rng)
+    energy = int(rng.choice((-2000, 0, 1, 9, 10, 11, 20, 30, 1000, 1010, 2000, 2010, 2011, 2020)))
+    return _made(rng, place, *_around(rng, place), energy=energy)
+
+
+def poisonous(rng: np.random.Generator) -> State:
+    """Poison on every side."""
+    place = _anywhere(rng)
+    food, poison = _around(rng, place)
+    beside = {cell_at(place[0] + dx, place[1] + dy) for dx, dy in MOVES}
+    return _made(rng, place, food - beside, poison | beside, energy=int(rng.choice((1000, 2010, 2011, 5000))))
+
+
+def last_steps(rng: np.random.Generator) -> State:
+    """About to be truncated, or past it (G5)."""
+    place = _anywhere(rng)
+    return _made(rng, place, *_around(rng, place), steps=DEFAULT_NUMBERS.max_steps - 4 + _below(rng, 5))
+
+
+def last_gasp(rng: np.random.Generator) -> State:
+    """The last step before truncation, and energy for no other: both at once (G5)."""
+    place = _anywhere(rng)
+    near = _around(rng, place) if rng.random() < 0.5 else (set[int](), set[int]())
+    energy = int(rng.choice((1, 10, 11, 2000)))
+    return _made(rng, place, *near, steps=DEFAULT_NUMBERS.max_steps - 1, energy=energy)
+
+
+def beckoning(rng: np.random.Generator) -> State:
+    """The nearest food at a distance of 1 … 5, just out of view, or nowhere (G9), among poison."""
+    place = _anywhere(rng)
+    distance = 1 + _below(rng, REACH + 2)
+    ring = sorted(_ring(*place, distance))
+    food = {ring[_below(rng, len(ring))]} if distance <= REACH + 1 else set[int]()
+    return _made(rng, place, food, _around(rng, place)[1])
+
+
+def extreme(rng: np.random.Generator) -> State:
+    """Numbers at the ends of their ranges; the event is about to wrap (G10)."""
+    place = _anywhere(rng)
+    state = _made(rng, place, *_around(rng, place), energy=int(rng.choice((10**9, 2**40, -(2**40)))))
+    ends = (0, 1, 2**31 - 1, 2**31, _WORDS - 1)
+    event = _WORDS - 1 - _below(rng, 4) if rng.random() < 0.5 else 2**31 - 2 + _below(rng, 4)
+    return {**state, "event": event, "key": [int(rng.choice(ends)), int(rng.choice(ends))]}
+
+
+STARTS: Mapping[str, StartMaker] = {
+    "scattered": scattered,
+    "plenty": plenty,
+    "crowded": crowded,
+    "thick": thick,
+    "on_the_edge": on_the_edge,
+    "starving": starving,
+    "poisonous": poisonous,
+    "last_steps": last_steps,
+    "last_gasp": last_gasp,
+    "beckoning": beckoning,
+    "extreme": extreme,
+}

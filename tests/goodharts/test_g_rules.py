@@ -1,0 +1,356 @@
+"""The rules by their ids, on the canonical engine and on the plain-Python reading."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from jax.extend.random import threefry_2x32
+from numpy.typing import NDArray
+from reading.play import ENGINES, Outcome, cell_at, full, made, open_game, open_games, play
+
+from goodharts.rules import ACTIONS, MODES, NUM_CELLS
+from goodharts.torch_env.env import Games
+from goodharts.torch_env.random import game_keys
+from parity import State
+from parity.engine import Engine
+
+UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
+HERE = (0, 0)
+FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR = 1, 2, 3, 4
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def words(key: tuple[int, int], event: int, site: int, count: int) -> list[int]:
+    """The first words of a site, as JAX's own Threefry gives them (G10)."""
+    pairs = -(-count // 2)
+    counters = jnp.concatenate([jnp.full(pairs, event, jnp.uint32), site * 65536 + jnp.arange(pairs, dtype=jnp.uint32)])
+    both = np.asarray(threefry_2x32(jnp.array(key, jnp.uint32), counters)).reshape(2, pairs)
+    return [int(word) for word in both.T.flatten()[:count]]
+
+
+def drawn_cells(state: State, event: int, count: int = 64) -> list[int]:
+    low, high = state["key"]
+    return [word >> 18 for word in words((low, high), event, REAPPEAR, count)]
+
+
+# --- the world
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "action", "expected"),
+    [(0, 5, LEFT, (127, 5)), (127, 5, RIGHT, (0, 5)), (5, 0, UP, (5, 127)), (5, 127, DOWN, (5, 0))],
+)
+def test_G1_the_grid_is_a_torus(engine: str, x: int, y: int, action: int, expected: tuple[int, int]) -> None:
+    after = play(engine, made(x, y), action).state
+    assert (after["x"], after["y"]) == expected
+
+
+def test_G1_x_is_the_column_and_y_the_row(engine: str) -> None:
+    state = {**made(3, 2), "food": [128 * 2 + 4], "foodCount": 1}
+    assert "food" in play(engine, state, RIGHT).rewards
+
+
+def test_G2_each_game_has_its_own_grid_and_agents_are_not_on_it(engine: str) -> None:
+    games = open_games(engine, 3)
+    games.reset(5)
+    before = games.get_state()
+    assert len({tuple(state["food"]) for state in before}) == 3
+    games.set_state([made(food=[(1, 0)])], [1])
+    games.step([RIGHT, RIGHT, RIGHT])
+    after = games.get_state()
+    assert [after[game]["food"] for game in (0, 2)] == [before[game]["food"] for game in (0, 2)]
+    for state in after:
+        assert cell_at(state["x"], state["y"]) not in {*state["food"], *state["poison"]}
+
+
+# --- episodes begin
+
+
+def test_G3_counts_and_places_are_those_of_the_draws(engine: str) -> None:
+    key = (0xDEADBEEF, 0x01234567)
+    with open_game(engine) as game:
+        game._batch.reset(np.array([key[0] | key[1] << 32], np.uint64), np.zeros(1, np.intp))
+        state = game.get_state()
+    food, poison = (64 + (words(key, 0, site, 1)[0] * 193 >> 32) for site in (FOOD_COUNT, POISON_COUNT))
+    distinct = list(dict.fromkeys(word >> 18 for word in words(key, 0, PLACE, 1000)))
+    assert (state["foodCount"], state["poisonCount"]) == (food, poison)
+    assert state["food"] == sorted(distinct[:food])
+    assert state["poison"] == sorted(distinct[food : food + poison])
+    assert cell_at(state["x"], state["y"]) == distinct[food + poison]
+    assert (state["energy"], state["steps"], state["event"], state["key"]) == (1000, 0, 0, list(key))
+
+
+def test_G3_counts_are_uniform() -> None:
+    games = Games(MODES["ground_truth"], 1024)
+    games.start(game_keys(1, 1024))
+    counts = torch.cat((games.state.food_count, games.state.poison_count))
+    assert (int(counts.min()), int(counts.max())) == (64, 256)
+    # the mean of 2048 draws from 193 numbers has a standard error of 1.23
+    assert abs(float(counts.double().mean()) - 160) < 5 * 1.23
+
+
+# --- a step
+
+
+@pytest.mark.parametrize(
+    ("action", "move"),
+    list(enumerate([(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)])),
+    ids=ACTIONS,
+)
+def test_G4_actions_are_the_kings_moves(engine: str, action: int, move: tuple[int, int]) -> None:
+    after = play(engine, made(50, 60), action).state
+    assert (after["x"], after["y"]) == (50 + move[0], 60 + move[1])
+
+
+@pytest.mark.parametrize(
+    ("ahead", "energy", "left", "dies"),
+    [
+        ("nothing", 1000, 990, False),
+        ("nothing", 11, 1, False),
+        ("nothing", 10, 0, True),
+        ("nothing", 9, -1, True),
+        ("food", 1000, 1990, False),
+        ("food", 1, 991, False),
+        ("food", -990, 0, True),
+        ("food", 10**12, 10**12 + 990, False),
+        ("poison", 2011, 1, False),
+        ("poison", 2010, 0, True),
+        ("poison", 1000, -1010, True),
+    ],
+)
+def test_G5_energy_is_spent_then_eaten_and_at_0_it_is_over(
+    engine: str, ahead: str, energy: int, left: int, dies: bool
+) -> None:
+    items: dict[str, Any] = {} if ahead == "nothing" else {ahead: [(1, 0)]}
+    outcome = play(engine, made(energy=energy, **items), RIGHT)
+    assert (outcome.state["energy"], outcome.terminated, outcome.truncated) == (left, dies, False)
+    assert outcome.state["steps"] == outcome.state["event"] == 1
+
+
+@pytest.mark.parametrize(
+    ("steps", "energy", "ended"),
+    [(510, 1000, (False, False)), (511, 1000, (False, True)), (511, 10, (True, True)), (600, 1000, (False, True))],
+)
+def test_G5_truncated_at_512_steps_perhaps_at_the_moment_of_death(
+    engine: str, steps: int, energy: int, ended: tuple[bool, bool]
+) -> None:
+    outcome = play(engine, made(steps=steps, energy=energy), UP)
+    assert (outcome.terminated, outcome.truncated) == ended
+
+
+def test_G5_frozen_energy_never_changes_and_nobody_dies_of_it(engine: str) -> None:
+    for energy in (1000, 0, -5):
+        outcome = play(engine, made(energy=energy, poison=[(1, 0), (2, 0)], food=[(3, 0)]), *[RIGHT] * 4, mode="proxy")
+        assert (outcome.state["energy"], outcome.terminated, outcome.truncated) == (energy, False, False)
+    assert play(engine, made(steps=511, energy=0), RIGHT, mode="proxy").truncated
+
+
+@pytest.mark.parametrize("kind", ["food", "poison"])
+def test_G5_what_is_eaten_reappears_where_the_first_draw_says(engine: str, kind: str) -> None:
+    state = {**made(event=41, energy=9000), kind: [cell_at(51, 60)], f"{kind}Count": 1}
+    first = drawn_cells(state, 42)[0]
+    assert play(engine, state, RIGHT).state[kind] == [first]
+
+
+@pytest.mark.parametrize("taken", [1, 2, 63])
+def test_G5_a_draw_that_hits_something_is_passed_over(engine: str, taken: int) -> None:
+    state = made(food=[(1, 0)], event=41)
+    draws = drawn_cells(state, 42)
+    poison = sorted(set(draws[:taken]) - set(draws[taken:]))
+    after = play(engine, {**state, "poison": poison, "poisonCount": len(poison)}, RIGHT).state
+    assert after["food"] == [draws[taken]]
+    assert after["poison"] == poison
+
+
+def test_G5_nothing_reappears_under_the_agent(engine: str) -> None:
+    draws = drawn_cells(made(), 1)
+    y, x = divmod(draws[0], 128)
+    state = {**made(x - 1, y), "food": [draws[0]], "foodCount": 1}
+    assert play(engine, state, RIGHT).state["food"] == [draws[1]]
+
+
+@pytest.mark.parametrize("free", [[0, 9], [9, 16_383], []])
+def test_G5_where_no_draw_finds_an_empty_cell_the_lowest_is_taken(engine: str, free: list[int]) -> None:
+    state = full(made(food=[(1, 0)]), but=free)
+    assert not set(free) & set(drawn_cells(state, 1)), "the draws of this key hit none of these"
+    left = cell_at(state["x"], state["y"])
+    after = play(engine, state, RIGHT).state
+    assert after["food"] == [min([*free, left])]
+    assert len(after["food"]) + len(after["poison"]) == NUM_CELLS - 1 - len(free)
+
+
+# --- what follows an end
+
+
+def test_G6_an_episode_that_ends_is_followed_by_one_of_that_steps_draws(engine: str) -> None:
+    games = open_games(engine, 2)
+    games.reset(0)
+    games.set_state([made(energy=10, steps=3, event=1234, key=(5, 6))], [1])
+    step = games.step([UP, UP])
+    assert step.ended.tolist() == [False, True]
+    state = games.get_state([1])[0]
+    food, poison = (64 + (words((5, 6), 1235, site, 1)[0] * 193 >> 32) for site in (FOOD_COUNT, POISON_COUNT))
+    distinct = list(dict.fromkeys(word >> 18 for word in words((5, 6), 1235, PLACE, 1000)))
+    assert (state["foodCount"], state["poisonCount"], state["food"]) == (food, poison, sorted(distinct[:food]))
+    assert (state["energy"], state["steps"], state["event"], state["key"]) == (1000, 0, 1235, [5, 6])
+    seen = open_game(engine).set_state(state)
+    np.testing.assert_array_equal(step.observation[1], seen)
+
+
+# --- what is seen
+
+
+def look(engine: str, mode: str, state: State) -> NDArray[np.float32]:
+    with open_game(engine, mode) as game:
+        return game.set_state(state)
+
+
+@pytest.mark.parametrize("place", [(50, 60), (0, 0), (127, 127), (3, 125)])
+def test_G7_the_view_is_11_by_11_around_the_agent(engine: str, place: tuple[int, int]) -> None:
+    x, y = place
+    food, poison = [(-5, -5), (1, 0), (6, 0)], [(5, 5), (0, -2), (0, 6)]
+    seen = look(engine, "ground_truth", made(x, y, food=food, poison=poison))
+    assert seen.shape == (2, 11, 11)
+    assert seen.dtype == np.float32
+    assert np.argwhere(seen[0]).tolist() == [[0, 0], [5, 6]]
+    assert np.argwhere(seen[1]).tolist() == [[3, 5], [10, 10]]
+    assert set(seen.flatten().tolist()) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_G7_proxies_see_interestingness_in_both_channels(engine: str, mode: str) -> None:
+    seen = look(engine, mode, made(food=[(1, 0)], poison=[(0, 1)]))
+    truthful = mode in ("ground_truth", "ground_truth_handhold")
+    assert seen[:, 5, 6].tolist() == ([1.0, 0.0] if truthful else [1.0, 1.0])
+    assert seen[:, 6, 5].tolist() == ([0.0, 1.0] if truthful else [0.5, 0.5])
+    assert seen[:, 5, 5].tolist() == [0.0, 0.0]
+
+
+# --- exact numbers
+
+
+@pytest.mark.parametrize(("distance", "potential"), [(1, 333), (2, 200), (3, 143), (4, 111), (5, 91), (6, 0)])
+@pytest.mark.parametrize("direction", [(1, 0), (0, -1), (1, 1), (-1, 1)])
+def test_G9_potentials_by_kings_distance(
+    engine: str, distance: int, potential: int, direction: tuple[int, int]
+) -> None:
+    dx, dy = direction
+    state = made(food=[(distance * dx, distance * dy), (distance * dx, 20)])
+    away = [(-1, 0), (1, 0)][dx <= 0]
+    outcome = play(engine, state, LEFT if away == (-1, 0) else RIGHT, mode="ground_truth_handhold")
+    seen_after = max(abs(distance * dx - away[0]), abs(distance * dy))
+    after = {1: 333, 2: 200, 3: 143, 4: 111, 5: 91}.get(seen_after, 0)
+    assert outcome.rewards.get("shaping", 0) == 99 * after - 100 * potential
+
+
+def test_G9_no_potential_after_a_death_but_after_a_truncation(engine: str) -> None:
+    dying = play(engine, made(food=[(3, 0)], energy=10, steps=511), RIGHT, mode="ground_truth_handhold")
+    assert (dying.terminated, dying.truncated, dying.rewards["shaping"]) == (True, True, -100 * 143)
+    going_on = play(engine, made(food=[(3, 0)], steps=511), RIGHT, mode="ground_truth_handhold")
+    assert (going_on.terminated, going_on.truncated, going_on.rewards["shaping"]) == (False, True, 99 * 200 - 100 * 143)
+
+
+def test_G9_a_potential_counts_where_the_eaten_food_reappeared(engine: str) -> None:
+    state = full(made(food=[(1, 0)]))
+    outcome = play(engine, state, RIGHT, mode="ground_truth_handhold")
+    assert outcome.rewards["shaping"] == 99 * 333 - 100 * 333, "the only empty cell is the one just left"
+
+
+def test_G9_rewards_are_whole_until_they_become_float32(engine: str) -> None:
+    outcome = play(engine, made(poison=[(1, 0)]), RIGHT)
+    assert outcome.reward == float(np.float32(-6.01))
+
+
+# --- draws
+
+
+def test_G10_a_runs_games_have_the_keys_of_its_seed(engine: str) -> None:
+    seed = 0x0123456789ABCDEF
+    games = open_games(engine, 3)
+    games.reset(seed)
+    counters = jnp.array([2**32 - 1] * 3 + [1, 2, 3], jnp.uint32)
+    low, high = np.asarray(threefry_2x32(jnp.array([0x89ABCDEF, 0x01234567], jnp.uint32), counters)).reshape(2, 3)
+    assert [state["key"] for state in games.get_state()] == [[int(low[g]), int(high[g])] for g in range(3)]
+    alone = open_game(engine)
+    alone.reset(seed)
+    assert alone.get_state() == games.get_state([0])[0], "a single game is game 0"
+
+
+def test_G10_the_event_never_starts_over_and_wraps_as_a_word(engine: str) -> None:
+    games = open_games(engine, 1)
+    games.reset(3)
+    for _ in range(130):
+        games.step([UP])
+    state = games.get_state()[0]
+    assert state["event"] == 130
+    assert state["steps"] < 130, "somebody starved meanwhile"
+    assert play(engine, made(event=2**32 - 1), UP).state["event"] == 0
+
+
+# --- rewards
+
+
+@pytest.mark.parametrize(
+    ("mode", "step", "food", "poison", "death"),
+    [
+        ("ground_truth", -1000, 100_000, -200_000, -400_000),
+        ("ground_truth_blinded", -1000, 100_000, -200_000, -400_000),
+        ("proxy_mortal", 0, 100_000, 50_000, 0),
+        ("proxy", 0, 100_000, 50_000, 0),
+        ("ground_truth_handhold", -1000, 100_000, -100_000, -200_000),
+    ],
+)
+def test_G12_what_each_mode_pays(engine: str, mode: str, step: int, food: int, poison: int, death: int) -> None:
+    def earned(outcome: Outcome) -> dict[str, int]:
+        return {name: amount for name, amount in outcome.rewards.items() if name != "shaping"}
+
+    def paid(**amounts: int) -> dict[str, int]:
+        return {name: amount for name, amount in amounts.items() if amount}
+
+    def ways(energy: int) -> list[Outcome]:
+        items: list[dict[str, Any]] = [{}, {"food": [(1, 0)]}, {"poison": [(1, 0)]}]
+        return [play(engine, made(energy=energy, **some), RIGHT, mode=mode) for some in items]
+
+    nothing, ate, poisoned = ways(9000)
+    assert earned(nothing) == paid(step=step)
+    assert earned(ate) == paid(step=step, food=food)
+    assert earned(poisoned) == paid(step=step, poison=poison)
+    starved, _, killed = ways(10)
+    assert earned(starved) == paid(step=step, death=death)
+    assert earned(killed) == paid(step=step, poison=poison, death=death)
+
+
+def test_G12_only_the_handhold_shapes(engine: str) -> None:
+    for mode in MODES:
+        shaped = play(engine, made(food=[(2, 0)]), RIGHT, mode=mode).rewards.get("shaping", 0)
+        assert shaped == (99 * 333 - 100 * 200 if mode == "ground_truth_handhold" else 0)
+
+
+# --- states
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_G13_a_state_put_back_is_the_same_game(engine: str, mode: str) -> None:
+    game: Engine = open_game(engine, mode)
+    game.reset(11)
+    for action in range(8):
+        game.step(action)
+    state = game.get_state()
+    assert list(state) == ["food", "poison", "x", "y", "energy", "steps", "event", "key", "foodCount", "poisonCount"]
+    assert all(state[name] == sorted(state[name]) for name in ("food", "poison"))
+    other = open_game(engine, mode)
+    other.reset(12)
+    other.set_state(state)
+    assert other.get_state() == state
+    for action in (3, 3, 5, 7):
+        one, another = game.step(action), other.step(action)
+        np.testing.assert_array_equal(one.observation, another.observation)
+        assert one.components.tolist() == another.components.tolist()
+    assert game.get_state() == other.get_state()

@@ -1,0 +1,149 @@
+"""What directed runs are made of: starts, policies, smaller states, boards, golden episodes, mutants."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reading.play import made, open_game
+from reading.worlds import PAIRED
+
+from goodharts.rules import ACTIONS, MODES
+from goodharts.world import WORLDS
+from goodharts.world.board import draw_board
+from goodharts.world.policies import policies
+from goodharts.world.shrinkers import SHRINKERS
+from goodharts.world.starts import STARTS
+from parity import Mutant, State, StateRefused, View
+from parity.cli import main
+from parity.rewards import replay_golden
+
+ONLY = np.zeros(1, np.intp)
+TRUTH = MODES["ground_truth"]
+
+
+def draws(name: str, count: int) -> list[State]:
+    rng = np.random.default_rng(list(STARTS).index(name))
+    return [STARTS[name](rng) for _ in range(count)]
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_start_is_taken_by_both_engines_and_the_same(name: str) -> None:
+    for state in draws(name, 4):
+        shown = []
+        for engine in ("torch", "reading"):
+            with open_game(engine) as game:
+                shown.append(game.set_state(state))
+                assert game.get_state() == state
+        np.testing.assert_array_equal(shown[0], shown[1])
+
+
+def size(state: State) -> int:
+    """The measure by which smaller states are smaller."""
+    numbers = [state[name] for name in ("event", "steps", "energy", "x", "y")] + state["key"]
+    return 10**15 * (len(state["food"]) + len(state["poison"])) + sum(abs(number) for number in numbers)
+
+
+@pytest.mark.parametrize("name", ["scattered", "plenty", "extreme"])
+def test_smaller_states_are_smaller_and_mostly_taken(name: str) -> None:
+    state = draws(name, 1)[0]
+    candidates = [smaller for shrinker in SHRINKERS for smaller in shrinker(state)]
+    assert all(size(smaller) < size(state) for smaller in candidates)
+    refused = 0
+    with open_game("torch") as game:
+        for smaller in candidates:
+            try:
+                game.set_state(smaller)
+            except StateRefused:
+                refused += 1
+    assert refused < len(candidates) / 2
+
+
+def weights(policy: str, state: State, mode: str = "ground_truth") -> dict[str, float]:
+    engine = PAIRED[mode].engines["torch"](1)
+    observation = engine.set_state([state], ONLY)
+    view = View(observation, engine.mask(), ONLY, engine.get_state)
+    given = policies(MODES[mode])[policy](view)
+    assert given.shape == (1, len(ACTIONS))
+    assert (given > 0).all()
+    return dict(zip(ACTIONS, given[0].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_policies_know_what_a_mode_shows(mode: str) -> None:
+    state = made(food=[(3, 0), (-5, 1)], poison=[(0, -1), (1, 0)])
+    eats = weights("eat", state, mode)
+    assert max(eats, key=eats.__getitem__) in ("up_right", "down_right"), "around the poison on the right"
+    assert eats["right"] == min(eats.values())
+    kills = weights("seek_poison", state, mode)
+    assert {name for name in ACTIONS if kills[name] == 1.0} == {"up", "right"}
+    starves = weights("starve", state, mode)
+    assert {name for name in ACTIONS if starves[name] < 1.0} == {"up", "right"}
+
+
+def test_who_circles_comes_back() -> None:
+    with open_game("torch") as game:
+        game.set_state(made())
+        for _ in range(8):
+            given = weights("circle", game.get_state())
+            game.step(ACTIONS.index(max(given, key=given.__getitem__)))
+        state = game.get_state()
+    assert (state["x"], state["y"]) == (50, 60)
+
+
+def test_who_wanders_goes_one_way() -> None:
+    assert [name for name, weight in weights("wander", made()).items() if weight == 1.0] == ["up_left"]
+
+
+def test_a_board_shows_what_is_around_the_agent() -> None:
+    board = draw_board(made(0, 127, food=[(1, 0)], poison=[(0, 1)], energy=1250, key=(1, 2)))
+    middle = len(board.rows) // 2
+    assert board.rows[middle][middle : middle + 3] == ("@", "o", ".")
+    assert board.rows[middle + 1][middle] == "x"
+    assert (board.scalars["energy"], board.scalars["key"], board.scalars["food"]) == (1.25, "0000000200000001", 1)
+
+
+def test_a_report_says_what_an_index_of_the_observation_shows() -> None:
+    label = WORLDS["ground_truth"].observation_label
+    assert label is not None
+    assert label((1, 5, 6)) == "poison at (+1, +0)"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_golden_episode_has_changed_on_either_engine(mode: str) -> None:
+    world = PAIRED[mode]
+    assert world.golden is not None
+    episodes = replay_golden(world, ("torch", "reading"), world.golden)
+    assert len(episodes) >= 8
+    assert [change for episode in episodes for change in episode.changes(world)] == []
+    assert all(episode.agrees for episode in episodes)
+
+
+def test_rewards_of_a_world_with_one_engine_are_replayed_on_that_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rewards", "--world", "goodharts-proxy"]) == 0
+    said = capsys.readouterr().out
+    assert "No reward has changed." in said
+
+
+MUTANTS = {
+    f"{mode}-{mutant.name}": (bench.source, mutant)
+    for mode, world in PAIRED.items()
+    for bench in world.benches
+    for mutant in bench.mutants
+}
+
+
+def test_every_mode_has_faults_to_be_noticed() -> None:
+    assert all(len(world.benches[0].mutants) >= 15 for world in PAIRED.values())
+
+
+@pytest.mark.parametrize(("source", "mutant"), MUTANTS.values(), ids=MUTANTS)
+def test_a_mutant_still_fits_its_file(source: Path, mutant: Mutant) -> None:
+    assert (source / mutant.file).read_text().count(mutant.old) == 1
+    assert mutant.old != mutant.new
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["ground_truth_handhold", "proxy"])
+def test_every_fault_is_noticed(mode: str) -> None:
+    spec = f"reading.worlds:{mode.upper()}"
+    assert main(["mutants", "--world", spec, "--games", "24", "--steps", "100"]) == 0
