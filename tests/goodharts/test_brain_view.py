@@ -232,12 +232,16 @@ class TestRecordings:
         with Image.open(path) as image:
             assert np.array_equal(np.asarray(image), draw_picture(moments[-1], CAPTION))
 
-    def test_an_encoder_that_dies_is_one_sentence_and_leaves_the_old_file(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("encoder", ["exit 1", "cat > /dev/null"], ids=["dies", "writes nothing"])
+    def test_a_failing_encoder_is_one_sentence_and_leaves_the_old_file(
+        self, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, encoder: str
     ) -> None:
         path = tmp_path / "life.mp4"
         path.write_bytes(b"old")
-        monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", "/bin/false")
+        program = tmp_path_factory.mktemp("bin") / "ffmpeg"
+        program.write_text(f"#!/bin/sh\n{encoder}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
         with pytest.raises(UsageError, match=r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"):
             record(path, player().moments(2), CAPTION, fps=5)
         assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]
@@ -326,7 +330,9 @@ class TestCommand:
 
     def test_a_mode_is_recorded_from_its_documented_model(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert command.main(["--mode", "proxy", "--record", "life.png", "--steps", "3", "--deterministic"]) == 0
-        assert capsys.readouterr().out.startswith("Saved life.png: 1 picture, 3 steps with ")
+        said = capsys.readouterr()
+        assert said.out.startswith("Saved life.png: 1 picture, 3 steps with ")
+        assert said.err == ""
         assert Path("life.png").stat().st_size > 10_000
 
     def test_a_model_says_its_mode_and_its_world(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,10 +8,12 @@ import pytest
 
 from goodharts.render import picture
 from goodharts.render.picture import draw_picture
+from goodharts.render.signs import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import around
 from goodharts.render.text import draw_text
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
 from parity import State
+from worldkit.render.colours import AGENT
 
 CORNER = SIZE * SIZE - 1
 
@@ -53,15 +55,15 @@ def test_the_picture_shows_every_item_of_the_torus_and_of_the_surroundings() -> 
     drawn = draw_picture(state_of(64, 64, [64 * SIZE + 66], [10 * SIZE + 100]))
     near_x = picture._NEAR_LEFT + picture._NEAR / 2 + 2 * picture._CELL
     near_y = picture._TOP + picture._NEAR / 2
-    assert pixel(drawn, near_x, near_y) == picture.FOOD_COLOUR
+    assert pixel(drawn, near_x, near_y) == FOOD_COLOUR
     spot = pixel(drawn, picture._MAP_LEFT + 4 * 100.5, picture._TOP + 4 * 10.5)
-    assert np.abs(np.subtract(spot, picture.POISON_COLOUR)).max() < 40  # a small thing with smooth edges
+    assert np.abs(np.subtract(spot, POISON_COLOUR)).max() < 40  # a small thing with smooth edges
 
 
 def test_a_dead_agent_s_energy_stands_out_and_its_bar_is_empty() -> None:
     alive, dead = (draw_picture(state_of(64, 64, [], [], energy=energy)) for energy in (5000, -10))
     bar = picture._TOP + picture._NEAR + 20 + 28
-    assert pixel(alive, picture._NEAR_LEFT + 40, bar) == picture.AGENT
+    assert pixel(alive, picture._NEAR_LEFT + 40, bar) == AGENT
     assert pixel(dead, picture._NEAR_LEFT + 40, bar) == picture.LINE
 
 
@@ -75,4 +77,4 @@ def test_the_frame_of_the_view_wraps_around_the_torus() -> None:
     for drawn, columns in zip((inside, wrapped), edges, strict=True):
         for column in columns:
             near = drawn[height, column - 2 : column + 3].astype(int)
-            assert np.abs(near - picture.AGENT).max(axis=1).min() < 60
+            assert np.abs(near - AGENT).max(axis=1).min() < 60

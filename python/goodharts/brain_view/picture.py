@@ -13,7 +13,7 @@ from goodharts.brain_view.moment import REMEMBERED, Moment
 from goodharts.brain_view.policy import CHANNEL_SIDE, draw_channels, draw_decision, draw_legend, draw_rose
 from goodharts.brain_view.surroundings import SIDE, draw_surroundings
 from goodharts.models import Model
-from goodharts.render.signs import FOOD_COLOUR, POISON_COLOUR, draw_food, draw_poison
+from goodharts.render.signs import FOOD_COLOUR, POISON_COLOUR, draw_death, draw_food, draw_poison
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, OFF, TEXT, mix
 from worldkit.render.pen import Pen, Point, pixels
@@ -93,9 +93,9 @@ def _draw_numbers(pen: Pen, moment: Moment) -> None:
     for line, (name, value, colour) in enumerate(rows):
         y = 36 + 21 * line
         width = pen.text(name, (0, y), 20, MUTED, align="left")
-        pen.text(value, (_NUMBERS, y), 23, colour, align="right", fit=_NUMBERS - width - 18)
+        pen.text(value, (_NUMBERS, y), 23, colour, align="right", fit=_NUMBERS - width - 24)
         if name in _SIGNS:
-            _SIGNS[name](pen, (width + 9, y), 4.5)
+            _SIGNS[name](pen, (width + 12, y + 0.5), 4.5)
 
 
 def _draw_energies(pen: Pen, moment: Moment) -> None:
@@ -123,4 +123,4 @@ def _draw_energies(pen: Pen, moment: Moment) -> None:
         if len(line) > 1:
             pen.path(line, AGENT if life == moment.life else mix(AGENT, OFF, 0.5), 2)
         if life != moment.life or moment.is_dead:
-            draw_poison(pen, line[-1], 4, TEXT)
+            draw_death(pen, line[-1], 4)

@@ -59,7 +59,7 @@ def draw_legend(pen: Pen) -> None:
     """What the signs on the grid mean, from (0, 0) to the right."""
     draw_food(pen, (6, 0), 5.5)
     pen.text("food", (18, 0.5), 18, MUTED, align="left")
-    draw_poison(pen, (72, 0), 5.5)
+    draw_poison(pen, (72, 0), 5)
     pen.text("poison", (84, 0.5), 18, MUTED, align="left")
     pen.box((146, -6), (12, 12), mix(AGENT, FLOOR, 0.25), width=1.5, radius=2)
     pen.text("what it sees", (164, 0.5), 18, MUTED, align="left")

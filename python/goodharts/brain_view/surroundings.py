@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goodharts.brain_view.moment import HORIZON, Moment
-from goodharts.render.signs import POISON_COLOUR, draw_arrow, draw_food, draw_poison
+from goodharts.render.signs import POISON_COLOUR, draw_arrow, draw_death, draw_food, draw_poison
 from goodharts.rules import FOOD, POISON, REACH, SIZE, VIEW
 from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, TEXT, mix
 from worldkit.render.pen import Pen, Point
@@ -76,7 +76,7 @@ def _draw_agent(pen: Pen, moment: Moment) -> None:
     if moment.is_dead:
         pen.circle(centre, 12, DARK)
         pen.circle(centre, 12, TEXT, 2)
-        draw_poison(pen, centre, 6, TEXT)
+        draw_death(pen, centre, 6)
         return
     pen.circle(centre, 12, mix(AGENT, _NEAR, 0.65))
     pen.circle(centre, 10, AGENT)

@@ -83,7 +83,8 @@ def _model(path: Path | None, mode: str | None) -> tuple[Path, Model]:
 
 def _followed(moments: Iterable[Moment], steps: int, stop: StopRequest) -> Iterator[Moment]:
     """The moments, with progress on a terminal; on request no more of them, so that what there is gets saved."""
-    with Progress(console=open_console(stderr=True), transient=True) as progress:
+    console = open_console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("Recording", total=steps)
         for moment in moments:
             yield moment

@@ -31,7 +31,7 @@ def draw_picture(state: State) -> NDArray[np.uint8]:
 
 
 def draw_surface(state: State) -> pygame.Surface:
-    """The same as a surface. Food is a disk and poison a cross, so that colours need not tell them apart.
+    """The same as a surface. Food is round and poison pointed, so that colours need not tell them apart.
 
     A frame marks what the agent sees, in the torus on the left as in its surroundings on the right.
     """

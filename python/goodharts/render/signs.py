@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goodharts.rules import MOVES
-from worldkit.render.colours import Colour
+from worldkit.render.colours import TEXT, Colour
 from worldkit.render.pen import Pen, Point
 
 FOOD_COLOUR = (244, 203, 92)
@@ -15,13 +15,19 @@ def draw_food(pen: Pen, centre: Point, radius: float) -> None:
     pen.circle(centre, radius, FOOD_COLOUR)
 
 
-def draw_poison(pen: Pen, centre: Point, radius: float, colour: Colour = POISON_COLOUR) -> None:
+def draw_poison(pen: Pen, centre: Point, radius: float) -> None:
+    """A star of four points, which reach a little farther than the disk."""
+    (x, y), tip, dent = centre, 1.4 * radius, 0.5 * radius
+    quarter = ((0.0, -tip), (dent, -dent), (tip, 0.0), (dent, dent))
+    corners = (*quarter, *((-right, -down) for right, down in quarter))
+    pen.polygon([(x + right, y + down) for right, down in corners], POISON_COLOUR)
+
+
+def draw_death(pen: Pen, centre: Point, radius: float) -> None:
     """A cross."""
     x, y = centre
-    arm, half = radius, radius * 0.34
     for turn in (1, -1):
-        corners = ((-arm, -arm + half), (-arm + half, -arm), (arm, arm - half), (arm - half, arm))
-        pen.polygon([(x + along * turn, y + down) for along, down in corners], colour)
+        pen.line((x - turn * radius, y - radius), (x + turn * radius, y + radius), TEXT, 0.5 * radius)
 
 
 def draw_arrow(pen: Pen, centre: Point, action: int, length: float, colour: Colour) -> None:
