@@ -82,6 +82,15 @@ def test_tensorboard_has_every_metric_over_the_updates(tmp_path: Path) -> None:
     assert [event.step for event in events.Scalars("train/entropy")] == [10]
 
 
+def test_tensorboard_forgets_what_comes_again_after_a_resume(tmp_path: Path) -> None:
+    for after, loss, updates in ((0, 1.0, (10, 20, 30)), (10, 2.0, (20,))):
+        with TensorBoardLog(tmp_path, after=after) as log:
+            for update in updates:
+                log.write({"update": update, "loss": loss})
+    points = EventAccumulator(str(tmp_path)).Reload().Scalars("loss")
+    assert [(point.step, point.value) for point in points] == [(10, 1.0), (20, 2.0)]
+
+
 def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     output = io.StringIO()
     with ConsoleProgress(1_000_000, Console(file=output, width=40), MILESTONE) as progress:

@@ -59,6 +59,11 @@ class TestWhatARunLeaves:
         assert float(last["stats/highest_stage"]) >= 1
         assert float(last["episode_reward/step_penalty"]) < 0
 
+    def test_the_entropy_is_that_of_a_policy_over_the_actions(self, finished: Path) -> None:
+        entropies = [float(row["train/entropy"]) for row in rows(finished / "metrics.csv") if row["train/entropy"]]
+        assert entropies
+        assert all(0 < entropy < np.log(len(ACTIONS)) for entropy in entropies)
+
     def test_the_breakdown_is_that_of_the_return(self, finished: Path) -> None:
         found = 0
         for row in rows(finished / "metrics.csv")[:1]:  # later, SB3's mean reaches back over several rollouts
@@ -67,10 +72,18 @@ class TestWhatARunLeaves:
             found += 1
         assert found
 
-    def test_evaluations_play_the_same_games_each_time(self, finished: Path) -> None:
+    def test_evaluations(self, finished: Path) -> None:
         with np.load(finished / "evaluations.npz") as kept:
             assert kept["results"].shape == (2, 6)
             assert kept["timesteps"].tolist() == [1000, 2000]
+
+    def test_evaluations_play_the_same_games_each_time(self, swift_built: None, tmp_path: Path) -> None:
+        # a policy that hardly changes plays the same games alike
+        run(tmp_path / "still", timesteps=1024, eval_freq=500, learning_rate=1e-12)
+        with np.load(tmp_path / "still" / "evaluations.npz") as kept:
+            first, second = kept["results"].tolist()
+        assert first == second
+        assert len(set(first)) > 1
 
     def test_models_play(self, finished: Path) -> None:
         model = load_model(finished / "best_model.zip", device="cpu")
@@ -89,7 +102,8 @@ class TestGoingOn:
         first = load_model(tmp_path / "run" / "final_model.zip")
         assert first.num_timesteps == 2048
         before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
-        best = max(np.load(finished / "evaluations.npz")["results"].mean(axis=1))
+        with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
+            np.savez(tmp_path / "run" / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
         outcome = run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=4096)
         assert outcome.timesteps == 4096
         both = rows(tmp_path / "run" / "metrics.csv")
@@ -101,9 +115,7 @@ class TestGoingOn:
         with np.load(tmp_path / "run" / "evaluations.npz") as kept:
             assert kept["timesteps"].tolist()[:2] == [1000, 2000]
             assert len(kept["timesteps"]) == 4
-            improved = kept["results"].mean(axis=1)[2:].max() > best
-        changed = (tmp_path / "run" / "best_model.zip").read_bytes() != (finished / "best_model.zip").read_bytes()
-        assert changed == improved
+        assert (tmp_path / "run" / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
 
     def test_damaged_evaluations_stop_a_run_before_anything_of_it_is_changed(
         self, finished: Path, tmp_path: Path

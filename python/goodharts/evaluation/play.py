@@ -9,7 +9,7 @@ asked for are dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from threading import Event
 
@@ -73,13 +73,15 @@ def play(
         return _lives(player, world, own, number * crew, steps, deterministic, told)
 
     with _exact() as threads, ThreadPoolExecutor(threads if device.type == "cpu" else 1) as pool:
+        parts = [pool.submit(lives_of, number) for number in range(crews)]
         try:
-            parts = list(pool.map(lives_of, range(crews)))
+            for part in as_completed(parts):  # so that the first to fail is seen first
+                part.result()
         except BaseException:
             is_stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return joined(parts).of_first(games).in_order()
+    return joined([part.result() for part in parts]).of_first(games).in_order()
 
 
 @contextmanager

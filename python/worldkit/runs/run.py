@@ -110,7 +110,7 @@ class Run:
     def write(self, metrics: Metrics) -> None:
         """Hand the metrics of one interval to everything that takes them."""
         if self._progress:
-            _shown(functools.partial(self._progress.write, metrics))
+            self._show(functools.partial(self._progress.write, metrics))
         self.keeper.retry()
         for sink in self._sinks:
             self.keeper.attempt(sink.path, functools.partial(sink.write, metrics))
@@ -127,7 +127,7 @@ class Run:
 
     def say(self, line: str) -> None:
         """Tell the user something, in one line however narrow the terminal is."""
-        _shown(functools.partial(self.console.print, line, soft_wrap=True, highlight=False, markup=False))
+        self._show(functools.partial(self.console.print, line, soft_wrap=True, highlight=False, markup=False))
 
     def close(self) -> None:
         """End a run that went well: write what is missing, and draw the curve, earlier sessions included."""
@@ -154,6 +154,16 @@ class Run:
             self._wandb.close()
         if self.keeper.failing:
             self.say(f"Not complete, because they could not be written: {', '.join(self.keeper.failing)}.")
+
+    def _show(self, show: Callable[[], None]) -> None:
+        try:
+            show()
+        except (BrokenPipeError, SystemExit):
+            # Whoever read this has gone, as after `| head`, and rich asks to exit: that ends a run as Ctrl-C does, with
+            # everything saved.
+            self.stop.requested = True
+        except OSError:
+            pass  # printed with what comes later, where this goes to a file on a full disk
 
     def _draw_curve(self) -> None:
         assert self.folder is not None
@@ -196,16 +206,6 @@ def kept_settings(folder: Path) -> dict[str, Any]:
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; mend it, or remove it to go on without it.") from fault
     return kept
-
-
-def _shown(show: Callable[[], None]) -> None:
-    """Print something; where that goes to a file on a full disk, it is printed with what comes later."""
-    try:
-        show()
-    except BrokenPipeError:
-        raise
-    except OSError:
-        pass
 
 
 def _json(value: Mapping[str, Any]) -> bytes:
