@@ -10,9 +10,16 @@ PYTEST_WORKERS ?= auto
 # About four minutes on two CPU cores. Small minibatches make many gradient steps, which a short run learns more from.
 TRAIN_FLAGS ?= --num-minibatches 32 --lr 5e-4 --ent-coef 0.05 --total-timesteps 2,000,000 --log-interval 4
 
+# For two CPU cores: a small network that takes many gradient steps an update. What each setting does without them, and
+# the full-length run, is in docs/goodharts.md.
+GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=16 GOODHARTS_TRAINING_HIDDEN=256 \
+	GOODHARTS_TRAINING_LEARNING_RATE=0.001 GOODHARTS_TRAINING_ENTROPY_INITIAL=0.02
+GOODHARTS_FLAGS ?= --mode all --network mlp --updates 128
+GOODHARTS_EVALUATION ?= --games 256 --steps 4096
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-long lint bench parity mutants swift clean
+.PHONY: help setup train goodharts test test-long lint bench parity mutants swift clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,11 +29,15 @@ setup: $(VENV)/.all ## install the package with every extra into .venv
 train: $(VENV)/.core ## train an agent for about four minutes (installs the core only)
 	@$(RUN) hackmatrix.cli.main train $(TRAIN_FLAGS)
 
+goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about ten minutes, and show what they came to eat
+	@$(GOODHARTS_SETTINGS) $(RUN) goodharts.cli.main train $(GOODHARTS_FLAGS)
+	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
+
 test: lint swift ## check style and types, build and test what there is of Swift, run the tests
-	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -rs
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs
 
 test-long: lint swift ## the same with the tests that take minutes
-	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile -rs -m ""
+	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs -m ""
 
 lint: $(VENV)/.all ## ruff, mypy and the import contracts
 	@$(RUN) ruff check
@@ -72,6 +83,11 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 $(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	@echo "Installing every extra into $(VENV) (about a minute the first time)..."
 	@$(INSTALL) ".[dev]"
+	@touch $(VENV)/.core $(VENV)/.goodharts $@
+
+$(VENV)/.goodharts: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
+	@echo "Installing what Goodharts needs into $(VENV) (about a minute the first time)..."
+	@$(INSTALL) ".[goodharts]"
 	@touch $(VENV)/.core $@
 
 $(VENV)/pyvenv.cfg:

@@ -13,8 +13,43 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 
 import numpy as np  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402
+from xdist.remote import Producer  # noqa: E402
+from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
+
+SLOWEST = (
+    ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain"),
+    ("rules",),
+    ("purejaxrl",),
+    ("worldkit/test_own_world.py",),
+    ("sb3",),
+)
+"""The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
+
+
+def entry_of(file: str) -> int:
+    """Where a file of tests stands in SLOWEST, its length for all others."""
+    within = file.removeprefix("tests/")
+    return next((number for number, paths in enumerate(SLOWEST) if within.startswith(paths)), len(SLOWEST))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest first, so that several processes end together."""
+    items.sort(key=lambda item: entry_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
+    """Give each process whole files, as ``--dist loadfile`` does, and whole entries of SLOWEST."""
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::")[0]
+            entry = entry_of(file)
+            return file if entry == len(SLOWEST) else str(entry)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from worldkit.evaluation.report import as_json, summary
 from worldkit.evaluation.spec import Episode
 from worldkit.purejaxrl.networks import ActorCritic
 
-GAMES = 5  # the width that other tests have the JAX engine compiled for
+GAMES = 64  # the width that other tests have the JAX engine compiled for
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,10 @@ def by_chance(swift_built: None) -> list[Episode]:
 def test_both_engines_give_the_same_episodes(swift_built: None, params: Path, name: str) -> None:
     player = player_of(EVALUATION, str(params) if name == "params" else name, deterministic=False, seed=3)
     swift, jax_played = (
-        play_episodes(EVALUATION, player, 7, 12, engine=engine, num_envs=GAMES) for engine in ("swift", "jax")
+        play_episodes(EVALUATION, player, 7, 80, engine=engine, num_envs=GAMES) for engine in ("swift", "jax")
     )
     assert swift == jax_played
-    assert [episode.seed for episode in swift] == list(range(7, 19))
+    assert [episode.seed for episode in swift] == list(range(7, 87))
 
 
 def test_how_many_are_played_side_by_side_changes_nothing(by_chance: list[Episode]) -> None:
@@ -151,10 +151,10 @@ def test_what_one_episode_cannot_tell_is_null_in_json(by_chance: list[Episode]) 
 def test_the_command_prints_figures_and_compares_the_engines(
     swift_built: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flags = ["--episodes", "6", "--num-envs", str(GAMES), "--engine", "both", "--json", "-"]
+    flags = ["--episodes", "70", "--num-envs", str(GAMES), "--engine", "both", "--json", "-"]
     assert main(["evaluate", "walk", *flags]) == 0
     out = capsys.readouterr()
-    assert json.loads(out.out)["episodes"] == 6
+    assert json.loads(out.out)["episodes"] == 70
     assert "Both engines gave the same episodes." in out.err
 
 

@@ -13,6 +13,8 @@ from parity.coverage import coverage_of
 from parity.lockstep import Settings, run
 
 PAIR = ("swift", "jax")
+GAMES = 64
+"""The width for which all tests beside share the compiled programs."""
 
 
 def test_both_lists_of_marks_agree(one_game: SwiftGames) -> None:
@@ -20,7 +22,7 @@ def test_both_lists_of_marks_agree(one_game: SwiftGames) -> None:
 
 
 def test_directed_games_are_the_same_and_meet_every_rule(swift_built: None) -> None:
-    outcome = run(WORLD, PAIR, Settings("directed", steps=500, games=64, marks=True))
+    outcome = run(WORLD, PAIR, Settings("directed", steps=500, games=GAMES, marks=True))
     assert outcome.divergences == []
     assert outcome.marks is not None
     coverage = coverage_of(WORLD, outcome.marks)
@@ -31,15 +33,15 @@ def test_directed_games_are_the_same_and_meet_every_rule(swift_built: None) -> N
 
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_uniform_games_are_the_same(swift_built: None, auto_reset: bool) -> None:
-    settings = Settings("uniform", steps=400, games=256, seed=1_000_000, auto_reset=auto_reset)
+    settings = Settings("uniform", steps=800, games=GAMES, seed=1_000_000, auto_reset=auto_reset)
     outcome = run(WORLD, PAIR, settings)
     assert outcome.divergences == []
-    assert outcome.steps == 400 * 256
-    assert outcome.episodes > 1000
+    assert outcome.steps == 800 * GAMES
+    assert outcome.episodes > 500
 
 
 def test_seeds_of_the_whole_range_give_the_same_games(swift_built: None) -> None:
-    outcome = run(WORLD, PAIR, Settings("uniform", steps=20, games=256, seed=2**64 - 128))
+    outcome = run(WORLD, PAIR, Settings("uniform", steps=20, games=GAMES, seed=2**64 - GAMES // 2))
     assert outcome.divergences == []
 
 
@@ -52,5 +54,5 @@ def test_another_seed_on_one_side_is_noticed(swift_built: None) -> None:
         return engine
 
     world = replace(WORLD, engines={**WORLD.engines, "misled": open_misled})
-    outcome = run(world, ("swift", "misled"), Settings("uniform", steps=5, games=256))
+    outcome = run(world, ("swift", "misled"), Settings("uniform", steps=5, games=GAMES))
     assert outcome.divergences

@@ -152,8 +152,8 @@ class Batch:
         return jax.jit(jax.vmap(jax_env.reset))
 
     @cached_property
-    def _step(self) -> Compiled:
-        return jax.jit(jax.vmap(jax_env.step))
+    def _step_auto_reset(self) -> Compiled:
+        return jax.jit(jax.vmap(jax_env.step_auto_reset))
 
     @cached_property
     def _look(self) -> Compiled:
@@ -164,9 +164,19 @@ class Batch:
         return self._pieces(self._reset, [(seed_pair(seed),) for seed in seeds])
 
     def step(self, states: Sequence[State], actions: Iterable[int]) -> list[tuple[State, StepResult]]:
-        """(state, result) of every game."""
-        games = [(state, np.int32(action)) for state, action in zip(states, actions, strict=True)]
-        return self._pieces(self._step, games)
+        """(state, result) of every game; nothing is restarted."""
+        played = self.step_auto_reset(states, actions, [False] * len(states))
+        return [(final, result) for _, result, final in played]
+
+    def step_auto_reset(
+        self, states: Sequence[State], actions: Iterable[int], truncate: Sequence[bool]
+    ) -> list[tuple[State, StepResult, State]]:
+        """(next state, result, state that the step led to) of every game."""
+        games = [
+            (state, np.int32(action), np.bool_(cut))
+            for state, action, cut in zip(states, actions, truncate, strict=True)
+        ]
+        return self._pieces(self._step_auto_reset, games)
 
     def look(self, states: Sequence[State]) -> list[tuple[Any, Any]]:
         """(mask, observation) of every game."""

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -146,20 +145,17 @@ def test_R6_the_seeds_of_a_trainers_games() -> None:
         assert made.tolist() == [pair(game) for game in trainer_seeds(seed, 5)]
 
 
-@pytest.mark.parametrize("truncate", [None, [False, True, False, False]], ids=["terminated", "truncated"])
-def test_R6_auto_reset_goes_on_with_the_next_seed(truncate: list[bool] | None) -> None:
+@pytest.mark.parametrize("truncate", [[False] * 4, [False, True, False, False]], ids=["terminated", "truncated"])
+def test_R6_auto_reset_goes_on_with_the_next_seed(truncate: list[bool]) -> None:
     dying = state(player=(0, 0), hp=1, owned="wait", energy=1, enemies=[daemon(0, 1)], seed=77, eventNumber=5)
     living = state(player=(2, 2), seed=78)
     won = state(player=(4, 5), exit=(5, 5), stage=8, seed=79)
     games, actions = [dying, living, won, living], [ACTION["wait"], UP, UP, SIPHON]
-    stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *[jax_env.set_state(game) for game in games])
-    flags = [] if truncate is None else [np.array(truncate)]
-    together = jax.jit(jax.vmap(jax_env.step_auto_reset))(stacked, np.array(actions, np.int32), *flags)
-    for number, (game, action) in enumerate(zip(games, actions, strict=True)):
-        after, result, final = jax.tree.map(lambda leaf, number=number: np.asarray(leaf)[number], together)
+    played = BATCH.step_auto_reset([jax_env.set_state(game) for game in games], actions, truncate)
+    for game, action, cut, (after, result, final) in zip(games, actions, truncate, played, strict=True):
         expected = ENGINES["reference"].play(game, action)
         assert outcome_of(final, result) == expected
-        ended = expected.terminated or (truncate is not None and truncate[number])
+        ended = expected.terminated or cut
         next_game = ENGINES["reference"].reset(next_seed(game["seed"]))
         assert jax_env.get_state(after) == (next_game if ended else expected.state)
 

@@ -1,4 +1,4 @@
-"""No input harms the binary: 100,000 mutated messages in both modes, and after every refusal all is as it was."""
+"""No input harms the binary: thousands of mutated messages in both modes, and after every refusal all is as it was."""
 
 import json
 import random
@@ -18,8 +18,6 @@ from hackmatrix.world.starts import STARTS
 
 pytestmark = pytest.mark.usefixtures("swift_built")
 
-JSON_MESSAGES = 40_000
-FRAMES = 65_000
 GAMES = 3
 NUMBERS = (0, -1, 1, 3, 27, 28, 255, 9999, 10_000, 2**31, 2**32, 2**53, 2**64 - 1, 2**64, -(2**63), 10**400, 0.5, 1e308)
 JUNK: tuple[Any, ...] = (
@@ -133,7 +131,8 @@ class Lines:
         writer.join()
 
 
-def test_mutated_json_messages_leave_the_game_as_it_was() -> None:
+@pytest.mark.parametrize("count", [10_000, pytest.param(40_000, marks=pytest.mark.long)])
+def test_mutated_json_messages_leave_the_game_as_it_was(count: int) -> None:
     asked = b'{"action":"getState"}'
 
     def conversation() -> Iterator[bytes]:
@@ -141,7 +140,7 @@ def test_mutated_json_messages_leave_the_game_as_it_was() -> None:
         yield asked
         yield b'{"action":"reset","seed":1}'
         yield asked
-        for line in mutated_lines(JSON_MESSAGES, seed=1):
+        for line in mutated_lines(count, seed=1):
             yield line
             yield asked
 
@@ -163,8 +162,8 @@ def test_mutated_json_messages_leave_the_game_as_it_was() -> None:
             seen["accepted"] += 1
         before = after
     assert lines.process.wait(10) == 0
-    assert seen.total() == JSON_MESSAGES
-    assert seen["refused"] > JSON_MESSAGES // 2
+    assert seen.total() == count
+    assert seen["refused"] > count // 2
     assert seen["accepted"] > 100
 
 
@@ -252,7 +251,8 @@ def mutated_frame(rng: random.Random, frame: bytes) -> bytes:
     return frame[:start] + wild + frame[start + len(wild) :]
 
 
-def test_mutated_frames_leave_the_games_as_they_were() -> None:
+@pytest.mark.parametrize("count", [25_000, pytest.param(65_000, marks=pytest.mark.long)])
+def test_mutated_frames_leave_the_games_as_they_were(count: int) -> None:
     rng = random.Random(2)
     made = states(rng)
     asked = request(Command.GET_PACKED_STATES, games_of(None))
@@ -268,7 +268,7 @@ def test_mutated_frames_leave_the_games_as_they_were() -> None:
     assert ask(request(Command.OPEN, GAMES, 2, np.arange(GAMES, dtype="<u8")))[:4] == b"\0\0\0\0"
     before = ask(asked)
     seen: Counter[str] = Counter()
-    for number in range(FRAMES):
+    for number in range(count):
         frame = mutated_frame(rng, valid_frames(rng, made))
         answer = ask(frame)
         after = ask(asked)
@@ -280,7 +280,7 @@ def test_mutated_frames_leave_the_games_as_they_were() -> None:
             seen["accepted"] += 1
         before = after
     process.close()
-    assert seen["refused"] > FRAMES // 2
+    assert seen["refused"] > count // 2
     assert seen["accepted"] > 100
 
 

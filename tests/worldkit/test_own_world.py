@@ -160,11 +160,22 @@ def test_training_is_a_call_that_changes_nothing_around_it() -> None:
     assert sorted(Path().iterdir()) == folder
 
 
-def begun(*words: str) -> "subprocess.Popen[bytes]":
-    """The command in a process of its own: what one compiles, another with other settings of XLA does not."""
+COMMANDS_IN_TURN = """
+import sys
+from toy_world.adapter import GAME
+from worldkit.cli.app import main
+for words in sys.argv[1:]:
+    assert main(GAME, words.split()) == 0
+"""
+
+
+def begun(*commands: str) -> "subprocess.Popen[bytes]":
+    """Commands in a process of their own: what one compiles, another with other settings of XLA does not."""
     paths = os.pathsep.join(map(str, (ROOT / "python", ROOT, ROOT / "tests" / "parity")))
     variables = {**os.environ, "PYTHONPATH": paths}
-    return subprocess.Popen([sys.executable, "-m", "toy_world", *words], env=variables, stdout=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMANDS_IN_TURN, *commands], env=variables, stdout=subprocess.DEVNULL
+    )
 
 
 FLAGS = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --log-interval 3 --save-interval 4 --no-wandb"
@@ -172,8 +183,7 @@ FLAGS = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --log-interval
 
 def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    endless = ["train", *FLAGS.split(), "--total-timesteps", "1000000000", "--run-name", "killed"]
-    process = begun(*endless)
+    process = begun(f"train {FLAGS} --total-timesteps 1000000000 --run-name killed")
     killed = tmp_path / "checkpoints" / "killed"
     while not (killed / "checkpoint_8.pkl").exists():
         assert process.poll() is None
@@ -185,8 +195,8 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeyp
         if number and int(number[1]) > 8:
             later.unlink()
     total = f"--total-timesteps {20 * 64}"
-    for flags in (f"--resume latest --save-interval 4 --no-wandb {total}", f"{FLAGS} --run-name straight {total}"):
-        assert begun("train", *flags.split()).wait() == 0
+    resumed = f"train --resume latest --save-interval 4 --no-wandb {total}"
+    assert begun(resumed, f"train {FLAGS} --run-name straight {total}").wait() == 0
     left, right = (
         read_checkpoint(tmp_path / "checkpoints" / name / "checkpoint_20.pkl", OrchardTrainEnv())
         for name in ("killed", "straight")
