@@ -117,7 +117,7 @@ def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) 
 def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()}
     with pytest.raises(SystemExit) as caught:
-        main(["--run-name", "first", "--checkpoint-dir", str(finished.folder.parent)])
+        call(finished.folder.parent, f"{FLAGS} --total-timesteps 400 --run-name first")
     assert caught.value.code == 2
     assert "already holds a run" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()} == before
