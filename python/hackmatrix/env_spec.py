@@ -1,10 +1,9 @@
 """HackMatrix as environments show it: its spaces, the parts of an observation (O), its statistics and its pictures."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
@@ -29,12 +28,17 @@ from parity import State
 from worldkit.envs.spec import EnvSpec, Window
 from worldkit.envs.statistics import Counts, Summary
 
+if TYPE_CHECKING:
+    from gymnasium import spaces
+
 Observation = dict[str, NDArray[Any]]
 """The parts of O1-O3, with any leading axes: player float32 (10,), programs int8 (23,), grid float32 (6, 6, 42)."""
 
 
 def dict_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
     """The Dict of O1-O3."""
+    from gymnasium import spaces
+
     return spaces.Dict(
         {
             "player": spaces.Box(0.0, 1.0, (len(PLAYER_FEATURES),), np.float32),
@@ -44,8 +48,10 @@ def dict_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts
     )
 
 
-def flat_space() -> spaces.Box:
+def flat_space() -> "spaces.Box":
     """The same as one vector in the order O, (1545,)."""
+    from gymnasium import spaces
+
     return spaces.Box(0.0, 1.0, (OBSERVATION_SIZE,), np.float32)
 
 

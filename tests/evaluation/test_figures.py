@@ -14,7 +14,7 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, FACTS, SIPHON
 from worldkit.envs.episodes import EpisodeStep
 from worldkit.envs.statistics import Counts
-from worldkit.evaluation.play import _ending, _Openings
+from worldkit.evaluation.play import _Openings, ending_of
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import mean, share, summary
 from worldkit.evaluation.spec import Episode
@@ -63,9 +63,9 @@ def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str
     happened = np.array([0 if event is None else 1 << EVENTS.index(event)], np.uint32)
     nothing = np.zeros(1)
     step = EpisodeStep(nothing, nothing, happened, np.ones(1, bool), np.zeros(1, bool), np.zeros(1, bool), None)
-    assert _ending(EVALUATION, step, 0) == ending
+    assert ending_of(EVALUATION, step, 0) == ending
     cut_off = step._replace(events=happened * 0, terminated=np.zeros(1, bool), truncated=np.ones(1, bool))
-    assert _ending(EVALUATION, cut_off, 0) == "truncated"
+    assert ending_of(EVALUATION, cut_off, 0) == "truncated"
 
 
 def test_an_opening_is_taken_at_once_in_the_step_in_which_it_comes() -> None:

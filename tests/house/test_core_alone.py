@@ -40,7 +40,9 @@ for script in sys.argv[1:]:
 
 
 def test_help_needs_none_of_the_extras(root: Path) -> None:
-    scripts = [str(root / "python" / "scripts" / name) for name in ("train.py", "watch_trained_agent.py")]
+    scripts = [
+        str(root / "python" / "scripts" / name) for name in ("train.py", "watch_jax_agent.py", "watch_trained_agent.py")
+    ]
     answer = subprocess.run(
         [sys.executable, "-c", CHECK, *scripts],
         env={**os.environ, "PYTHONPATH": str(root / "python")},
@@ -50,4 +52,5 @@ def test_help_needs_none_of_the_extras(root: Path) -> None:
         check=False,
     )
     assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.count("usage: hackmatrix watch-sb3") == 2
+    assert answer.stdout.count("usage: hackmatrix watch ") == 2
+    assert answer.stdout.count("usage: hackmatrix watch-sb3 ") == 2

@@ -10,7 +10,7 @@ from jax.extend.random import threefry_2x32
 
 from hackmatrix import jax_env
 from hackmatrix.cli import settings_tables
-from worldkit.jaxkit.threefry import seed_pair
+from worldkit.threefry import seed_pair
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

@@ -115,7 +115,7 @@ def test_every_command_is_there() -> None:
     programs = {parser.prog for _, parser, _ in FLAGS}
     assert {f"parity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
     assert {
-        f"hackmatrix {name}" for name in ("train", "train-sb3", "evaluate", "bench", "watch-sb3", "explain")
+        f"hackmatrix {name}" for name in ("train", "train-sb3", "evaluate", "bench", "watch", "watch-sb3", "explain")
     } <= programs
     assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
     assert "price_of_programs.py" in {Path(program).name for program in programs}
@@ -186,7 +186,7 @@ def test_no_word_at_all_breaks_a_flag_of_another_kind(
         (("evaluate", "random", "--player-seed", str(2**63)), "must be a whole number from 0 to 4,294,967,295"),
         (("evaluate", "random", "--episodes=--"), "argument --episodes: expected a value, got '--'"),
         (("bench", "--num-envs", f"64,{10**18}"), "--num-envs"),
-        (("watch-sb3", "--model", "x.zip", "--delay", "-1"), "must be a number from 0 to 3600"),
+        (("watch", "x.zip", "--speed", "-1"), "must be a number from 0.1 to 100"),
         (("explain", "--seed", "-1"), "--seed"),
         (("doctor", "--seed", "1"), "unrecognized arguments: --seed 1"),
         (("version", "1"), "takes no arguments"),

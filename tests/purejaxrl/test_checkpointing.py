@@ -21,19 +21,18 @@ import numpy as np
 import pytest
 
 from worldkit.purejaxrl import plain_pickle
+from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import (
-    BEGAN,
-    CheckpointError,
     check_fits,
     checkpoint_path,
     latest_checkpoint,
     named_leaves,
-    params_path,
     read_checkpoint,
     restored,
     save_checkpoint,
 )
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, run_training
+from worldkit.purejaxrl.params import BEGAN, params_of_checkpoint, params_path
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.saving import Saver
 from worldkit.purejaxrl.update import init_runner
@@ -87,6 +86,11 @@ class TestExactness:
         assert same(back, runner)
         assert remark is None
         assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
+
+    def test_the_parameters_are_read_without_the_rest(self, saved: Path, trainer: CompiledTraining) -> None:
+        runner, _ = trainer.train(trainer.runner, jnp.int32(20))
+        found = params_of_checkpoint(saved, ENV.name, ENV.rules_version)
+        jax.tree.map(np.testing.assert_array_equal, found, runner.train_state.params)
 
     def test_going_on_is_as_if_it_had_never_stopped(
         self, saved: Path, trainer: CompiledTraining, free_env: FreeEnv

@@ -12,9 +12,10 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.networks import PlayerCentred
 from hackmatrix.training import HackMatrixTrainEnv
-from worldkit.purejaxrl.checkpointing import load_params, save_params
-from worldkit.purejaxrl.networks import ActorCritic, Params, network_of
+from worldkit.purejaxrl.checkpointing import save_params
+from worldkit.purejaxrl.networks import ActorCritic, network_of
 from worldkit.purejaxrl.networks import make_network as make_kit_network
+from worldkit.purejaxrl.params import Params, load_params
 
 from . import reference
 

@@ -20,8 +20,9 @@ from hackmatrix.cli.main import main as command
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.cli.train import next_command
 from worldkit.purejaxrl import plain_pickle
-from worldkit.purejaxrl.checkpointing import load_params, read_checkpoint
+from worldkit.purejaxrl.checkpointing import read_checkpoint
 from worldkit.purejaxrl.networks import network_of
+from worldkit.purejaxrl.params import load_params
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
 from worldkit.runs.sinks import read_csv
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from parity.errors import ParityError, UsageError
-from worldkit.purejaxrl.checkpointing import load_params
 from worldkit.purejaxrl.loop import (
     CompiledTraining,
     Log,
@@ -25,6 +24,7 @@ from worldkit.purejaxrl.loop import (
 )
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.networks import network_of
+from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.rollout import RolloutMetrics
 from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
 from worldkit.runs.stop import StopRequest

@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 from parity.errors import ParityError, UsageError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
 from worldkit.purejaxrl import plain_pickle
+from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import (
-    CheckpointError,
     check_fits,
     check_metrics,
-    load_params,
     read_checkpoint,
     restored,
     save_checkpoint,
@@ -32,6 +31,7 @@ from worldkit.purejaxrl.checkpointing import (
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.policy import load_logits
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
 from worldkit.purejaxrl.update import UpdateStats, init_runner

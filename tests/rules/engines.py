@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hackmatrix import jax_env
 from hackmatrix.jax_env import State, StepResult
 from hackmatrix.rules import COMPONENTS
-from worldkit.jaxkit.threefry import seed_pair
+from worldkit.threefry import seed_pair
 
 from .reference import actions, board, game, observation, stage
 

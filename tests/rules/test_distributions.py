@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import chisquare
 
 from hackmatrix import jax_env, rules
-from worldkit.jaxkit.threefry import seed_pair
+from worldkit.threefry import seed_pair
 
 from .builders import (
     UP,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hackmatrix import jax_env, rules
-from worldkit.jaxkit.threefry import seed_pair
+from worldkit.threefry import seed_pair
 
 from .builders import SIPHON, places
 from .crowds import random_state

@@ -51,7 +51,7 @@ def test_train_with_w_and_b_offline_then_watch(swift_built: None, tmp_path: Path
     assert offline.stat().st_size > 0
     assert json.loads((folder / "config.json").read_text())["wandb_id"]
 
-    watched = call([*WATCH, "--model", str(folder / "best_model.zip"), "--render", "ansi", "--delay", "0"], tmp_path)
+    watched = call([*WATCH, "--model", str(folder / "best_model.zip"), "--render", "ansi"], tmp_path)
     assert watched.returncode == 0, watched.stderr
     assert "EXIT" in watched.stdout
     assert watched.stdout.splitlines()[-1].startswith("game 0: ")
@@ -107,7 +107,7 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "--timesteps" in refused(["train-sb3", "--timesteps", "none"], capsys)
     assert "without slashes" in refused(["train-sb3", "--run-name", "a/b"], capsys)
     assert "unrecognized arguments: --fly" in refused(["train-sb3", "--fly"], capsys)
-    assert "--model" in refused(["watch-sb3"], capsys)
+    assert "give one agent to watch: a file (FILE or --model), or --latest" in refused(["watch-sb3"], capsys)
 
 
 def test_a_model_of_another_game_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

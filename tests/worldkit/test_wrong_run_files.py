@@ -17,7 +17,7 @@ from parity.errors import UsageError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
 from worldkit.cli.train_sb3 import TrainSB3Options
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.runs.run import kept_settings
+from worldkit.runs.kept import kept_settings
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.sb3.callbacks import earlier_evaluations
 from worldkit.sb3.config import MaskablePPOConfig

@@ -4,5 +4,8 @@
 pygame.
 """
 
-KINDS = (".mp4", ".gif", ".png")
+from worldkit.render.film import FILMS
+
+PICTURE = ".png"
+KINDS = (*FILMS, PICTURE)
 """What a recording may be, by the end of its name: a video, an animation, or the last moment alone."""

@@ -62,8 +62,8 @@ class Viewing:
         self._window.show(picture)
         while self._window.is_open and not self._has_quit and not self._is_over:
             before = self._player.moment, self.speed, self.is_paused
-            for key in self._window.pressed():
-                self._answer(key)
+            for pressed in self._window.pressed():
+                self._answer(pressed.key)
             now = time.monotonic()
             self._go_on(min(now - then, _MOST_ELAPSED))
             then = now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hackmatrix import __version__, rules
@@ -34,10 +35,10 @@ def _evaluation() -> EvaluationSpec:
     return EVALUATION
 
 
-def _watch_sb3(argv: list[str]) -> int:
-    from hackmatrix.cli.watch_sb3 import main
+def _watch(argv: list[str], command: str = "watch") -> int:
+    from hackmatrix.cli.watch import main
 
-    return main(argv)
+    return main(argv, command=command)
 
 
 def _explain(argv: list[str]) -> int:
@@ -71,7 +72,8 @@ GAME = Game(
     train_config=TrainConfig,
     milestone=MILESTONE,
     commands={
-        "watch-sb3": Command("watch a trained MaskablePPO agent play", _watch_sb3),
+        "watch": Command("watch a trained agent play", _watch),
+        "watch-sb3": Command("the same, as it is called for MaskablePPO", partial(_watch, command="watch-sb3")),
         "explain": Command("play a game and say where each of its rewards comes from", _explain),
         "doctor": Command("say what is installed here, what works, and what to do about the rest", _doctor),
     },

@@ -5,15 +5,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.networks import NETWORKS
 from hackmatrix.rules import SIPHON
 from hackmatrix.world.policies import ways_to_exit
 from worldkit.evaluation.spec import Logits
-from worldkit.purejaxrl.policy import load_logits
 
 
 def policy_of(path: Path) -> Logits:
     """The network whose parameters the trainer wrote as ``params_*.npz``; raises ParityError for anything else."""
+    from hackmatrix.networks import NETWORKS
+    from worldkit.purejaxrl.policy import load_logits
+
     return load_logits(path, NETWORKS)
 
 

@@ -10,7 +10,7 @@ from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
 from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, Colour, mix
+from worldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, MUTED, OFF, TEXT, Colour, mix
 from worldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 900, 640
@@ -27,8 +27,6 @@ _OFF_TEXT = (70, 79, 97)
 _CREDITS = (238, 197, 82)
 _ENERGY = (98, 190, 250)
 _PICKUP = (178, 160, 255)
-_EXIT = (116, 222, 130)
-_HEART = (236, 92, 104)
 _SPAWN = (242, 132, 96)
 _STUN = (250, 222, 110)
 _ENEMIES = {
@@ -131,9 +129,9 @@ def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
 
 
 def _draw_exit(pen: Pen, occupied: bool) -> None:
-    pen.box((4, 4), (_CELL - 8, _CELL - 8), mix(_EXIT, FLOOR, 0.82), radius=8)
-    pen.box((4, 4), (_CELL - 8, _CELL - 8), _EXIT, width=3, radius=8)
-    pen.text(EXIT, (49, 70 if occupied else 42), 17 if occupied else 28, _EXIT)
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), mix(GOOD, FLOOR, 0.82), radius=8)
+    pen.box((4, 4), (_CELL - 8, _CELL - 8), GOOD, width=3, radius=8)
+    pen.text(EXIT, (49, 70 if occupied else 42), 17 if occupied else 28, GOOD)
 
 
 def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
@@ -254,19 +252,19 @@ _PANEL_WIDTH = _PANEL_RIGHT - _PANEL_LEFT
 def _draw_stage(pen: Pen, model: BoardModel) -> None:
     title, colour = f"Stage {model.stage} of {NUM_STAGES}", TEXT
     if model.won:
-        title, colour = "Game won", _EXIT
+        title, colour = "Game won", GOOD
     elif model.dead:
-        title, colour = f"Died in stage {model.stage}", _HEART
+        title, colour = f"Died in stage {model.stage}", BAD
     pen.text(title, (0, 16), 32, colour, align="left")
     step = (_PANEL_WIDTH + 4) / NUM_STAGES
     for stage in range(1, NUM_STAGES + 1):
-        lit = _EXIT if stage < model.stage else TEXT if stage == model.stage else OFF
+        lit = GOOD if stage < model.stage else TEXT if stage == model.stage else OFF
         pen.box((step * (stage - 1), 42), (step - 4, 8), lit, radius=3)
 
 
 def _draw_hearts(pen: Pen, model: BoardModel) -> None:
     for heart in range(MAX_HP):
-        _draw_heart(pen, (14 + 34 * heart, 14), 13, _HEART if heart < model.hp else OFF)
+        _draw_heart(pen, (14 + 34 * heart, 14), 13, BAD if heart < model.hp else OFF)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, MUTED, align="right")
     for point in range(MAX_ATTACK):
         colour = _SPAWN if point < model.attack_damage else OFF

@@ -131,7 +131,8 @@ def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
     """Read the checkpoint to resume from, if one is named."""
     if options.resume is None:
         return None
-    from worldkit.purejaxrl.checkpointing import LATEST, CheckpointError, latest_checkpoint, read_checkpoint
+    from worldkit.purejaxrl.checkpoint_file import CheckpointError
+    from worldkit.purejaxrl.checkpointing import LATEST, latest_checkpoint, read_checkpoint
     from worldkit.purejaxrl.training import Start
 
     try:
@@ -225,6 +226,8 @@ def _say_what_came_of_it(
     for path in (*trained.files, *(folder / name for name in ("metrics.csv", "learning_curve.png", "config.json"))):
         if path.exists():
             run.say(f"  {path}")
+    if "watch" in game.commands:
+        run.say(f"Watch it play: {typed_command(game.name, 'watch', str(trained.files[-1]))}")
     if run.stop.requested:
         run.say(f"Resume: {typed_command(game.name, 'train', '--resume', str(trained.files[0]))}")
     else:

@@ -99,9 +99,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
     for path in (trained.model, best, folder / "learning_curve.png"):
         if path.exists():
             run.say(f"  {path}")
-    if "watch-sb3" in game.commands:
+    if "watch" in game.commands:
         watched = best if best.exists() else trained.model
-        run.say(f"Watch it play: {typed_command(game.name, 'watch-sb3', '--model', str(watched))}")
+        run.say(f"Watch it play: {typed_command(game.name, 'watch', '--model', str(watched))}")
     if stop.requested:
         run.say(f"Resume: {typed_command(game.name, 'train-sb3', '--resume', str(trained.model))}")
     run.say(f"Compare runs: tensorboard --logdir {options.models_dir}")
@@ -118,7 +118,7 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
     """The settings of the run that a model belongs to, where it still has them."""
     if resume is None:
         return {}
-    from worldkit.runs.run import CONFIG, kept_settings
+    from worldkit.runs.kept import CONFIG, kept_settings
 
     # a rate that was a function is written as a text; the model itself says so
     settings = kept_settings(resume.parent)

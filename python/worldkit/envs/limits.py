@@ -2,8 +2,6 @@
 
 import inspect
 
-import gymnasium as gym
-
 from parity.errors import UsageError
 
 UNLIMITED = -1
@@ -26,6 +24,8 @@ def limit_of_make() -> int | None:
     which cuts an episode without a word to the environment inside. One that has something to say at the end of an
     episode has to know the limit, so it is read where it stands, among the variables of ``gym.make``.
     """
+    import gymnasium as gym
+
     frame = inspect.currentframe()
     while frame is not None and frame.f_code is not gym.make.__code__:
         frame = frame.f_back

@@ -5,15 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
 from parity import State, World
 from parity.engine import Array
 from worldkit.envs.statistics import Counts, Summary
+
+if TYPE_CHECKING:
+    from gymnasium import spaces
 
 
 class Window(Protocol):
@@ -90,12 +92,16 @@ class EnvSpec:
 
     def observation_space(self) -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
         """A new space of one game's observations: a space draws from a generator of its own, so none is shared."""
+        from gymnasium import spaces
+
         if self.make_space is not None:
             return self.make_space()
         return spaces.Box(-np.inf, np.inf, self.world.observation_shape, np.float32)
 
     def action_space(self) -> "spaces.Discrete[np.int64]":
         """A new space of the world's actions."""
+        from gymnasium import spaces
+
         return spaces.Discrete(len(self.world.actions))
 
     def in_rewards(self, components: Array) -> NDArray[np.float64]:

@@ -55,7 +55,7 @@ def _play(
         states = episodes.get_states(ended)
         uses = episodes.statistics.of(ended).actions.tolist()
         for game, used, state in zip(ended.tolist(), uses, states, strict=True):
-            ending, number = _ending(spec, step, game), int(numbers[game])
+            ending, number = ending_of(spec, step, game), int(numbers[game])
             found[number] = Episode(
                 seed=int(seeds[number]),
                 ending=ending,
@@ -76,7 +76,8 @@ def _play(
     return [found[number] for number in sorted(found)]
 
 
-def _ending(spec: EvaluationSpec, step: EpisodeStep, game: int) -> str:
+def ending_of(spec: EvaluationSpec, step: EpisodeStep, game: int) -> str:
+    """What the world calls the end of a game that ended in this step."""
     happened = int(step.events[game])
     for event, ending in spec.endings.items():
         if happened >> spec.env.world.events.index(event) & 1:

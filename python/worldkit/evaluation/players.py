@@ -7,15 +7,12 @@ whatever is played beside it, and on any engine.
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from numpy.typing import NDArray
 
 from parity import ParityError, UsageError
+from worldkit.evaluation.choice import drawn, likeliest
 from worldkit.evaluation.spec import EvaluationSpec, Logits, Player
-from worldkit.jaxkit.threefry import seed_pairs
 
 RANDOM = "random"
 
@@ -27,43 +24,31 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
     """
     num_actions = len(spec.env.world.actions)
     if name == RANDOM:
-        return _drawn(lambda observations: jnp.zeros((len(observations), num_actions)), deterministic=False, seed=seed)
+        return _player(
+            lambda seen: np.zeros((len(seen), num_actions), np.float32), deterministic=False, player_seed=seed
+        )
     if name in spec.players:
         return spec.players[name]
     names = " or ".join((RANDOM, *spec.players))
     if spec.policy_of is None:
         raise UsageError(f"there is no player {name!r}: evaluate {names}.")
-    world = spec.env.world
     try:
         logits_of = spec.policy_of(Path(name))
-        found = jax.eval_shape(logits_of, jax.ShapeDtypeStruct((1, *world.observation_shape), jnp.float32)).shape
+        found = np.shape(logits_of(np.zeros((1, *spec.env.world.observation_shape), np.float32)))
         if found != (1, num_actions):
             raise ParityError(f"{name} holds a network for another number of actions than the {num_actions} here.")
     except ParityError as error:
         raise UsageError(f"{error} Or evaluate {names}.") from error
-    return _drawn(logits_of, deterministic=deterministic, seed=seed)
+    return _player(logits_of, deterministic=deterministic, player_seed=seed)
 
 
-def _drawn(logits_of: Logits, *, deterministic: bool, seed: int) -> Player:
+def _player(logits_of: Logits, *, deterministic: bool, player_seed: int) -> Player:
     """A player that takes actions by masked logits."""
-
-    @jax.jit
-    def choose(seen: Array, mask: Array, words: Array, step: Array) -> Array:
-        logits = jnp.where(mask, logits_of(seen), -jnp.inf)
-        if deterministic:
-            return jnp.argmax(logits, axis=-1)
-
-        def draw(words: Array, step: Array, logits: Array) -> Array:
-            key = jax.random.key(seed)
-            for number in (words[0], words[1], step):
-                key = jax.random.fold_in(key, number)
-            return jax.random.categorical(key, logits)
-
-        return jax.vmap(draw)(words, step, logits)
 
     def player(
         observations: NDArray[Any], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        return np.asarray(choose(observations, masks, seed_pairs(seeds), steps.astype(np.uint32)), np.int32)
+        logits = np.asarray(logits_of(observations), np.float32)
+        return likeliest(logits, masks) if deterministic else drawn(logits, masks, seeds, steps, player_seed)
 
     return player

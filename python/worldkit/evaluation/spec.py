@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jax import Array
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from parity import State
 from worldkit.envs.spec import EnvSpec
@@ -16,8 +15,8 @@ from worldkit.envs.statistics import Summary
 Player = Callable[[NDArray[Any], NDArray[np.bool_], NDArray[np.uint64], NDArray[np.int64]], NDArray[np.int32]]
 """Observations (n, *shape), masks bool (n, actions), seeds uint64 (n,), steps (n,) → valid actions int32 (n,)."""
 
-Logits = Callable[[Array], Array]
-"""Observations (n, *shape) → logits float32 (n, actions), in JAX."""
+Logits = Callable[[NDArray[Any]], ArrayLike]
+"""Observations (n, *shape) → logits float32 (n, actions), an array of any library that numpy can read."""
 
 Figures = dict[str, Any]
 """What many episodes say together: plain values by name."""

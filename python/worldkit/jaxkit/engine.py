@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
-from worldkit.jaxkit.threefry import seed_pairs
+from worldkit.threefry import seed_pairs
 
 State = Any
 """A world's own pytree of arrays."""

@@ -1,8 +1,7 @@
 """Addressed random words: each is a pure function of (seed, event number, site, index), in any order, on any device.
 
-The generator is Threefry-2x32 with 20 rounds (Salmon et al. 2011), elementwise on uint32 arrays. Key = (low, high 32
-bits of the seed). Counter = (event number, site * 65536 + index // 2). The word is the first output for an even
-index, the second for an odd one. An unused word shifts nothing.
+The generator is `worldkit.threefry`. Key = (low, high 32 bits of the seed). Counter = (event number, site * 65536 +
+index // 2). The word is the first output for an even index, the second for an odd one. An unused word shifts nothing.
 """
 
 from typing import NamedTuple
@@ -10,14 +9,12 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = np.uint32(0x1BD11BDA)
-_WORD = 0xFFFFFFFF
+from worldkit.threefry import seed_pair, threefry2x32
+
 _SITE = 1 << 16
 """Pairs of words at each site."""
-_FOLLOW_UP_EVENT = np.uint32(_WORD)
+_FOLLOW_UP_EVENT = np.uint32(2**32 - 1)
 """Event number of the draws that make other seeds; a game reaches it only after 2**32 - 1 events."""
 
 
@@ -53,19 +50,6 @@ class Draws(NamedTuple):
         return jnp.stack([even, odd], axis=1).reshape((count, *even.shape[1:]))
 
 
-def threefry2x32(key: Seed, counter: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Both words of one output of the generator."""
-    keys = (key.low, key.high, key.low ^ key.high ^ _PARITY)
-    x, y = counter[0] + keys[0], counter[1] + keys[1]
-    for group in range(5):
-        for rotation in _ROTATIONS[group % 2]:
-            x = x + y
-            y = ((y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))) ^ x
-        x = x + keys[(group + 1) % 3]
-        y = y + keys[(group + 2) % 3] + np.uint32(group + 1)
-    return x, y
-
-
 def _counter(site: Array | int, pair: Array | int) -> Array:
     return jnp.asarray(site, jnp.uint32) * jnp.uint32(_SITE) + jnp.asarray(pair, jnp.uint32)
 
@@ -93,19 +77,3 @@ def trainer_seeds(seed: int, num_games: int) -> Array:
     games = jnp.arange(num_games, dtype=jnp.uint32)
     key = Seed(jnp.full_like(games, low), jnp.full_like(games, high))
     return jnp.stack(threefry2x32(key, (jnp.full_like(games, _FOLLOW_UP_EVENT), games + jnp.uint32(1))), axis=-1)
-
-
-def seed_pair(seed: int) -> NDArray[np.uint32]:
-    """A 64-bit seed as uint32 (2,): low word, high word.
-
-    Raises:
-        ValueError: ``seed`` is outside 0..2**64-1.
-    """
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed {seed} is outside 0..2**64-1")
-    return np.array([seed & _WORD, seed >> 32], np.uint32)
-
-
-def seed_pairs(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """64-bit seeds (n,) as uint32 (n, 2): low word, high word."""
-    return np.stack([seeds & np.uint64(_WORD), seeds >> np.uint64(32)], axis=1).astype(np.uint32)

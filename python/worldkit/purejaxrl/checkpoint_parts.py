@@ -3,48 +3,18 @@
 from collections.abc import Collection
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from parity.reading import SHOWN, is_count, is_number, is_object, shown
+from parity.reading import is_count, is_number, is_object, shown
+from worldkit.purejaxrl.checkpoint_file import WrongPart, is_numeric, part
 from worldkit.purejaxrl.loop import Log, Progress
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.rollout import RolloutMetrics
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 
-NETWORK = ".train_state"
-"""How the names of the leaves of network and optimizer begin."""
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
 """Settings that say how much a run of this checkpoint takes before anything is compared with its arrays."""
-
-
-class WrongPart(Exception):
-    """A part of a checkpoint is not what it must be; the message is the end of a sentence about the file."""
-
-
-def part(whole: Any, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
-    """A part by its name."""
-    if not is_object(whole) or name not in whole:
-        raise WrongPart(f"it lacks {name!r}")
-    return whole[name]
-
-
-def text_of(value: object, name: str) -> str:
-    """A text that a message can quote."""
-    if not isinstance(value, str) or not value.isprintable() or len(value) > SHOWN:
-        raise WrongPart(f"its {name} is {shown(value)}")
-    return value
-
-
-def runner_of(value: object) -> dict[str, NDArray[Any]]:
-    """The leaves of a run by their names; numbers, those of network and optimizer finite."""
-    if not is_object(value) or not all(_is_numeric(leaf) for leaf in value.values()):
-        raise WrongPart("its runner is no object of arrays of numbers")
-    for name, leaf in value.items():
-        if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
-            raise WrongPart(f"its {shown(name)[1:-1]} holds what is no number")
-    return value
 
 
 def progress_of(value: object, name: str) -> Progress:
@@ -100,7 +70,7 @@ def _stats_of(entry: object, env: TrainEnv) -> UpdateStats:
         raise WrongPart("its unlogged sums or maxima are no objects")
     single = {name: value for name, value in rollout.items() if name not in named}
     flat = [*loss.values(), *single.values(), *(value for values in named.values() for value in values.values())]
-    if not all(_is_numeric(array) for array in flat):
+    if not all(is_numeric(array) for array in flat):
         raise WrongPart("its unlogged updates hold what is no array of numbers")
     updates = single["episodes"].shape[:1]
     wide = single["component_sums"]
@@ -114,7 +84,3 @@ def _stats_of(entry: object, env: TrainEnv) -> UpdateStats:
 def _check_names(value: object, names: Collection[str], what: str) -> None:
     if not is_object(value) or value.keys() != set(names):
         raise WrongPart(f"its {what} must be made of {', '.join(names)}")
-
-
-def _is_numeric(value: object) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"

@@ -4,9 +4,6 @@
 executes nothing.
 """
 
-import contextlib
-import datetime
-import hashlib
 import io
 import itertools
 import re
@@ -18,43 +15,32 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax.traverse_util import flatten_dict, unflatten_dict
+from flax.traverse_util import flatten_dict
 from numpy.typing import NDArray
 
-from parity.errors import ParityError, UsageError
-from parity.reading import GIB, Unreadable, is_object, read_bytes, read_npz, shown, size_text
+from parity.reading import Unreadable, read_bytes, size_text
 from worldkit.purejaxrl import parallel, plain_pickle
-from worldkit.purejaxrl.checkpoint_parts import (
+from worldkit.purejaxrl.checkpoint_file import (
+    LIMIT,
     NETWORK,
+    CheckpointError,
     WrongPart,
-    config_of,
-    log_of,
+    pack,
     part,
-    progress_of,
     runner_of,
     text_of,
+    unpack,
 )
+from worldkit.purejaxrl.checkpoint_parts import config_of, log_of, progress_of
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
-from worldkit.purejaxrl.networks import Params
+from worldkit.purejaxrl.params import Params, began
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 from worldkit.runs.files import write_whole
-from worldkit.runs.run import kept_settings
 
-FORMAT_VERSION = 1
 LATEST = "latest"
-BEGAN = "began"
-"""The setting that tells when a run began."""
-LIMIT = 4 * GIB
-"""The largest checkpoint that is read, in bytes."""
-PARAMS_LIMIT = 2 * GIB
-"""The largest file of parameters that is read, in bytes, unpacked."""
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")
-
-
-class CheckpointError(ParityError):
-    """A checkpoint cannot be read, or does not fit the run; the message names it and says what to do."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +61,6 @@ def checkpoint_path(folder: Path, updates: int) -> Path:
     return folder / f"checkpoint_{updates}.pkl"
 
 
-def params_path(folder: Path, updates: int) -> Path:
-    """The parameters of a run after that many updates."""
-    return folder / f"params_{updates}.npz"
-
-
 def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: TrainEnv) -> None:
     """Write a run to ``path``, replacing it only once it is complete.
 
@@ -89,7 +70,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: T
     leaves = named_leaves(state.runner)
     if not parallel.is_first_process():
         return
-    payload = plain_pickle.dumps(
+    data = pack(
         {
             "runner": leaves,
             "progress": state.progress._asdict(),
@@ -99,25 +80,15 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: T
             "unlogged": [_plain_stats(stats) for stats in state.log.unlogged],
             "config": config,
             "rules_version": env.rules_version,
-        }
+        },
+        env.name,
     )
-    content = {
-        "format": _format(env),
-        "version": FORMAT_VERSION,
-        "sha256": hashlib.sha256(payload).hexdigest(),
-        "payload": payload,
-    }
-    data = plain_pickle.dumps(content)
     if len(data) > LIMIT:
         raise CheckpointError(
             f"{path} would be larger than {size_text(LIMIT)}, the most that is read of a checkpoint: "
             "lower --num-envs or --hidden-dim."
         )
     write_whole(path, data)
-
-
-def _format(env: TrainEnv) -> str:
-    return f"{env.name} checkpoint"
 
 
 def _plain_stats(stats: UpdateStats) -> dict[str, Any]:
@@ -139,17 +110,7 @@ def read_checkpoint(path: Path, env: TrainEnv) -> Checkpoint:
 
 
 def _checkpoint_of(data: bytes, env: TrainEnv) -> Checkpoint:
-    content = plain_pickle.loads(data)
-    kind, version, payload, checksum = (
-        content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")
-    )
-    if not isinstance(kind, str) or kind != _format(env):
-        raise WrongPart(f"it is a pickle of something else than a run of {env.name}")
-    if type(version) is not int or version != FORMAT_VERSION:
-        raise WrongPart(f"its format is version {shown(version)} and not {FORMAT_VERSION}")
-    if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != str(checksum):
-        raise WrongPart("its checksum is wrong")
-    kept = plain_pickle.loads(payload)
+    kept = unpack(data, env.name)
     progress, runner = progress_of(part(kept, "progress"), "progress"), runner_of(part(kept, "runner"))
     return Checkpoint(
         runner=runner,
@@ -163,15 +124,14 @@ def _checkpoint_of(data: bytes, env: TrainEnv) -> Checkpoint:
 def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, list[CheckpointError]]:
     """The furthest good checkpoint of the run that began last in ``folder``, and what was wrong with others.
 
-    Runs are the folder and its subfolders. When one began stands in its settings, or else in the date of its name; runs
-    of which neither tells count as one, the oldest. How far a checkpoint is stands in it. The times of files mean
-    nothing: copying changes them. Of copies that are equally far the one that has the run's own name is taken.
+    Runs are the folder and its subfolders; those of which nothing tells when they began count as one, the oldest. How
+    far a checkpoint is stands in it. Of copies that are equally far the one that has the run's own name is taken.
 
     Raises CheckpointError when there is no good one.
     """
     faults: list[CheckpointError] = []
-    paths = sorted(_checkpoints(folder), key=lambda path: (_began(path.parent), path), reverse=True)
-    for _, of_one_run in itertools.groupby(paths, key=lambda path: _began(path.parent)):
+    paths = sorted(_checkpoints(folder), key=lambda path: (began(path.parent), path), reverse=True)
+    for _, of_one_run in itertools.groupby(paths, key=lambda path: began(path.parent)):
         furthest: tuple[Path, Checkpoint] | None = None
         for path in of_one_run:
             try:
@@ -189,29 +149,6 @@ def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, li
 def _rank(path: Path, checkpoint: Checkpoint) -> tuple[int, bool]:
     """Greater for the checkpoint to prefer of one run: the furthest, and the original of a copy."""
     return checkpoint.progress.updates, checkpoint.config.get("run_name") == path.parent.name
-
-
-def _began(folder: Path) -> str:
-    """When the run of a folder began, as ``now`` tells it; empty where nothing says so."""
-    with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
-        kept = kept_settings(folder).get(BEGAN)
-        if isinstance(kept, str):
-            return kept
-    found = re.search(r"\d{8}-\d{6}", folder.name)
-    try:
-        return _written(datetime.datetime.strptime(found[0], "%Y%m%d-%H%M%S")) if found else ""
-    except ValueError:
-        return ""
-
-
-def now() -> str:
-    """The time as a run's settings tell when it began: text whose order is that of time."""
-    return _written(datetime.datetime.now(datetime.UTC))
-
-
-def _written(time: datetime.datetime) -> str:
-    """A time, which is local unless it names its zone, in UTC."""
-    return time.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: TrainEnv) -> None:
@@ -301,27 +238,3 @@ def save_params(path: Path, params: Params) -> None:
     archive = io.BytesIO()
     np.savez(archive, allow_pickle=False, **arrays)
     write_whole(path, archive.getvalue())
-
-
-def load_params(path: Path) -> Params:
-    """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file."""
-    try:
-        flat = read_npz(path, PARAMS_LIMIT)
-    except FileNotFoundError:
-        raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
-    except Unreadable as fault:
-        raise ParityError(f"{path} cannot be read ({fault}); give the path of a params_*.npz file.") from None
-    if wrong := _fault_of(flat):
-        raise ParityError(f"{path} holds no parameters: {wrong}; give the path of a params_*.npz file.")
-    return unflatten_dict(flat, sep="/")
-
-
-def _fault_of(flat: dict[str, NDArray[Any]]) -> str | None:
-    """Why arrays by their paths are no parameters of a network; None where they are."""
-    folders = {name[:place] for name in flat for place, letter in enumerate(name) if letter == "/"}
-    if folders & flat.keys():
-        return f"{shown(min(folders & flat.keys()))} is an array and holds others"
-    for name, array in flat.items():
-        if array.dtype.kind != "f" or not np.isfinite(array).all():
-            return f"{shown(name)} is not made of numbers"
-    return None

@@ -16,7 +16,7 @@ from jax import Array
 
 from worldkit.purejaxrl._distrax import distrax
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.networks import Params
+from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.train_env import Compact
 
 MASKED_LOGIT = -1e9

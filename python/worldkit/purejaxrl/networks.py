@@ -2,16 +2,13 @@
 
 import functools
 from collections.abc import Mapping
-from typing import Any
 
 import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from parity.errors import ParityError
+from worldkit.purejaxrl.params import Params, architecture_of
 from worldkit.purejaxrl.train_env import Encoder
-
-Params = Any  # nested dicts of arrays, as flax makes them
 
 
 class ActorCritic(nn.Module):
@@ -63,12 +60,5 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorC
 
     Raises ParityError if they are the parameters of something else.
     """
-    try:
-        layers = params["params"]
-        hidden_dim = layers["hidden_0"]["kernel"].shape[1]
-        num_actions = layers["policy"]["kernel"].shape[1]
-    except (KeyError, TypeError, IndexError, AttributeError):
-        raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
-    num_layers = sum(name.startswith("hidden_") for name in layers)
-    name = next((name for name, encoder in networks.items() if encoder and name in layers), "mlp")
-    return make_network(name, networks.get(name), num_actions, hidden_dim, num_layers)
+    found = architecture_of(params, [name for name, encoder in networks.items() if encoder])
+    return make_network(found.name, networks.get(found.name), found.num_actions, found.hidden_dim, found.num_layers)

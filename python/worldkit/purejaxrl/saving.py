@@ -7,15 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import (
-    LATEST,
-    CheckpointError,
-    checkpoint_path,
-    params_path,
-    save_checkpoint,
-    save_params,
-)
+from worldkit.purejaxrl.checkpoint_file import CheckpointError
+from worldkit.purejaxrl.checkpointing import LATEST, checkpoint_path, save_checkpoint, save_params
 from worldkit.purejaxrl.loop import LoopState
+from worldkit.purejaxrl.params import params_path
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.runs.keeper import Keeper, reason
 

@@ -11,10 +11,10 @@ import jax
 
 from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import BEGAN, Checkpoint, check_fits, check_metrics, now, restored
+from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, restored
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
-from worldkit.purejaxrl.networks import Params
+from worldkit.purejaxrl.params import BEGAN, Params, now
 from worldkit.purejaxrl.saving import Saver
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import init_runner

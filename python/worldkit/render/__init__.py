@@ -1,1 +1,1 @@
-"""What pictures of any world are drawn and shown with; all but ``colours`` and ``display`` needs pygame."""
+"""What pictures of any world are drawn, shown and filmed with; ``pen`` and ``window`` need pygame."""

@@ -12,7 +12,7 @@ from worldkit.render._pygame import pygame
 Shown = TypeVar("Shown")
 
 _LOGGER = logging.getLogger("worldkit")
-_NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
+NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
 
 
 class Window(Generic[Shown]):
@@ -35,7 +35,7 @@ class Window(Generic[Shown]):
         self._title = title
         self._screen: pygame.Surface | None = None
         self._ended = False
-        self._keys: list[int] = []
+        self._pressed: list[pygame.event.Event] = []
         self._clock = pygame.time.Clock()
 
     @property
@@ -61,11 +61,15 @@ class Window(Generic[Shown]):
         self._clock.tick(self._fps)
         self._pump()
 
-    def pressed(self) -> list[int]:
-        """The keys pressed since the last call, as pygame numbers them (``pygame.K_SPACE``), in their order."""
+    def pressed(self) -> list[pygame.event.Event]:
+        """The keys pressed since the last call, in their order.
+
+        Of each, ``key`` is pygame's number of it (``pygame.K_SPACE``), and ``unicode`` what it writes, which is what
+        finds a ``+`` on every keyboard.
+        """
         self._pump()
-        keys, self._keys = self._keys, []
-        return keys
+        pressed, self._pressed = self._pressed, []
+        return pressed
 
     def close(self) -> None:
         """Close the window for good; a second time does nothing."""
@@ -90,7 +94,7 @@ class Window(Generic[Shown]):
             self.close()
             return
         events = pygame.event.get()
-        self._keys += [event.key for event in events if event.type == pygame.KEYDOWN]
+        self._pressed += [event for event in events if event.type == pygame.KEYDOWN]
         if any(event.type == pygame.QUIT for event in events):
             self.close()
 
@@ -100,8 +104,8 @@ def _open(size: tuple[int, int], title: str) -> pygame.Surface:
         pygame.display.init()
         # Where SDL finds no display, it takes a driver that shows nothing, unasked.
         if pygame.display.get_driver() == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:
-            _LOGGER.warning(_NO_DISPLAY)
+            _LOGGER.warning(NO_DISPLAY)
         pygame.display.set_caption(title)
         return pygame.display.set_mode(size)
     except pygame.error:
-        raise ParityError(_NO_DISPLAY) from None
+        raise ParityError(NO_DISPLAY) from None

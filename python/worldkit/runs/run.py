@@ -13,19 +13,16 @@ from typing import Any, Self
 
 from rich.console import Console
 
-from parity.errors import UsageError
-from parity.reading import MIB, Unreadable, is_object, read_json
 from worldkit.runs.console import ConsoleProgress
 from worldkit.runs.keeper import Keeper
+from worldkit.runs.kept import CONFIG, kept_settings
 from worldkit.runs.lock import locked
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import WandbRun
 
-CONFIG_LIMIT = MIB
-"""The largest file of settings that is read, in bytes."""
-CONFIG, CURVE, METRICS = "config.json", "learning_curve.png", "metrics.csv"
+CURVE, METRICS = "learning_curve.png", "metrics.csv"
 
 
 @dataclass(frozen=True)
@@ -187,25 +184,6 @@ class Run:
             run_id=kept,
             rewind_to=after if tracking.rewind else None,
         )
-
-
-def kept_settings(folder: Path) -> dict[str, Any]:
-    """What ``begin`` wrote down for the run in ``folder``; empty where it wrote nothing.
-
-    Raises UsageError where there is something that cannot be read.
-    """
-    path = folder / CONFIG
-    try:
-        kept = read_json(path, CONFIG_LIMIT)
-        if not is_object(kept):
-            raise Unreadable("it is no object of settings")
-        if not isinstance(kept.get("wandb_id"), str | None):
-            raise Unreadable("its wandb_id is no text")
-    except FileNotFoundError:
-        return {}
-    except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; mend it, or remove it to go on without it.") from fault
-    return kept
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

@@ -1,0 +1,214 @@
+"""``hackmatrix watch``: watch a trained agent play."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hackmatrix.watch.controls import FASTEST, SLOWEST
+from hackmatrix.world import ENGINES, WORLD
+from parity.arguments import SEED, STEPS, Parser, Real, Whole
+from parity.console import open_console
+from worldkit.cli.evaluate import PLAYER_SEED
+from worldkit.cli.outputs import check_output
+from worldkit.cli.train_sb3 import require_sb3
+from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.render.display import has_display
+from worldkit.render.film import FILMS
+
+if TYPE_CHECKING:
+    from hackmatrix.watch.agents import Agent
+    from hackmatrix.watch.play import Moment
+    from worldkit.envs.episodes import Episodes
+    from worldkit.runs.stop import StopRequest
+
+    Games = Iterator[Iterator[Moment]]
+
+WINDOW, TEXT = "human", "ansi"
+INTERRUPTED_EXIT_CODE = 130
+_CHECKPOINTS = Path("checkpoints")
+_SIZE = Whole(1, 2**20)
+
+
+def main(argv: Sequence[str] | None = None, *, command: str = "watch") -> int:
+    """Play episodes and show every board; the exit code is 0, or 130 where a signal asked for the end.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+        ParityError: the agent cannot be used, nothing can be shown here, or a film cannot be written.
+        EngineError: the engine is not built, or fails.
+    """
+    parser = _parser(command)
+    args = parser.parse_args(argv)
+    _check(parser, args)
+    path, agent = _agent(args)
+    # Imported only now: a mistaken command line should not have to wait.
+    from hackmatrix.watch.play import Watched, games, recorded
+    from worldkit.envs.episodes import Episodes
+    from worldkit.runs.stop import StopRequest
+
+    caption = f"{path.name}, {'drawn' if args.stochastic else 'likeliest'} actions, {args.engine}"
+    show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
+    if args.engine == "jax":
+        keep_compiled_programs("hackmatrix")
+        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
+    watched = Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed)
+    with StopRequest() as stop, closing(Episodes(WORLD, 1, args.engine, max_episode_steps=args.max_steps)) as episodes:
+        _warm_up(episodes)
+        with _film(args, caption) as record:
+            played = games(episodes, watched, args.seed, args.episodes)
+            show(args, played if record is None else (recorded(game, record) for game in played), caption, stop)
+    if args.record:
+        print(f"Written: {args.record}")
+    return INTERRUPTED_EXIT_CODE if stop.requested else 0
+
+
+def _in_window(args: argparse.Namespace, played: Games, caption: str, stop: StopRequest) -> None:
+    from hackmatrix.watch.controls import Controls, play
+    from hackmatrix.watch.window import WindowScreen
+
+    with closing(WindowScreen(caption)) as screen:
+        for last in play(played, screen, Controls(args.speed), stop):
+            print(last.verdict, flush=True)
+
+
+def _in_terminal(args: argparse.Namespace, played: Games, caption: str, stop: StopRequest) -> None:
+    from hackmatrix.watch.controls import Controls, play
+    from hackmatrix.watch.terminal import Terminal
+
+    verdicts: list[str] = []
+    try:
+        with Terminal(open_console(), caption) as screen:
+            verdicts.extend(last.verdict for last in play(played, screen, Controls(args.speed), stop))
+    finally:
+        print("\n".join(verdicts))
+
+
+def _as_text(args: argparse.Namespace, played: Games, caption: str, stop: StopRequest) -> None:
+    """Block by block; nobody waits for a pipe."""
+    from hackmatrix.watch.text import print_moment
+
+    console = open_console()
+    console.print(caption)
+    for game in played:
+        for moment in game:
+            print_moment(console, moment)
+            if console.is_terminal:
+                time.sleep(1 / args.speed)
+            if stop.requested:
+                return
+        console.print(moment.verdict)
+
+
+def _agent(args: argparse.Namespace) -> tuple[Path, Agent]:
+    """The agent's file and the agent; what was passed over on the way is said on standard error."""
+    if args.agent and args.agent.suffix == ".zip":
+        require_sb3("hackmatrix[sb3]")
+    from hackmatrix.watch.agents import latest_agent, load_agent
+
+    if args.agent:
+        return args.agent, load_agent(
+            args.agent, hidden_dim=args.hidden_dim, num_layers=args.num_layers, trust=args.trust
+        )
+    path, agent, faults = latest_agent(args.latest, hidden_dim=args.hidden_dim, num_layers=args.num_layers)
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
+    return path, agent
+
+
+def _film(args: argparse.Namespace, caption: str) -> AbstractContextManager[Callable[[Moment], None] | None]:
+    if not args.record:
+        return nullcontext()
+    from hackmatrix.watch.record import film_of_moments
+
+    return film_of_moments(args.record, caption, args.speed)
+
+
+def _warm_up(episodes: Episodes) -> None:
+    """Play a step, so that the JAX engine compiles before the screen is taken over."""
+    episodes.begin_step(episodes.mask.argmax(axis=1).astype(np.int32))
+    episodes.finish_step()
+
+
+def _is_terminal() -> bool:
+    """Whether somebody can press keys and see pages."""
+    return sys.stdin.isatty() and open_console().is_terminal and not open_console().is_dumb_terminal
+
+
+def _check(parser: Parser, args: argparse.Namespace) -> None:
+    """Settle what is watched and where; exits with one sentence where that is not told."""
+    given = [agent for agent in (args.agent, args.model, args.latest) if agent is not None]
+    if len(given) != 1:
+        parser.error("give one agent to watch: a file (FILE or --model), or --latest")
+    args.agent = args.agent or args.model
+    if args.record and args.record.suffix not in FILMS:
+        parser.error(f"--record writes {' or '.join(FILMS)}, not {args.record.name!r}")
+    check_output(parser, args.record and str(args.record))
+    if args.render is None:
+        args.render = WINDOW if has_display() and find_spec("pygame") else TEXT
+
+
+def _parser(command: str) -> Parser:
+    parser = Parser(
+        prog=f"hackmatrix {command}",
+        description="Watch a trained agent play, in a window or in the terminal.",
+        epilog="Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal every board "
+        "is printed as text.",
+        allow_abbrev=False,
+    )
+    agent = parser.add_argument_group("agent")
+    agent.add_argument(
+        "agent", nargs="?", type=Path, metavar="FILE", help="params_*.npz, checkpoint_*.pkl or a MaskablePPO .zip"
+    )
+    agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
+    agent.add_argument(
+        "--latest",
+        nargs="?",
+        type=Path,
+        const=_CHECKPOINTS,
+        metavar="DIR",
+        help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
+    )
+    agent.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
+    agent.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
+    agent.add_argument(
+        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
+    )
+    how = agent.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
+    how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
+    agent.add_argument(
+        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
+    )
+    game = parser.add_argument_group("games")
+    game.add_argument("--episodes", type=STEPS, default=1, metavar="N", help="how many games (default 1)")
+    game.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    game.add_argument("--engine", choices=ENGINES, default="swift", help="(default swift)")
+    game.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
+    shown = parser.add_argument_group("screen")
+    shown.add_argument(
+        "--render",
+        choices=(WINDOW, TEXT),
+        help="a window, or text in the terminal (default: a window where there is a display)",
+    )
+    shown.add_argument(
+        "--speed",
+        type=Real(SLOWEST, FASTEST),
+        default=4.0,
+        metavar="N",
+        help="actions a second (default 4)",
+    )
+    shown.add_argument("--record", type=Path, metavar="FILE", help="also write a film: .mp4 or .gif")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

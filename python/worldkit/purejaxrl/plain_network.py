@@ -1,0 +1,60 @@
+"""The networks of the trainer in numpy: what `networks` computes in JAX, for players that should start at once."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldkit.purejaxrl.params import Architecture, Params, architecture_of
+
+Floats = NDArray[np.float32]
+
+PlainEncoder = Callable[[Mapping[str, Any], Floats], Floats]
+"""``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features)."""
+
+
+class PlainNetwork:
+    """A tanh network with one trunk and two heads: observations (n, *shape) to (logits (n, actions), values (n,)).
+
+    Raises ParityError if ``params`` are the parameters of something else, and ValueError, once called, where they do
+    not fit the observations or each other.
+    """
+
+    architecture: Architecture
+
+    def __init__(self, params: Params, encoders: Mapping[str, PlainEncoder | None]) -> None:
+        named = {name: encoder for name, encoder in encoders.items() if encoder}
+        self.architecture = architecture_of(params, named)
+        self._encoder = named.get(self.architecture.name)
+        self._layers = params["params"]
+
+    def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Evaluate observations."""
+        hidden = observations
+        if self._encoder:
+            hidden = self._encoder(self._layer(self.architecture.name), observations)
+        for number in range(self.architecture.num_layers):
+            hidden = np.tanh(dense(self._layer(f"hidden_{number}"), hidden))
+        values = dense(self._layer("value"), hidden)
+        if values.shape[1:] != (1,):
+            raise ValueError(f"the value is {values.shape[1:]} numbers")
+        return dense(self._layer("policy"), hidden), values[:, 0]
+
+    def _layer(self, name: str) -> Any:  # noqa: ANN401 - parameters
+        if name not in self._layers:
+            raise ValueError(f"there is no layer {name}")
+        return self._layers[name]
+
+
+def dense(layer: Any, inputs: Floats) -> Floats:  # noqa: ANN401 - parameters
+    """A fully connected layer on the last axis; raises ValueError where its parameters do not fit the inputs."""
+    try:
+        kernel, bias = layer["kernel"], layer["bias"]
+        fits = kernel.ndim == 2 and kernel.shape == (inputs.shape[-1], *bias.shape)
+    except (KeyError, IndexError, TypeError, AttributeError):
+        fits = False
+    if not fits:
+        raise ValueError("a layer is of other inputs")
+    outputs: Floats = inputs @ kernel + bias
+    return outputs

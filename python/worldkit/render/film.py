@@ -1,0 +1,95 @@
+"""Pictures one after another as a film, in an ``.mp4`` or ``.gif`` file."""
+
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.errors import UsageError
+
+FILMS = (".mp4", ".gif")
+"""What a film may be, by the end of its name: a video, or an animation."""
+
+_VIDEO, _ANIMATION = FILMS
+_OWN_PALETTES = (
+    "split[seen][counted];[counted]palettegen=stats_mode=single[palette];[seen][palette]paletteuse=new=1:dither=none"
+)
+"""Colours chosen for each frame, so that nothing has to wait for the last one; dithering would blur small text."""
+
+
+@contextmanager
+def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
+    """A function that adds pictures to a film; none is kept, so a film may be long.
+
+    The file is there once the context ends well; until then, and otherwise, what was there before stays.
+
+    Args:
+        path: a file whose name ends as one of ``FILMS``.
+        size: width and height of every picture, even, as videos want them. A picture is uint8 (height, width, 3).
+        fps: pictures a second.
+
+    Raises:
+        UsageError: the file cannot be written, or there is no encoder.
+    """
+    written = 0
+    with ExitStack() as undo:
+        with telling_failures(path):
+            folder = undo.enter_context(tempfile.TemporaryDirectory(prefix=".recording-", dir=path.parent))
+        unfinished = Path(folder) / f"film{path.suffix.lower()}"
+        encoder = _encoder(unfinished, size, fps)
+        undo.callback(encoder.close)
+
+        def add(picture: NDArray[np.uint8]) -> None:
+            nonlocal written
+            with telling_failures(path):
+                encoder.send(picture)
+            written += 1
+
+        yield add
+        with telling_failures(path):
+            encoder.close()
+            # The encoder does not say that a disk was full.
+            if not unfinished.exists() or _frames(unfinished) != written:
+                raise OSError
+            unfinished.replace(path)
+
+
+@contextmanager
+def telling_failures(path: Path) -> Iterator[None]:
+    """Tell an OSError as a UsageError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or "the encoder failed"
+        raise UsageError(f"{path} cannot be written: {reason}; name a file in another folder.") from error
+
+
+def _encoder(path: Path, size: tuple[int, int], fps: float) -> Generator[None, NDArray[np.uint8] | None, None]:
+    """An encoder that waits for its first frame."""
+    if path.suffix == _VIDEO:
+        how = {"codec": "libx264", "quality": 8}
+    else:
+        how = {"codec": "gif", "pix_fmt_out": "pal8", "output_params": ["-filter_complex", _OWN_PALETTES]}
+    try:
+        import imageio_ffmpeg
+
+        encoder: Generator[None, NDArray[np.uint8] | None, None] = imageio_ffmpeg.write_frames(
+            path, size, fps=fps, macro_block_size=2, ffmpeg_log_level="quiet", **how
+        )
+        encoder.send(None)
+    except (ImportError, OSError, RuntimeError):
+        raise UsageError("No ffmpeg can be started: run `pip install imageio-ffmpeg`.") from None
+    return encoder
+
+
+def _frames(path: Path) -> int:
+    import imageio_ffmpeg
+
+    try:
+        frames: int = imageio_ffmpeg.count_frames_and_secs(path)[0]
+    except RuntimeError:
+        return 0
+    return frames

@@ -1,0 +1,61 @@
+"""How actions are chosen: addressed draws, the same as JAX's own, and the likeliest valid action."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worldkit.evaluation.choice import drawn, likeliest, probabilities
+from worldkit.threefry import seed_pairs
+
+ACTIONS = 28
+
+
+def situations(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Logits, masks with at least one valid action, seeds of games and steps."""
+    random = np.random.default_rng(5)
+    masks = random.random((count, ACTIONS)) < 0.4
+    masks[:, 0] |= ~masks.any(axis=1)
+    logits = (3 * random.normal(size=(count, ACTIONS))).astype(np.float32)
+    return logits, masks, random.integers(0, 2**64, count, dtype=np.uint64), random.integers(0, 5000, count)
+
+
+@pytest.mark.parametrize("player_seed", [0, 3, 2**32 - 1])
+def test_a_draw_is_that_of_jax_random(player_seed: int) -> None:
+    logits, masks, seeds, steps = situations(2000)
+
+    def draw(words: jax.Array, step: jax.Array, masked: jax.Array) -> jax.Array:
+        key = jax.random.key(player_seed)
+        for number in (words[0], words[1], step):
+            key = jax.random.fold_in(key, number)
+        return jax.random.categorical(key, masked)
+
+    masked = jnp.where(masks, logits, -jnp.inf)
+    expected = jax.jit(jax.vmap(draw))(seed_pairs(seeds), steps.astype(np.uint32), masked)
+    np.testing.assert_array_equal(drawn(logits, masks, seeds, steps, player_seed), expected)
+
+
+def test_actions_come_as_often_as_their_probabilities_say() -> None:
+    count = 20_000
+    logits = np.tile(np.log([1, 2, 3, 4]).astype(np.float32), (count, 1))
+    masks = np.tile([True, True, False, True], (count, 1))
+    actions = drawn(logits, masks, np.full(count, 7, np.uint64), np.arange(count), 0)
+    expected = probabilities(logits, masks)[0]
+    np.testing.assert_allclose(expected, [1 / 7, 2 / 7, 0, 4 / 7], rtol=1e-6)
+    np.testing.assert_allclose(np.bincount(actions, minlength=4) / count, expected, atol=0.012)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 1999), st.integers(1, 20))
+def test_a_choice_is_valid_and_depends_on_nothing_beside_it(player_seed: int, first: int, width: int) -> None:
+    logits, masks, seeds, steps = (values[first : first + width] for values in situations(2020))
+    together = drawn(logits, masks, seeds, steps, player_seed)
+    assert together[0] == drawn(logits[:1], masks[:1], seeds[:1], steps[:1], player_seed)[0]
+    for chosen in (together, likeliest(logits, masks)):
+        assert masks[np.arange(width), chosen].all()
+
+
+def test_the_likeliest_valid_action_is_the_first_of_several() -> None:
+    logits = np.array([[1, 5, 5, 9]], np.float32)
+    assert likeliest(logits, np.array([[True, True, True, False]])).tolist() == [1]

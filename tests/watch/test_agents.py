@@ -1,0 +1,135 @@
+"""Who is watched: the same networks as the trainer's, out of every kind of file."""
+
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sb3_contrib import MaskablePPO
+
+from hackmatrix.env_spec import split
+from hackmatrix.evaluation.players import policy_of
+from hackmatrix.networks import NETWORKS
+from hackmatrix.plain_networks import PLAIN_NETWORKS
+from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
+from hackmatrix.watch.agents import latest_agent, load_agent
+from parity.errors import ParityError
+from worldkit.evaluation.choice import likeliest
+from worldkit.purejaxrl.checkpointing import save_params
+from worldkit.purejaxrl.networks import network_of
+from worldkit.purejaxrl.plain_network import PlainNetwork
+from worldkit.sb3.models import load_model, model_content
+
+from .conftest import new_params, write_checkpoint
+
+
+def observations(seed: int, count: int) -> np.ndarray:
+    """Observations with the player on real cells."""
+    random = np.random.default_rng(seed)
+    seen = random.random((count, OBSERVATION_SIZE)).astype(np.float32)
+    seen[:, :2] = random.integers(0, 6, (count, 2)) / np.float32(5)
+    return seen
+
+
+def test_every_network_has_its_twin() -> None:
+    assert PLAIN_NETWORKS.keys() == NETWORKS.keys()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(("hidden_dim", "num_layers"), [(8, 1), (32, 3)])
+def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_dim: int, num_layers: int) -> None:
+    made = new_params(name, hidden_dim, num_layers)
+    theirs = jax.jit(lambda seen: network_of(made, NETWORKS).apply(made, seen))
+    mine = PlainNetwork(made, PLAIN_NETWORKS)
+    for seed in range(20):
+        seen = observations(seed, 5)
+        for found, expected in zip(mine(seen), theirs(seen), strict=True):
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_many_observations_are_judged_as_each_alone(seed: int, count: int) -> None:
+    network, seen = PlainNetwork(new_params(), PLAIN_NETWORKS), observations(seed, count)
+    for together, alone in zip(network(seen), network(seen[-1:]), strict=True):
+        np.testing.assert_allclose(together[-1], alone[0], rtol=1e-4, atol=1e-4)
+
+
+def test_parameters_and_checkpoints_hold_the_same_agent(params: Path, tmp_path: Path) -> None:
+    checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
+    seen = observations(0, 4)
+    logits, values = load_agent(params)(seen)
+    for one, other in zip((logits, values), load_agent(checkpoint)(seen), strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(logits, np.asarray(policy_of(params)(seen)), rtol=1e-4, atol=1e-4)
+
+
+def test_the_latest_agent_is_the_furthest_of_the_run_that_began_last(run_folder: Path) -> None:
+    path, _, faults = latest_agent(run_folder)
+    assert (path.parent.name, path.name, faults) == ("hackmatrix-20260102-000000-seed0", "checkpoint_20.pkl", [])
+
+
+def test_a_damaged_file_is_passed_over_and_said(run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    save_params(tmp_path / "run" / "params_5.npz", new_params())
+    (tmp_path / "run" / "params_6.npz").write_bytes(b"damaged")
+    path, _, faults = latest_agent(tmp_path)
+    assert path.name == "params_5.npz"
+    assert [str(fault).split(" cannot")[0] for fault in faults] == [str(tmp_path / "run" / "params_6.npz")]
+
+
+def test_given_sizes_must_be_those_of_the_file(params: Path) -> None:
+    load_agent(params, hidden_dim=16, num_layers=2)
+    for hidden_dim, num_layers in ((17, None), (None, 3), (16, 1)):
+        with pytest.raises(ParityError, match="holds a network of --hidden-dim 16 and --num-layers 2: give these"):
+            load_agent(params, hidden_dim=hidden_dim, num_layers=num_layers)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nothing.npz", "does not exist; give the path of a params"),
+        ("nothing.pkl", "does not exist; give the path of a checkpoint"),
+        ("nothing.zip", "There is no model"),
+        ("notes.txt", "is no agent that can be watched: give params"),
+        ("other.npz", "holds a network for another number of actions than the 28 here"),
+        ("half.npz", "holds the parameters of a network for other observations than this world's, or only some"),
+        ("rules.pkl", "was trained under version 0 of the rules, and these are"),
+        ("foreign.pkl", "is no good checkpoint"),
+        ("foreign.zip", "is no model of this world that this version can load"),
+        ("cart.zip", "is a model of another game: name one that plays HackMatrix"),
+    ],
+)
+def test_whatever_is_no_agent_of_this_game_is_one_sentence(name: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name == "other.npz":
+        save_params(path, new_params(actions=6))
+    elif name == "half.npz":
+        made = new_params()
+        del made["params"]["hidden_1"]["bias"]
+        save_params(path, made)
+    elif name == "rules.pkl":
+        write_checkpoint(path, new_params(), "0")
+    elif name == "cart.zip":
+        path.write_bytes(model_content(MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64)))
+    elif name.startswith(("foreign", "notes")):
+        path.write_bytes(b"something else")
+    with pytest.raises(ParityError, match=sentence) as caught:
+        load_agent(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_of_maskable_ppo_judges_as_it_predicts(model: Path) -> None:
+    seen = observations(1, 30)
+    masks = np.random.default_rng(0).random((30, NUM_ACTIONS)) < 0.5
+    masks[:, 0] = True
+    logits, values = load_agent(model)(seen)
+    loaded = load_model(model, device="cpu")
+    expected, _ = loaded.predict(split(seen), action_masks=masks, deterministic=True)
+    assert likeliest(logits, masks).tolist() == np.asarray(expected).tolist()
+    assert values.shape == (30,)
+    with pytest.raises(ParityError, match="--hidden-dim and --num-layers are for params"):
+        load_agent(model, hidden_dim=64)
