@@ -125,3 +125,16 @@ def test_auto_reset_is_a_step_and_then_the_next_game() -> None:
         for name, values in arrays.items():
             np.testing.assert_array_equal(values, others[name])
     assert ended_in_all > 300
+
+
+def test_a_step_that_was_begun_is_not_taken_for_another() -> None:
+    """Whoever was interrupted between the halves of a step may come back with another action."""
+    asked, interrupted = open_jax(1), open_jax(1)
+    for engine in (asked, interrupted):
+        engine.reset(np.zeros(1, np.uint64), np.arange(1))
+    valid = asked.mask()
+    interrupted.begin_step((~valid).argmax(axis=1).astype(np.int32), restarting=False)
+    wanted = valid.argmax(axis=1).astype(np.int32)
+    shown, expected = (engine.step(wanted) for engine in (interrupted, asked))
+    np.testing.assert_array_equal(shown.observation, expected.observation)
+    assert interrupted.get_state(np.arange(1)) == asked.get_state(np.arange(1))
