@@ -124,7 +124,7 @@ class Runtime:
 class Evaluation:
     """How long trained agents are watched; published are 8192 games of 16384 steps."""
 
-    games: int = _value(256, "games side by side", GAMES)
+    games: int = _value(256, "games that each agent lives in", GAMES)
     steps: int = _value(4096, "steps of each", STEPS)
     food: int = _value(128, "food in a game", _ITEMS)
     poison: int = _value(128, "poison in a game", _ITEMS)

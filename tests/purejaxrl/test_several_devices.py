@@ -66,6 +66,7 @@ def test_eight_devices_learn_what_one_learns(alone: tuple[dict[str, Any], Checkp
     assert_same_learning(alone, eight)
 
 
+@pytest.mark.long
 def test_two_processes_learn_what_one_learns(alone: tuple[dict[str, Any], Checkpoint], tmp_path: Path) -> None:
     output = tmp_path / "checkpoint_1.pkl"
     with socket.socket() as free:

@@ -85,6 +85,10 @@ class TestWhatARunLeaves:
         assert first == second
         assert len(set(first)) > 1
 
+    def test_a_checkpoint_comes_when_it_is_due_and_then_no_more(self, swift_built: None, tmp_path: Path) -> None:
+        run(tmp_path / "due", timesteps=1024, eval_freq=10_000, save_freq=1000)
+        assert [path.name for path in (tmp_path / "due").glob("checkpoint_*")] == ["checkpoint_1000_steps.zip"]
+
     def test_models_play(self, finished: Path) -> None:
         model = load_model(finished / "best_model.zip", device="cpu")
         env = HackMatrixVecEnv(3, seed=0)

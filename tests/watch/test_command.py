@@ -93,7 +93,9 @@ def in_terminal(
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(ours, size)
     before = termios.tcgetattr(theirs)
-    environment = {**os.environ, "TERM": "xterm-256color"}
+    # the terminal's own size counts, not one that the tests were started with
+    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment = {**inherited, "TERM": "xterm-256color"}
     process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     seen = b""
     end = time.monotonic() + PATIENCE
