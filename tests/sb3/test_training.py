@@ -16,7 +16,8 @@ from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import ParityError, UsageError
-from tests.sb3.conftest import run
+from tests.sb3.conftest import SHORT, run
+from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.sb3.training import load_model
 
 
@@ -119,7 +120,17 @@ class TestGoingOn:
         with np.load(tmp_path / "run" / "evaluations.npz") as kept:
             assert kept["timesteps"].tolist()[:2] == [1000, 2000]
             assert len(kept["timesteps"]) == 4
-        assert (tmp_path / "run" / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
+        is_kept = (tmp_path / "run" / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
+        assert is_kept, "a worse model took the place of the best"
+
+    def test_it_plays_other_games_than_those_it_has_seen(
+        self, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shutil.copytree(finished, tmp_path / "run")
+        begun, seed = [], WorldVecEnv.seed
+        monkeypatch.setattr(WorldVecEnv, "seed", lambda env, first=None: (begun.append(first), seed(env, first))[1])
+        run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=2560)
+        assert SHORT.seed + 2048 in begun
 
     def test_damaged_evaluations_stop_a_run_before_anything_of_it_is_changed(
         self, finished: Path, tmp_path: Path
