@@ -127,8 +127,14 @@ class TestGoingOn:
         self, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         shutil.copytree(finished, tmp_path / "run")
-        begun, seed = [], WorldVecEnv.seed
-        monkeypatch.setattr(WorldVecEnv, "seed", lambda env, first=None: (begun.append(first), seed(env, first))[1])
+        begun: list[int | None] = []
+        seed = WorldVecEnv.seed
+
+        def noted(env: WorldVecEnv, first: int | None = None) -> Any:  # noqa: ANN401 - as the method has it
+            begun.append(first)
+            return seed(env, first)
+
+        monkeypatch.setattr(WorldVecEnv, "seed", noted)
         run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=2560)
         assert SHORT.seed + 2048 in begun
 
