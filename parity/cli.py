@@ -10,7 +10,7 @@ from pathlib import Path
 
 from parity import commands
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
-from parity.errors import ParityError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from parity.guard import DEFAULT_TIMEOUT
 
 JOBS = Whole(1, 1024)
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print("parity: stopped.", file=sys.stderr)
-        return 130
+        return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         # The reader of our output has gone; Python's own flush at exit must not complain about it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,6 +7,10 @@ person can cause and mend.
 from __future__ import annotations
 
 
+INTERRUPTED_EXIT_CODE = 130
+"""Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
+
+
 class ParityError(Exception):
     """Base of all; the message is one sentence that says what is wrong and what to do."""
 

@@ -40,3 +40,9 @@ def seed_pair(seed: int) -> NDArray[np.uint32]:
 def seed_pairs(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """64-bit seeds (n,) as uint32 (n, 2): low word, high word."""
     return np.stack([seeds & np.uint64(_WORD), seeds >> np.uint64(32)], axis=1).astype(np.uint32)
+
+
+def seeds_of(pairs: NDArray[np.uint32] | NDArray[np.int32]) -> NDArray[np.uint64]:
+    """The 64-bit seeds (n,) of pairs of words (n, 2): what ``seed_pairs`` takes apart, put together again."""
+    low, high = np.ascontiguousarray(pairs).view(np.uint32).astype(np.uint64).T
+    return low | high << np.uint64(32)

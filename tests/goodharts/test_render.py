@@ -13,7 +13,7 @@ from goodharts.render.surroundings import around
 from goodharts.render.text import draw_text
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE
 from parity import State
-from worldkit.render.colours import AGENT
+from worldkit.render.colours import AGENT, LINE
 
 CORNER = SIZE * SIZE - 1
 
@@ -64,7 +64,7 @@ def test_a_dead_agent_s_energy_stands_out_and_its_bar_is_empty() -> None:
     alive, dead = (draw_picture(state_of(64, 64, [], [], energy=energy)) for energy in (5000, -10))
     bar = picture._TOP + picture._NEAR + 20 + 28
     assert pixel(alive, picture._NEAR_LEFT + 40, bar) == AGENT
-    assert pixel(dead, picture._NEAR_LEFT + 40, bar) == picture.LINE
+    assert pixel(dead, picture._NEAR_LEFT + 40, bar) == LINE
 
 
 def test_the_frame_of_the_view_wraps_around_the_torus() -> None:

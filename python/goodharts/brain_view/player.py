@@ -12,6 +12,7 @@ from torch import Tensor
 
 from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment, Sample
 from goodharts.models import Model
+from goodharts.render.surroundings import cut_out
 from goodharts.rules import EMPTY, FOOD, MODES, POISON, SIZE, Numbers
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
@@ -19,7 +20,6 @@ from goodharts.training.inputs import Inputs
 
 _TRAIL = 24
 _THOUSANDTHS = 1000
-_AROUND = np.arange(-HORIZON, HORIZON + 1)
 
 
 class Player:
@@ -122,8 +122,7 @@ class Player:
         return int(torch.multinomial(probabilities, 1, generator=self._noise))
 
     def _around(self, x: int, y: int) -> NDArray[np.int8]:
-        grid: NDArray[np.int8] = self._games.state.grid.view(SIZE, SIZE).cpu().numpy()
-        return grid[np.ix_((y + _AROUND) % SIZE, (x + _AROUND) % SIZE)]
+        return cut_out(self._games.state.grid.view(SIZE, SIZE).cpu().numpy(), x, y, HORIZON)
 
 
 def _nearest(difference: int) -> int:

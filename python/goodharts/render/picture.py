@@ -8,13 +8,11 @@ from goodharts.render.surroundings import around, grid_of
 from goodharts.rules import EMPTY, FOOD, POISON, REACH, SIZE
 from parity import State
 from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, TEXT, Colour
+from worldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT, Colour
 from worldkit.render.pen import Pen, pixels
 
 WIDTH, HEIGHT = 900, 560
 """Pixels of every picture."""
-
-LINE: Colour = (44, 52, 67)
 
 _TOP = 24
 _MAP_LEFT, _DOT = 24, 4

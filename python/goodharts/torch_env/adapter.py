@@ -15,6 +15,7 @@ from goodharts.torch_env.random import unsigned
 from goodharts.torch_env.tables import channels
 from parity import BatchEngine, BatchStep, EngineOptions, State
 from parity.engine import Array, Slots
+from worldkit.threefry import seed_pairs, seeds_of
 
 _NEVER = -1
 _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
@@ -41,8 +42,7 @@ class TorchEngine(BatchEngine):
         self._rested_at = torch.full((games,), _NEVER, device=self._env.device)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        pairs = np.stack((seeds & np.uint64(0xFFFFFFFF), seeds >> np.uint64(32)), axis=1)
-        keys, rows = torch.from_numpy(pairs.astype(np.uint32).view(np.int32)), self._rows(slots)
+        keys, rows = torch.from_numpy(seed_pairs(seeds).view(np.int32)), self._rows(slots)
         self._rested_at[rows] = _NEVER
         return self._observed(self._env.start(keys.to(self._env.device), rows))
 
@@ -59,8 +59,7 @@ class TorchEngine(BatchEngine):
         self._rested_at[rows] = self._env.state.event[rows]
 
     def seeds(self) -> NDArray[np.uint64]:
-        low, high = unsigned(self._env.state.key).cpu().numpy().astype(np.uint64).T
-        return low | high << np.uint64(32)
+        return seeds_of(self._env.state.key.cpu().numpy())
 
     def mask(self) -> NDArray[np.bool_]:
         return self._mask

@@ -13,7 +13,7 @@ from goodharts.config import COMPILE_MODES, Config, Layer, read_config, setting_
 from goodharts.rules import DEFAULT_MODES, MODES
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console
-from parity.errors import ParityError, UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goodharts.training.trainer import Row
 
 ALL = "all"
-FAILED_EXIT_CODE, INTERRUPTED_EXIT_CODE = 1, 130
+FAILED_EXIT_CODE = 1
 _BENCHMARK_UPDATES = 5
 _KEPT_ON_RESUME = ("n_envs", "seed", "network")
 

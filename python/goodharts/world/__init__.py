@@ -25,6 +25,7 @@ from goodharts.world.policies import policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
+from worldkit.threefry import seeds_of
 
 _GOLDEN = Path(__file__).parent / "golden"
 
@@ -41,10 +42,9 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions())
 
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     """The seeds of a run's games, which are their keys (G10): uint64 (games,)."""
-    from goodharts.torch_env.random import game_keys, unsigned
+    from goodharts.torch_env.random import game_keys
 
-    low, high = unsigned(game_keys(seed, games)).numpy().astype(np.uint64).T
-    return low | high << np.uint64(32)
+    return seeds_of(game_keys(seed, games).numpy())
 
 
 def _world(mode: Mode) -> World:

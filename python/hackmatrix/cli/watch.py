@@ -17,6 +17,7 @@ from hackmatrix.watch.controls import FASTEST, SLOWEST
 from hackmatrix.world import ENGINES, WORLD
 from parity.arguments import SEED, STEPS, Parser, Real, Whole
 from parity.console import open_console
+from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
 from worldkit.cli.train_sb3 import require_sb3
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     Games = Iterator[Iterator[Moment]]
 
 WINDOW, TEXT = "human", "ansi"
-INTERRUPTED_EXIT_CODE = 130
 _CHECKPOINTS = Path("checkpoints")
 _SIZE = Whole(1, 2**20)
 

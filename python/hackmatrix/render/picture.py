@@ -10,7 +10,7 @@ from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
 from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, MUTED, OFF, TEXT, Colour, mix
+from worldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, LINE, MUTED, OFF, TEXT, Colour, mix
 from worldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 900, 640
@@ -22,7 +22,6 @@ _PANEL_LEFT = 652
 _PANEL_RIGHT = WIDTH - 24
 
 _SIPHONED_FLOOR = (20, 24, 32)
-_HATCH = (44, 52, 67)
 _OFF_TEXT = (70, 79, 97)
 _CREDITS = (238, 197, 82)
 _ENERGY = (98, 190, 250)
@@ -82,7 +81,7 @@ def _draw_cell(pen: Pen, cell: Cell) -> None:
     if cell.block:
         _draw_block(pen, cell, occupied)
     elif cell.siphoned:
-        _draw_hatch(pen, _HATCH)
+        _draw_hatch(pen, LINE)
     if cell.exit:
         _draw_exit(pen, occupied)
     if cell.pickup:

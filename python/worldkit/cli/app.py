@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from parity.arguments import Parser
-from parity.errors import ParityError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from worldkit.cli.parser import fail
 from worldkit.game import Game
 
@@ -19,7 +19,6 @@ KIT_COMMANDS = {
     "bench": "measure environments, trainers and start-up",
 }
 VERSION = "version"
-INTERRUPTED_EXIT_CODE = 130
 
 
 def main(game: Game, argv: Sequence[str] | None = None) -> int:

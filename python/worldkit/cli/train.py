@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parity.arguments import STEPS, FileName, Parser, Real, Whole
-from parity.errors import ParityError, UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from worldkit.cli.parser import fail, typed_command
 from worldkit.game import Game
 from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from worldkit.purejaxrl.training import Start, Trained
     from worldkit.runs.run import Run
 
-INTERRUPTED_EXIT_CODE = 130
 _LOGGING, _RUN, _HOSTS = "logging and checkpoints", "run", "several hosts"
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
-from worldkit.threefry import seed_pairs
+from worldkit.threefry import seed_pairs, seeds_of
 
 State = Any
 """A world's own pytree of arrays."""
@@ -108,7 +108,7 @@ class JaxEngine(BatchEngine):
         return self._placed(_restart(self._world, self._state, self._chosen(slots)), slots)
 
     def seeds(self) -> NDArray[np.uint64]:
-        return np.ascontiguousarray(self._shown.seeds).view(np.uint64)[:, 0]
+        return seeds_of(np.asarray(self._shown.seeds))
 
     def mask(self) -> NDArray[np.bool_]:
         return np.asarray(self._shown.mask)

@@ -4,6 +4,7 @@ Colour = tuple[int, int, int]
 
 GROUND = (15, 18, 25)
 FLOOR = (27, 32, 43)
+LINE = (44, 52, 67)
 TEXT = (222, 227, 236)
 MUTED = (128, 138, 156)
 DARK = (16, 18, 24)
