@@ -6,7 +6,6 @@ person can cause and mend.
 
 from __future__ import annotations
 
-
 INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
 

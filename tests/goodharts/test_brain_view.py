@@ -28,6 +28,8 @@ from goodharts.brain_view.player import Player
 from goodharts.brain_view.recording import record
 from goodharts.brain_view.viewing import SPEEDS, Viewing, open_window
 from goodharts.cli import brain_view as command
+from goodharts.evaluation.play import play
+from goodharts.evaluation.players import trained_player
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic, NetworkConfig
 from goodharts.render.signs import draw_food, draw_poison
@@ -108,6 +110,17 @@ class TestMoments:
 
         assert places(7) == places(7)
         assert places(7) != places(8)
+
+    @pytest.mark.parametrize("deterministic", [True, False])
+    def test_its_lives_are_those_of_an_evaluation(self, deterministic: bool) -> None:
+        numbers = Numbers(start_energy=200, evaluation_food=3000, evaluation_poison=3000)
+        agent = model(network=MLP)
+        player = trained_player(agent, torch.device("cpu"), numbers)
+        lives = play(player, 1, 60, seed=4, deterministic=deterministic, numbers=numbers)
+        *_, last = Player(agent, numbers, seed=4, deterministic=deterministic).moments(60)
+        assert (last.deaths, last.food, last.poison) == (lives.died.sum(), lives.food.sum(), lives.poison.sum())
+        assert last.deaths > 0
+        assert last.food > 0
 
     def test_a_death_is_a_moment_of_its_own_and_then_comes_the_next_life(self) -> None:
         moments = list(player(NOTHING_TO_EAT).moments(4))

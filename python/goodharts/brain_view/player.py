@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment, Sample
+from goodharts.evaluation.players import action_keys, chances, drawn, likeliest
 from goodharts.models import Model
 from goodharts.render.surroundings import cut_out
 from goodharts.rules import EMPTY, FOOD, MODES, POISON, SIZE, Numbers
@@ -23,7 +24,7 @@ _THOUSANDTHS = 1000
 
 
 class Player:
-    """An agent in game 0 of a seed, which also seeds the actions that it draws.
+    """An agent in game 0 of a seed, where it does what ``goodharts evaluate`` sees it do, but for rounding.
 
     Args:
         model: the agent.
@@ -46,11 +47,13 @@ class Player:
         self._games = Games(mode, 1, numbers=numbers, device=device, evaluating=True)
         self._policy = model.policy.to(self._games.device)
         self._inputs = Inputs(mode, numbers, model.network.privileged, self._games.device)
-        self._noise = None if deterministic else torch.Generator().manual_seed(seed)
+        self._deterministic = deterministic
         self._trail: deque[tuple[int, int]] = deque(maxlen=_TRAIL)
         self._energies: deque[Sample] = deque(maxlen=REMEMBERED)
         self._life, self._steps, self._deaths, self._food, self._poison = 1, 0, 0, 0, 0
-        codes = self._games.start(game_keys(seed, 1).to(self._games.device))
+        key = game_keys(seed, 1).to(self._games.device)
+        self._action_key = action_keys(key)
+        codes = self._games.start(key)
         self._moment = self._look(codes)
 
     @property
@@ -92,7 +95,7 @@ class Player:
         counts = torch.stack((state.food_count, state.poison_count), dim=1)
         observation, privileges = self._inputs(codes, counts)
         layers = self._policy.layers(observation)
-        probabilities = layers[-1].activation[0].softmax(dim=0).cpu()
+        logits = layers[-1].activation
         self._energies.append(Sample(self._life, energy))
         return Moment(
             around=self._around(x, y),
@@ -101,8 +104,8 @@ class Player:
             trail=tuple((_nearest(was_x - x), _nearest(was_y - y)) for was_x, was_y in self._trail),
             channels=observation[0].cpu().numpy(),
             activations=tuple(Activation(name, activation[0].cpu().numpy()) for name, activation in layers),
-            probabilities=probabilities.numpy(),
-            action=self._decide(probabilities),
+            probabilities=logits[0].softmax(dim=0).cpu().numpy(),
+            action=self._decide(logits),
             value=float(self._policy(observation, privileges)[1]),
             energy=energy,
             energies=tuple(self._energies),
@@ -116,10 +119,10 @@ class Player:
             is_dead=is_dead,
         )
 
-    def _decide(self, probabilities: Tensor) -> int:
-        if self._noise is None:
-            return int(probabilities.argmax())
-        return int(torch.multinomial(probabilities, 1, generator=self._noise))
+    def _decide(self, logits: Tensor) -> int:
+        if self._deterministic:
+            return int(likeliest(logits))
+        return int(drawn(logits, chances(self._action_key, self._steps, 1)[0]))
 
     def _around(self, x: int, y: int) -> NDArray[np.int8]:
         return cut_out(self._games.state.grid.view(SIZE, SIZE).cpu().numpy(), x, y, HORIZON)

@@ -8,7 +8,7 @@ from goodharts.render.surroundings import around, grid_of
 from goodharts.rules import EMPTY, FOOD, POISON, REACH, SIZE
 from parity import State
 from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT, Colour
+from worldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
 from worldkit.render.pen import Pen, pixels
 
 WIDTH, HEIGHT = 900, 560
