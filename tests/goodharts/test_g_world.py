@@ -4,16 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from reading.play import made, open_game
 from reading.worlds import PAIRED
 
+from goodharts.models import Model, write_model
+from goodharts.networks import ActorCritic, NetworkConfig
 from goodharts.rules import ACTIONS, MODES
 from goodharts.world import WORLDS
 from goodharts.world.board import draw_board
-from goodharts.world.policies import policies
+from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
-from parity import Mutant, State, StateRefused, View
+from parity import Mutant, State, StateRefused, UsageError, View
 from parity.cli import main
 from parity.rewards import replay_golden
 
@@ -147,3 +150,17 @@ def test_a_mutant_still_fits_its_file(source: Path, mutant: Mutant) -> None:
 def test_every_fault_is_noticed(mode: str) -> None:
     spec = f"reading.worlds:{mode.upper()}"
     assert main(["mutants", "--world", spec, "--games", "24", "--steps", "100"]) == 0
+
+
+def test_a_trained_policy_plays_in_its_own_world(tmp_path: Path) -> None:
+    network = NetworkConfig("mlp", hidden=8, privileged=False)
+    model = Model("proxy", network, {}, 1, 2, ActorCritic(network))
+    path = tmp_path / "ppo_proxy.pth"
+    write_model(path, model)
+    observation = np.random.default_rng(0).random((3, 2, 11, 11), np.float32)
+    view = View(observation, np.ones((3, len(ACTIONS)), np.bool_), np.arange(3), lambda slots: [])
+    weights = load_policy(MODES["proxy"], path)(view)
+    logits = model.policy.logits(torch.from_numpy(observation))
+    np.testing.assert_allclose(weights, logits.softmax(dim=1).detach().numpy(), rtol=1e-6)
+    with pytest.raises(UsageError, match="trained in mode proxy: give a model of ground_truth"):
+        load_policy(TRUTH, path)

@@ -21,7 +21,7 @@ from goodharts.rules import (
     marks_of,
 )
 from goodharts.world.board import draw_board, observation_label
-from goodharts.world.policies import policies
+from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
@@ -64,6 +64,7 @@ def _world(mode: Mode) -> World:
         marks=marks_of(mode),
         starts=STARTS,
         policies=policies(mode),
+        load_policy=partial(load_policy, mode),
         shrinkers=SHRINKERS,
         golden=_GOLDEN / mode.name,
     )
