@@ -327,6 +327,13 @@ class TestWriting:
         assert path.read_bytes() == b"old"
         assert list(tmp_path.iterdir()) == [path]
 
+    def test_what_is_no_plain_file_stays_what_it_is(self, tmp_path: Path) -> None:
+        path = tmp_path / "pipe"
+        os.mkfifo(path)
+        with pytest.raises(OSError, match="Not a regular file"), replacing(path) as file:
+            file.write(b"new")
+        assert path.is_fifo()
+
     def test_a_full_disk_in_the_middle_of_a_run_is_said_and_training_goes_on(
         self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, whatever happens while they are written."""
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 
     Otherwise ``path`` stays what it was, and what was written is removed. Raises OSError as writing does.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))  # such as /dev/null, which would be no device then
     unfinished = path.with_name(path.name + PART)
     try:
         with unfinished.open("wb") as file:

@@ -1,0 +1,161 @@
+"""Make the pictures and the table of the pages on Goodharts, from what `make goodharts` left.
+
+    python python/scripts/goodharts_pictures.py FOLDER [FOLDER …]
+
+Each folder is one in which `make goodharts` was run, with a seed of its own. The table of what all of them came to is
+printed; the dashboard and the agent in the pictures are those of the first.
+"""
+
+import argparse
+import csv
+import io
+import shutil
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from playwright.sync_api import sync_playwright
+
+from goodharts.cli import brain_view
+from goodharts.dashboard import Dashboard
+from goodharts.evaluation.evaluate import Evaluation
+from goodharts.evaluation.figures import FIGURES, TABLE
+from goodharts.evaluation.results import read_results
+from goodharts.rules import DEFAULT_MODES
+from parity.arguments import Parser
+from parity.errors import ParityError, UsageError
+from worldkit.cli.parser import fail
+from worldkit.runs.files import write_whole
+
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
+COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))
+CURVES = {
+    "food": "food eaten in 1,000 steps",
+    "poison": "poison eaten in 1,000 steps",
+    "terminated": "deaths in 1,000 steps",
+}
+_BIN = 4
+"""Updates that a point of a curve is the mean of."""
+
+_SHARE_SHOWN = 0.75
+"""How much of its updates the training in the picture of the dashboard has done."""
+
+Columns = Mapping[str, NDArray[np.float64]]
+
+
+def main() -> None:
+    """Read the command line, print the table, and draw."""
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    args = parser.parse_args()
+    try:
+        print(table([read_results(folder / "models" / "goodharts.json") for folder in args.folders]))
+        write_whole(IMAGES / "goodharts-curves.png", curves(args.folders))
+        write_whole(IMAGES / "goodharts-dashboard.png", dashboard(args.folders[0]))
+        model = args.folders[0] / "models" / "ppo_ground_truth.pth"
+        agent = ["--model", str(model), "--seed", "16", "--steps", "40"]
+        brain_view.main([*agent, "--record", str(IMAGES / "goodharts-brain-view.png")])
+    except ParityError as error:
+        fail(error)
+
+
+def table(runs: Sequence[Sequence[Evaluation]]) -> str:
+    """Markdown: a row for each player, and in each column its figure in every run."""
+    lines = [" | ".join(("| mode", *(FIGURES[name].title for name in TABLE))) + " |", "|---" * (1 + len(TABLE)) + "|"]
+    for player in (each.player for each in runs[0]):
+        found = [next(each for each in run if each.player == player) for run in runs]
+        cells = (", ".join(_shown(name, each.figures[name]["mean"]) for each in found) for name in TABLE)
+        lines.append(" | ".join((f"| `{player}`", *cells)) + " |")
+    return "\n".join(lines)
+
+
+def _shown(name: str, value: float) -> str:
+    figure = FIGURES[name]
+    if figure.is_share:
+        return f"{value:.{figure.digits}%}"
+    return f"{value:{'+' if figure.is_signed else ''}.{figure.digits}f}".replace("-", "−")
+
+
+def curves(folders: Sequence[Path]) -> bytes:
+    """A PNG: what episodes of training ate and how they ended, over the steps; a line for each mode and run."""
+    figure = Figure(figsize=(8, 9.5), layout="constrained")
+    axes: list[Axes] = list(figure.subplots(len(CURVES), 1, sharex=True))
+    for folder in folders:
+        for mode in DEFAULT_MODES:
+            episodes = _episodes(folder, mode)
+            for axis, name in zip(axes, CURVES, strict=True):
+                axis.plot(*_curve(episodes, name), color=COLOURS[mode], alpha=0.8, linewidth=1.2)
+    for axis, title in zip(axes, CURVES.values(), strict=True):
+        axis.set(ylabel=title)
+        axis.grid(alpha=0.3)
+    for mode, colour in COLOURS.items():
+        axes[0].plot([], [], color=colour, label=mode)
+    axes[0].legend(loc="upper left")
+    axes[-1].set(xlabel="environment steps (millions)")
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=110)
+    return drawn.getvalue()
+
+
+def dashboard(folder: Path) -> bytes:
+    """A PNG of the dashboard in the middle of a training that was logged; needs Chromium."""
+    logs = {mode: _rows(folder, mode, "updates") for mode in DEFAULT_MODES}
+    page = Dashboard(list(logs))
+    page.start()
+    for rows in zip(*logs.values(), strict=True):
+        if float(rows[0]["update"]) > _SHARE_SHOWN * float(rows[0]["updates"]):
+            break
+        for mode, row in zip(logs, rows, strict=True):
+            page.update({"mode": mode, **_numbers(row)})
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        screen = browser.new_page(viewport={"width": 1280, "height": 900})
+        screen.goto(page.url)
+        screen.locator(".js-plotly-plot .scatterlayer").last.wait_for()
+        shot = screen.screenshot(full_page=True)
+        browser.close()
+    page.close()
+    return shot
+
+
+def _numbers(row: Mapping[str, str]) -> dict[str, Any]:
+    """A row of a log as the trainer reports it."""
+    numbers = {name: float(text) if text not in ("", "nan") else None for name, text in row.items()}
+    return {**numbers, "update": int(row["update"]), "updates": int(float(row["updates"]))}
+
+
+def _rows(folder: Path, mode: str, what: str) -> list[dict[str, str]]:
+    """The last log of a mode."""
+    # a stamp of the time follows the mode, since a mode's name may begin like another's
+    paths = sorted(folder.glob(f"logs/{mode}_[0-9]*_{what}.csv"))
+    if not paths:
+        raise UsageError(f"There is no log of {mode} in {folder / 'logs'}: run `make goodharts` there.")
+    with paths[-1].open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _episodes(folder: Path, mode: str) -> Columns:
+    """The columns of a mode's log of episodes."""
+    columns = defaultdict(list)
+    for row in _rows(folder, mode, "episodes"):
+        for name, value in row.items():
+            columns[name].append(float(value))
+    return {name: np.array(values) for name, values in columns.items()}
+
+
+def _curve(episodes: Columns, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Millions of steps, and how much there was of something in 1,000 steps of the episodes that ended meanwhile."""
+    part = ((episodes["update"] - 1) // _BIN).astype(int)
+    steps, happened = np.bincount(part, episodes["length"]), np.bincount(part, episodes[name])
+    known = steps > 0
+    ends = np.array([episodes["timesteps"][part == number].max() for number in np.flatnonzero(known)])
+    return ends / 1e6, 1000 * happened[known] / steps[known]
+
+
+if __name__ == "__main__":
+    main()
