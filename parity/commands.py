@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
+from parity.boards import value_text
 from parity.console import open_console
 from parity.coverage import Coverage, coverage_of, require_marks
 from parity.errors import StateRefused, UsageError
@@ -24,7 +25,7 @@ from parity.lockstep import run as run_lockstep
 from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.replay import moments
-from parity.report import Report, counted, print_report, value_text, write_page
+from parity.report import Report, counted, print_report, write_page
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES

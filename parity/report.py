@@ -14,6 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from parity.boards import differing_cells, differing_scalars, value_text
 from parity.compare import Difference
 from parity.replay import Moment
 from parity.trace import RESTART, Action, Trace
@@ -70,27 +71,6 @@ def start_text(trace: Trace) -> str:
     case = trace.case
     start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
     return start if trace.found is None else f"{start} (shrunk from {counted(len(trace.found.actions), 'action')})"
-
-
-def value_text(value: object) -> str:
-    """A value as both reports show it; whole numbers keep all their digits."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def differing_cells(boards: tuple[Board, Board]) -> set[tuple[int, int]]:
-    """(row, column) of the cells whose texts differ, row 0 on top."""
-    one, other = (dict(_cells(board)) for board in boards)
-    return {place for place in one.keys() | other.keys() if one.get(place) != other.get(place)}
-
-
-def _cells(board: Board) -> list[tuple[tuple[int, int], str]]:
-    return [((row, column), text) for row, texts in enumerate(board.rows) for column, text in enumerate(texts)]
-
-
-def differing_scalars(boards: tuple[Board, Board]) -> set[str]:
-    """The names in the boards' tables whose values differ."""
-    one, other = (board.scalars for board in boards)
-    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
 
 
 def print_report(report: Report, console: Console) -> None:

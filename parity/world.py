@@ -108,6 +108,9 @@ class World:
     observation_shape: of one game.
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
     draw: a complete state as a board, for reports.
+    row_names, column_names: what the drawn rows, the top one first, and columns are called (default: 0, 1, …).
+    colour_of: the colour, as red, green and blue of 0 … 255 on a dark ground, of a word in a drawn cell, whose text is
+        words with spaces between them; None: the colour of any text.
     draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game.
     game_seeds: the seeds of the games that a person starts together from one seed: seed, seed + 1, … unless the world
         says otherwise.
@@ -134,6 +137,9 @@ class World:
     observation_shape: tuple[int, ...]
     state_fields: tuple[str, ...]
     draw: Callable[[State], Board]
+    row_names: tuple[str, ...] = ()
+    column_names: tuple[str, ...] = ()
+    colour_of: Callable[[str], tuple[int, int, int] | None] | None = None
     draws: bool = True
     game_seeds: GameSeeds = consecutive_seeds
     facts: tuple[str, ...] = ()

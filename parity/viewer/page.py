@@ -1,4 +1,7 @@
-"""What the viewer shows, as values; it knows no world but through ``parity.World``."""
+"""What the viewer shows, as values; it knows no world but through ``parity.World``.
+
+Steps are counted from 0, which is the start; episodes are counted from 0 in the order in which they are taken.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ Number = int | float
 class Decision:
     """What an agent thought before a step.
 
-    probabilities: of the valid actions, by name. value: what it expected to earn from there on; None: it has no say.
+    probabilities: of the valid actions, by the names that ``Step.action`` has; the page holds four digits of each.
+    value: what it expected to earn from there on; None: it has no say.
     """
 
     probabilities: Mapping[str, float]
@@ -56,12 +60,17 @@ class End:
 
 @dataclass(frozen=True)
 class Episode:
-    """One game from its start to its end. name: such as ``seed 17``; verdict: what came of it, in a line."""
+    """One game from its start to its end; its steps are taken once, before the next episode is asked for.
+
+    name: such as ``seed 17``. verdict: what came of it, in a line. end: how it ended, for the overview.
+    in_batch: differences that showed among other games only, when the two sides did not part at any of these steps.
+    """
 
     name: str
     verdict: str
     steps: Iterable[Step]
     end: End | None = None
+    in_batch: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True)
