@@ -25,7 +25,7 @@ from parity.lockstep import run as run_lockstep
 from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.replay import moments
-from parity.report import Report, counted, print_report, write_page
+from parity.report import Report, counted, print_report, write_report
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
@@ -63,7 +63,7 @@ def replay(options: Namespace) -> int:
     )
     report = Report(world, shown, tuple(recorded), replay_command(options.trace, options.world))
     if options.html:
-        write_page(report, options.html)
+        write_report(report, options.html)
     answer = {
         "identical": not shown.differences,
         "actions": len(recorded) - 1,

@@ -10,7 +10,7 @@ from parity.lockstep import Divergence
 from parity.pair import Pair
 from parity.registry import is_module
 from parity.replay import Moment, moments
-from parity.report import Report, write_page
+from parity.report import Report, write_report
 from parity.shrink import shrink
 from parity.trace import Case, Trace, write_trace
 from parity.world import World
@@ -83,5 +83,5 @@ def investigate(
     report = Report(world, trace, tuple(recorded), replay_command(trace_path, spec if is_module(spec) else None))
     page_path = trace_path.with_suffix(".html")
     write_trace(trace, trace_path)
-    write_page(report, page_path)
+    write_report(report, page_path)
     return Finding(divergence, report, trace_path, page_path)

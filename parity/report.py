@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
@@ -16,8 +13,11 @@ from rich.text import Text
 
 from parity.boards import differing_cells, differing_scalars, value_text
 from parity.compare import Difference
+from parity.errors import UsageError
 from parity.replay import Moment
 from parity.trace import RESTART, Action, Trace
+from parity.viewer.page import Episode, Page, Step
+from parity.viewer.write import write_page
 from parity.world import Board, World
 
 TERMINAL_DIFFERENCES = 12
@@ -124,55 +124,43 @@ def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> Rend
     return Group(grid, table)
 
 
-def write_page(report: Report, path: Path) -> None:
-    """Write the report as one self-contained HTML page, every moment of the case included."""
-    template = files("parity").joinpath("page.html").read_text(encoding="utf-8")
-    # "<" inside the data would let a state close the script element.
-    data = json.dumps(page_data(report)).replace("<", "\\u003c")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(template.replace("__REPORT__", data), encoding="utf-8")
+def write_report(report: Report, path: Path) -> None:
+    """Write the report as one self-contained HTML page, every moment of the case included, in a folder that is made.
+
+    Raises:
+        UsageError: the page cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path.parent} cannot be made: {error.strerror}; name another folder.") from error
+    write_page(report_page(report), report.world, path)
 
 
-def page_data(report: Report) -> dict[str, Any]:
-    """What the page shows, as JSON values; numbers are texts, since browsers' numbers have 53 bits."""
-    return {
-        "world": report.world.name,
-        "engines": list(report.trace.engines),
-        "headline": report.headline,
-        "inBatch": _difference_data(report.trace.differences) if report.batch_only else [],
-        "start": start_text(report.trace),
-        "command": report.command,
-        "rules": list(report.trace.rules),
-        "moments": [_moment_data(report.world, moment) for moment in report.moments],
-    }
+def report_page(report: Report) -> Page:
+    """The page of a report: one episode with two sides."""
+    trace = report.trace
+    rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
+    episode = Episode(
+        name="the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}",
+        verdict=counted(len(report.moments) - 1, "action"),
+        steps=(_step(report.world, moment) for moment in report.moments),
+        in_batch=trace.differences if report.batch_only else (),
+    )
+    return Page(
+        headline=report.headline,
+        sides=trace.engines,
+        episodes=(episode,),
+        about=(f"World {report.world.name}. Start: {start_text(trace)}.", *rules),
+        command=report.command,
+    )
 
 
-def _moment_data(world: World, moment: Moment) -> dict[str, Any]:
-    boards = _drawn(world, moment)
-    return {
-        "action": action_name(world, moment.action),
-        "boards": [
-            {
-                "rows": [list(row) for row in board.rows],
-                "scalars": [[name, value_text(value)] for name, value in board.scalars.items()],
-            }
-            for board in boards
-        ],
-        "cells": sorted(differing_cells(boards)),
-        "scalars": sorted(differing_scalars(boards)),
-        "components": _component_data(world, moment),
-        "marks": None if moment.marks is None else [sorted(fired) for fired in moment.marks],
-        "differences": _difference_data(moment.differences),
-    }
-
-
-def _difference_data(differences: tuple[Difference, ...]) -> list[list[str]]:
-    return [[found.field, value_text(found.expected), value_text(found.observed)] for found in differences]
-
-
-def _component_data(world: World, moment: Moment) -> list[list[str]]:
-    """Name and both values of the components that are not zero on both sides."""
-    if moment.components is None:
-        return []
-    rows = zip(world.components, *moment.components, strict=True)
-    return [[name, value_text(one), value_text(other)] for name, one, other in rows if one or other]
+def _step(world: World, moment: Moment) -> Step:
+    return Step(
+        action=action_name(world, moment.action),
+        boards=_drawn(world, moment),
+        components=moment.components,
+        differences=moment.differences,
+        marks=None if moment.marks is None else tuple(tuple(sorted(fired)) for fired in moment.marks),
+    )

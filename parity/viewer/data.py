@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from parity.boards import differing_cells, differing_scalars, value_text
@@ -110,8 +111,8 @@ def _end_data(end: End) -> Value:
     return {"level": end.level, "cause": end.cause, "row": end.row, "column": end.column}
 
 
-def page_data(page: Page, world: World, rows: list[Value], words: Iterable[str]) -> Value:
-    """What the page shows beside its episodes; ``words`` are all that stand in its cells."""
+def page_data(page: Page, world: World, rows: list[Value], seen: Seen) -> Value:
+    """What the page shows beside its episodes; ``rows`` are theirs."""
     return {
         "world": world.name,
         "headline": page.headline,
@@ -122,16 +123,30 @@ def page_data(page: Page, world: World, rows: list[Value], words: Iterable[str])
         "unit": world.component_unit,
         "rowNames": list(world.row_names),
         "columnNames": list(world.column_names),
-        "colours": _colours(world, words),
+        "shape": [seen.rows, seen.columns],
+        "colours": _colours(world, seen.words),
         "curves": [_curve_data(curve) for curve in page.curves],
         "episodes": rows,
     }
 
 
-def words_of(steps: Iterable[Step]) -> set[str]:
-    """The words that stand in the cells of the boards."""
-    texts = {text for step in steps for board in step.boards for row in board.rows for text in row}
-    return {word for text in texts for word in text.split()}
+@dataclass(frozen=True)
+class Seen:
+    """What the boards of a page have: the most rows and columns, and the words in their cells."""
+
+    rows: int = 0
+    columns: int = 0
+    words: frozenset[str] = frozenset()
+
+    def and_in(self, steps: Sequence[Step]) -> Seen:
+        """The same with the boards of these steps."""
+        boards = [board for step in steps for board in step.boards]
+        texts = {text for board in boards for row in board.rows for text in row}
+        return Seen(
+            max([self.rows, *(len(board.rows) for board in boards)]),
+            max([self.columns, *(len(row) for board in boards for row in board.rows)]),
+            self.words.union(*(text.split() for text in texts)),
+        )
 
 
 def _colours(world: World, words: Iterable[str]) -> Mapping[str, str]:

@@ -12,11 +12,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from parity.errors import UsageError
-from parity.viewer.data import Value, episode_data, episode_row, page_data, words_of
+from parity.viewer.data import Seen, Value, episode_data, episode_row, page_data
 from parity.viewer.page import Page
 from parity.world import World
 
-SCRIPTS: tuple[str, ...] = ()
+SCRIPTS = ("elements.js", "page.js", "board.js", "charts.js", "overview.js", "episode.js", "main.js")
 """The parts of the page's one module, in their order."""
 
 
@@ -32,13 +32,14 @@ def write_page(page: Page, world: World, path: Path) -> None:
     with _replaced(path) as write:
         write(head)
         rows: list[Value] = []
-        words: set[str] = set()
+        seen = Seen()
         for number, episode in enumerate(page.episodes):
             steps = tuple(episode.steps)
             write(f'<script type="text/plain" id="episode-{number}">{packed(episode_data(episode, steps))}</script>\n')
             rows.append(episode_row(episode, steps, world))
-            words |= words_of(steps)
-        write(f'<script type="application/json" id="page">{script_text(page_data(page, world, rows, words))}</script>')
+            seen = seen.and_in(steps)
+        whole = page_data(page, world, rows, seen)
+        write(f'<script type="application/json" id="page">{script_text(whole)}</script>')
         write(tail)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from goodharts.render import picture
+from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.picture import draw_picture
-from goodharts.render.signs import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.surroundings import around
 from goodharts.render.text import draw_text
 from goodharts.rules import EMPTY, FOOD, POISON, SIZE

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import toy_world
+from written_page import episode_data, page_data
 
 from parity.cli import main
 from parity.trace import Case, Trace, read_trace, write_trace
@@ -28,13 +29,6 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tupl
     capsys.readouterr()
     code = parity(*arguments, "--json")
     return code, json.loads(capsys.readouterr().out)
-
-
-def page_data(path: Path) -> dict[str, Any]:
-    """What a report page shows, from the page's own text."""
-    text = path.read_text(encoding="utf-8")
-    data: dict[str, Any] = json.loads(text.split('<script type="application/json" id="data">')[1].split("</script>")[0])
-    return data
 
 
 def test_identical_engines_end_with_0(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -76,12 +70,15 @@ def test_the_page_holds_both_boards_of_every_step_and_marks_what_differs(tmp_pat
     assert not any(outside in text for outside in ("http:", "https:", "src=", "@import", "<link"))
     assert "ArrowLeft" in text
     assert 'id="back"' in text
-    data = page_data(tmp_path / "trace.html")
-    assert data["engines"] == ["plain", "restless"]
+    data = page_data(text)
+    assert data["sides"] == ["plain", "restless"]
     assert data["command"] == f"parity replay --world {ORCHARD} {tmp_path / 'trace.json'}"
-    assert data["rules"] == ["O-REST", "O-WASP"]
-    start, last = data["moments"]
-    assert (start["action"], start["differences"], start["scalars"]) == ("start", [], [])
+    assert data["about"][-1] == "Rules in play: O-REST, O-WASP."
+    (listed,) = data["episodes"]
+    assert listed["differs"] == 1
+    start, last = episode_data(text, 0)["steps"]
+    assert start.keys() == {"action", "boards", "marks"}
+    assert start["action"] == "start"
     assert last["action"] == "rest (5)"
     assert last["scalars"] == ["hp"]
     assert ["state.hp", "2", "1"] in last["differences"]
@@ -102,10 +99,15 @@ def test_differing_cells_are_marked_and_data_cannot_break_out_of_the_page(tmp_pa
     toy_world.EVIL = world  # type: ignore[attr-defined]
     arguments = [str(tmp_path / "t.json"), "--html", str(tmp_path / "t.html")]
     assert main(["replay", "--world", "toy_world:EVIL", *arguments]) == 1
-    assert (tmp_path / "t.html").read_text(encoding="utf-8").count("</script>") == 2
-    data = page_data(tmp_path / "t.html")
+    text = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert text.count("</script>") == text.count("<script") == 3
+    assert evil not in text
+    data = page_data(text)
     assert data["world"] == evil
-    assert data["moments"][0]["cells"] == [[0, 1]]
+    assert evil in data["about"][0]
+    (start,) = episode_data(text, 0)["steps"]
+    assert start["cells"] == [[0, 1]]
+    assert start["boards"][0]["rows"][0][0] == evil
 
 
 def test_a_difference_only_within_a_batch_is_said_to_be_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -113,7 +115,8 @@ def test_a_difference_only_within_a_batch_is_said_to_be_one(capsys: pytest.Captu
     printed = capsys.readouterr().out
     assert "differ within a batch, but not when this game is played alone" in printed
     assert "state.score" in printed
-    assert page_data(tmp_path / "trace.html")["inBatch"][0][0] == "observation[1: score]"
+    text = (tmp_path / "trace.html").read_text(encoding="utf-8")
+    assert episode_data(text, 0)["inBatch"][0][0] == "observation[1: score]"
 
 
 def test_each_of_several_divergences_gets_its_own_files(tmp_path: Path) -> None:

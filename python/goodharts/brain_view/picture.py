@@ -13,7 +13,8 @@ from goodharts.brain_view.moment import REMEMBERED, Moment
 from goodharts.brain_view.policy import CHANNEL_SIDE, draw_channels, draw_decision, draw_legend, draw_rose
 from goodharts.brain_view.surroundings import SIDE, draw_surroundings
 from goodharts.models import Model
-from goodharts.render.signs import FOOD_COLOUR, POISON_COLOUR, draw_death, draw_food, draw_poison
+from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
+from goodharts.render.signs import draw_death, draw_food, draw_poison
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, OFF, TEXT, mix
 from worldkit.render.pen import Pen, Point, pixels

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from goodharts.brain_view.moment import HORIZON, Moment
-from goodharts.render.signs import POISON_COLOUR, draw_arrow, draw_death, draw_food, draw_poison
+from goodharts.render.colours import POISON_COLOUR
+from goodharts.render.signs import draw_arrow, draw_death, draw_food, draw_poison
 from goodharts.rules import FOOD, POISON, REACH, SIZE, VIEW
 from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, TEXT, mix
 from worldkit.render.pen import Pen, Point

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.render.signs import POISON_COLOUR, draw_food, draw_poison
+from goodharts.render.colours import POISON_COLOUR
+from goodharts.render.signs import draw_food, draw_poison
 from goodharts.render.surroundings import around, grid_of
 from goodharts.rules import EMPTY, FOOD, POISON, REACH, SIZE
 from parity import State

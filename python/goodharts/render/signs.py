@@ -1,13 +1,11 @@
-"""The colours and signs of this world: food and poison differ by shape and lightness too, whatever colours one sees."""
+"""The signs of this world: food and poison differ by shape and lightness too, whatever colours one sees."""
 
 from __future__ import annotations
 
+from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import MOVES
 from worldkit.render.colours import TEXT, Colour
 from worldkit.render.pen import Pen, Point
-
-FOOD_COLOUR = (244, 203, 92)
-POISON_COLOUR = (222, 98, 184)
 
 
 def draw_food(pen: Pen, centre: Point, radius: float) -> None:

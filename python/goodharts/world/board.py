@@ -2,11 +2,17 @@
 
 from collections.abc import Callable
 
+from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import REACH, SIZE, Mode
 from parity import Board, State
+from worldkit.render.colours import AGENT, MUTED, Colour
 
 _SHOWN = REACH + 3
 """Cells to each side of the agent: what it sees, and a little more."""
+LINE_NAMES = tuple(f"{offset:+d}" if offset else "0" for offset in range(-_SHOWN, _SHOWN + 1))
+"""The rows and the columns of a drawn board: how far they are from the agent."""
+_AGENT, _FOOD, _POISON, _EMPTY = "@", "o", "x", "."
+_COLOURS = {_AGENT: AGENT, _FOOD: FOOD_COLOUR, _POISON: POISON_COLOUR, _EMPTY: MUTED}
 
 
 def draw_board(state: State) -> Board:
@@ -16,8 +22,8 @@ def draw_board(state: State) -> Board:
     def text(x: int, y: int) -> str:
         cell = y % SIZE * SIZE + x % SIZE
         if (x, y) == (state["x"], state["y"]):
-            return "@"
-        return "o" if cell in food else "x" if cell in poison else "."
+            return _AGENT
+        return _FOOD if cell in food else _POISON if cell in poison else _EMPTY
 
     reach = range(-_SHOWN, _SHOWN + 1)
     rows = tuple(tuple(text(state["x"] + dx, state["y"] + dy) for dx in reach) for dy in reach)
@@ -35,6 +41,11 @@ def draw_board(state: State) -> Board:
             "poison": state["poisonCount"],
         },
     )
+
+
+def colour_of(word: str) -> Colour | None:
+    """The colour of a sign of ``draw_board``; None for anything else."""
+    return _COLOURS.get(word)
 
 
 def observation_label(mode: Mode) -> Callable[[tuple[int, ...]], str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, SPAWN, STUN
 from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
@@ -23,22 +24,6 @@ _PANEL_RIGHT = WIDTH - 24
 
 _SIPHONED_FLOOR = (20, 24, 32)
 _OFF_TEXT = (70, 79, 97)
-_CREDITS = (238, 197, 82)
-_ENERGY = (98, 190, 250)
-_PICKUP = (178, 160, 255)
-_SPAWN = (242, 132, 96)
-_STUN = (250, 222, 110)
-_ENEMIES = {
-    "virus": (240, 98, 98),
-    "daemon": (246, 160, 78),
-    "glitch": (206, 126, 236),
-    "cryptog": (120, 158, 255),
-}
-_BLOCKS = {
-    "data": ((40, 58, 90), (92, 126, 186)),
-    "program": ((36, 72, 60), (92, 166, 134)),
-    "question": ((78, 62, 34), (196, 158, 82)),
-}
 _FAINT = 90  # of 255
 
 
@@ -108,7 +93,7 @@ def _draw_hatch(pen: Pen, colour: Colour) -> None:
 
 def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     assert cell.block is not None
-    fill, edge = _BLOCKS[cell.block.type]
+    fill, edge = BLOCKS[cell.block.type]
     if cell.siphoned:
         fill, edge = mix(fill, _SIPHONED_FLOOR, 0.75), mix(edge, _SIPHONED_FLOOR, 0.5)
     text = mix(edge, TEXT, 0.35 if cell.siphoned else 0.7)
@@ -123,7 +108,7 @@ def _draw_block(pen: Pen, cell: Cell, occupied: bool) -> None:
     else:
         pen.text(label, (49, 49), 26 if cell.block.type == "program" else 46, text, fit=78)
     if cell.block.spawn_count and not is_question:
-        colour = mix(_SPAWN, fill, 0.6) if cell.siphoned else _SPAWN
+        colour = mix(SPAWN, fill, 0.6) if cell.siphoned else SPAWN
         pen.text(f"+{cell.block.spawn_count}", (89, 17), 21, colour, align="right")
 
 
@@ -135,9 +120,9 @@ def _draw_exit(pen: Pen, occupied: bool) -> None:
 
 def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
     """A disk with a hole: a data siphon."""
-    pen.polygon(_regular(centre, radius, 6), _PICKUP)
+    pen.polygon(_regular(centre, radius, 6), PICKUP)
     pen.polygon(_regular(centre, radius * 0.62, 6), FLOOR)
-    pen.polygon(_regular(centre, radius * 0.34, 6), _PICKUP)
+    pen.polygon(_regular(centre, radius * 0.34, 6), PICKUP)
 
 
 def _draw_siphon_center(pen: Pen, centre: Point) -> None:
@@ -148,24 +133,24 @@ def _draw_siphon_center(pen: Pen, centre: Point) -> None:
 def _draw_amounts(pen: Pen, cell: Cell) -> None:
     if cell.credits:
         _draw_coin(pen, (17, 84), 8)
-        pen.text(str(cell.credits), (28, 85), 22, _CREDITS, align="left")
+        pen.text(str(cell.credits), (28, 85), 22, CREDITS, align="left")
     if cell.energy:
         _draw_bolt(pen, (69, 84), 8)
-        pen.text(str(cell.energy), (78, 85), 22, _ENERGY, align="left")
+        pen.text(str(cell.energy), (78, 85), 22, ENERGY, align="left")
 
 
 def _draw_coin(pen: Pen, centre: Point, radius: float) -> None:
-    pen.circle(centre, radius, _CREDITS)
+    pen.circle(centre, radius, CREDITS)
     pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), DARK)
 
 
 def _draw_bolt(pen: Pen, centre: Point, radius: float) -> None:
     shape = ((0.3, -1), (-0.65, 0.2), (-0.05, 0.2), (-0.3, 1), (0.65, -0.25), (0.05, -0.25))
-    pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], _ENERGY)
+    pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], ENERGY)
 
 
 def _draw_last_known(pen: Pen) -> None:
-    faint = mix(_ENEMIES["cryptog"], FLOOR, 0.35)
+    faint = mix(ENEMIES["cryptog"], FLOOR, 0.35)
     pen.text(LAST_KNOWN.upper(), (19, 18), 20, faint)
 
 
@@ -185,7 +170,7 @@ def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
 
 
 def _draw_enemy_plainly(pen: Pen, enemy: Enemy) -> None:
-    colour = _ENEMIES[enemy.type]
+    colour = ENEMIES[enemy.type]
     pen.polygon(_shape(enemy.type, (49, 33), 29), DARK)
     pen.polygon(_shape(enemy.type, (49, 33), 26), colour)
     pen.text(ENEMY_LETTERS[enemy.type], (49, 35), 27, DARK)
@@ -201,12 +186,12 @@ def _draw_enemy_plainly(pen: Pen, enemy: Enemy) -> None:
 
 def _draw_star(pen: Pen, centre: Point, radius: float) -> None:
     turns = [(index * math.pi / 5, radius if index % 2 == 0 else radius * 0.45) for index in range(10)]
-    pen.polygon([(centre[0] + r * math.sin(a), centre[1] - r * math.cos(a)) for a, r in turns], _STUN)
+    pen.polygon([(centre[0] + r * math.sin(a), centre[1] - r * math.cos(a)) for a, r in turns], STUN)
 
 
 def _draw_transmission(pen: Pen, coming: Transmission) -> None:
     """Its type is told by colour and letter, both faint while the player does not know it."""
-    colour = mix(_ENEMIES[coming.type], MUTED if coming.type_hidden else FLOOR, 0.6 if coming.type_hidden else 0.1)
+    colour = mix(ENEMIES[coming.type], MUTED if coming.type_hidden else FLOOR, 0.6 if coming.type_hidden else 0.1)
     for part in range(12):
         start = part * math.pi / 6
         pen.arc((49, 35), 25, (start, start + math.pi / 10), colour, 2.5)
@@ -266,7 +251,7 @@ def _draw_hearts(pen: Pen, model: BoardModel) -> None:
         _draw_heart(pen, (14 + 34 * heart, 14), 13, BAD if heart < model.hp else OFF)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, MUTED, align="right")
     for point in range(MAX_ATTACK):
-        colour = _SPAWN if point < model.attack_damage else OFF
+        colour = SPAWN if point < model.attack_damage else OFF
         x = _PANEL_WIDTH - 48 + 18 * point
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
@@ -282,11 +267,11 @@ def _draw_heart(pen: Pen, centre: Point, radius: float, colour: Colour) -> None:
 def _draw_resources(pen: Pen, model: BoardModel) -> None:
     column = _PANEL_WIDTH / 3
     _draw_coin(pen, (12, 14), 11)
-    pen.text(str(model.credits), (28, 15), 28, _CREDITS, align="left")
+    pen.text(str(model.credits), (28, 15), 28, CREDITS, align="left")
     _draw_bolt(pen, (column + 12, 14), 12)
-    pen.text(str(model.energy), (column + 25, 15), 28, _ENERGY, align="left")
+    pen.text(str(model.energy), (column + 25, 15), 28, ENERGY, align="left")
     _draw_pickup(pen, (2 * column + 12, 14), 11)
-    pen.text(str(model.data_siphons), (2 * column + 28, 15), 28, _PICKUP, align="left")
+    pen.text(str(model.data_siphons), (2 * column + 28, 15), 28, PICKUP, align="left")
 
 
 def _draw_numbers(pen: Pen, model: BoardModel) -> None:
@@ -302,7 +287,7 @@ def _draw_flags(pen: Pen, model: BoardModel) -> None:
     width = (_PANEL_WIDTH + 6) / 3
     flags = ("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active)
     for place, (name, on) in enumerate(flags):
-        _draw_chip(pen.moved(place * width, 0), width - 6, name, _STUN if on else None)
+        _draw_chip(pen.moved(place * width, 0), width - 6, name, STUN if on else None)
 
 
 def _draw_programs(pen: Pen, owned: Sequence[str]) -> None:
@@ -312,7 +297,7 @@ def _draw_programs(pen: Pen, owned: Sequence[str]) -> None:
     width = (_PANEL_WIDTH + 6) / 3
     for place, name in enumerate(PROGRAMS):
         row, col = divmod(place, 3)
-        lit = _BLOCKS["program"][1] if name in owned else None
+        lit = BLOCKS["program"][1] if name in owned else None
         _draw_chip(pen.moved(col * width, 22 + 28 * row), width - 6, name, lit)
 
 
@@ -325,8 +310,8 @@ def _draw_chip(pen: Pen, width: float, text: str, lit: Colour | None) -> None:
 
 
 def _draw_legend(pen: Pen) -> None:
-    step = _PANEL_WIDTH / len(_ENEMIES)
-    for place, (enemy_type, colour) in enumerate(_ENEMIES.items()):
+    step = _PANEL_WIDTH / len(ENEMIES)
+    for place, (enemy_type, colour) in enumerate(ENEMIES.items()):
         x = step * (place + 0.5)
         pen.polygon(_shape(enemy_type, (x, 12), 11), colour)
         pen.text(enemy_type, (x, 34), 17, MUTED)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hackmatrix.render.colours import colour_of
 from hackmatrix.rules import (
     ACTIONS,
     COMPONENT_UNIT,
@@ -15,7 +16,7 @@ from hackmatrix.rules import (
     observation_label,
 )
 from hackmatrix.world.benches import BENCHES
-from hackmatrix.world.board import draw_board
+from hackmatrix.world.board import ROW_NAMES, draw_board
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.shrinkers import SHRINKERS
 from hackmatrix.world.starts import STARTS
@@ -47,6 +48,8 @@ WORLD = World(
     observation_shape=(OBSERVATION_SIZE,),
     state_fields=STATE_FIELDS,
     draw=draw_board,
+    row_names=ROW_NAMES,
+    colour_of=colour_of,
     facts=FACTS,
     events=EVENTS,
     component_unit=COMPONENT_UNIT,

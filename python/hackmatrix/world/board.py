@@ -5,7 +5,11 @@ from typing import Any
 
 from hackmatrix.render.model import NUMBERS, board_model
 from hackmatrix.render.words import cell_text
+from hackmatrix.rules import SIZE
 from parity import Board
+
+ROW_NAMES = tuple(str(row) for row in reversed(range(SIZE)))
+"""The rows of a drawn board, the top one first (A1)."""
 
 
 def draw_board(state: Mapping[str, Any]) -> Board:

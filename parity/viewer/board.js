@@ -1,0 +1,68 @@
+// One side of a step: the board as a table, the single values beside it, the marks that fired.
+
+/** A board; `differing` are [row, column] of the cells that the other side has otherwise. */
+function boardTable(board, differing, title) {
+  const columns = Math.max(0, ...board.rows.map((texts) => texts.length));
+  const isCompact = board.rows.every((texts) => texts.every((text) => text.length <= 1));
+  const marked = new Set(differing.map(String));
+  const numbers = [...Array(columns).keys()];
+  const head = numbers.map((column) => make("th", { scope: "col" }, columnName(column)));
+  const rows = board.rows.map((texts, row) => make("tr", {},
+    make("th", { scope: "row" }, rowName(row)),
+    ...numbers.map((column) => cell(texts[column] ?? "", marked.has(`${row},${column}`)))));
+  return styled(make("table", { class: isCompact ? "board compact" : "board" },
+    make("caption", { class: "unseen" }, title),
+    make("thead", {}, make("tr", {}, make("td"), ...head)),
+    make("tbody", {}, ...rows)), { "--columns": columns });
+}
+
+function cell(text, differs) {
+  const words = text.split(" ").flatMap((word) => [word && coloured(word), " "]).slice(0, -1);
+  return make("td", { class: differs && "differs" }, differs && unseen("differs: "), ...words);
+}
+
+const colours = new Map(Object.entries(page.colours));
+
+function coloured(word) {
+  const colour = colours.get(word);
+  // A long word may be broken where a sign begins its next part.
+  const parts = word.split(/(?=[+(])/).flatMap((part) => [make("wbr"), part]).slice(1);
+  const element = make("span", { class: "word" }, ...parts);
+  return colour ? styled(element, { color: colour }) : element;
+}
+
+/** The single values of a board; `differing` are the names of those that the other side has otherwise. */
+function scalarTable(board, differing, title) {
+  const rows = board.scalars.map(([name, text]) => make("tr", {},
+    make("th", { scope: "row" }, name), valueCell(text, differing.includes(name))));
+  return make("table", { class: "values" }, make("caption", { class: "unseen" }, title), make("tbody", {}, ...rows));
+}
+
+function valueCell(text, differs) {
+  return make("td", { class: differs ? "number differs" : "number" }, differs && unseen("differs: "), text);
+}
+
+/** What a side of the page is called where there are two: the first one is the reference. */
+function sideName(side) {
+  return hasTwoSides ? `${page.sides[side]} (${side === 0 ? "expected" : "observed"})` : page.sides[side];
+}
+
+function sideOf(step, side) {
+  const name = sideName(side);
+  const board = step.boards[side];
+  const marks = step.marks && make("p", { class: "soft" }, `Marks fired: ${step.marks[side].join(", ") || "none"}`);
+  return make("section", { class: "side", "aria-label": name },
+    make("h3", {}, name),
+    make("div", { class: "drawn" },
+      boardTable(board, step.cells ?? [], `Board of ${name}`),
+      board.scalars.length > 0 && scalarTable(board, step.scalars ?? [], `Values of ${name}`)),
+    marks);
+}
+
+/** A table of differences: the field and what each side has. */
+function differenceTable(found) {
+  const rows = found.map(([field, ...texts]) => make("tr", {},
+    make("th", { scope: "row" }, field), ...texts.map((text) => make("td", { class: "differs" }, text))));
+  const table = make("table", {}, headRow("field", ...page.sides.map((_, side) => sideName(side))), make("tbody", {}, ...rows));
+  return make("div", { class: "scrolls", role: "group", tabindex: 0, "aria-label": "Differences" }, table);
+}

@@ -1,0 +1,61 @@
+// What the page holds: what lists the episodes is read at once, an episode only when it is opened.
+
+const page = JSON.parse(at("page").textContent);
+const BEFORE_END = 10;
+const opened = new Map();
+
+/** The steps of an episode, every one with its whole boards, as a promise. */
+function episodeOf(number) {
+  if (!opened.has(number)) opened.set(number, unpacked(at(`episode-${number}`).textContent));
+  return opened.get(number);
+}
+
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const { steps, inBatch } = JSON.parse(await new Response(stream).text());
+  let before = [];
+  for (const step of steps) {
+    step.boards = step.boards.map((board, side) => wholeBoard(board, before[side]));
+    before = step.boards;
+  }
+  return { steps, inBatch };
+}
+
+/** A board from what has changed since the one before. */
+function wholeBoard(board, before) {
+  if (board.rows) return board;
+  const rows = [...before.rows];
+  for (const row of new Set(board.cells.map(([row]) => row))) rows[row] = [...rows[row]];
+  for (const [row, column, text] of board.cells) rows[row][column] = text;
+  const scalars = [...before.scalars];
+  for (const [place, text] of board.values) scalars[place] = [scalars[place][0], text];
+  return { rows, scalars };
+}
+
+const hasTwoSides = page.sides.length === 2;
+const hasOverview = page.episodes.length !== 1 || page.curves.length > 0;
+const rowName = (row) => page.rowNames[row] ?? String(row);
+const columnName = (column) => page.columnNames[column] ?? String(column);
+const cellName = (row, column) => `row ${rowName(row)}, column ${columnName(column)}`;
+
+/** Where an episode opens: where its sides part; where they agree, at the end, to which they were compared. */
+function openingStep(number) {
+  const { differs, actions } = page.episodes[number];
+  return differs ?? (hasTwoSides ? actions : 0);
+}
+
+const nearEnd = (number) => Math.max(0, page.episodes[number].actions - BEFORE_END);
+const addressOf = (number, step) => `#episode=${number}&step=${step}`;
+
+/** The episode and the step that the address names, kept to those there are; null where it names none. */
+function addressed() {
+  const named = new URLSearchParams(location.hash.slice(1));
+  const number = whole(named.get("episode"));
+  if (number === null || !page.episodes.length) return null;
+  const episode = Math.min(number, page.episodes.length - 1);
+  const step = whole(named.get("step")) ?? openingStep(episode);
+  return { episode, step: Math.min(step, page.episodes[episode].actions) };
+}
+
+const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);

@@ -1,0 +1,47 @@
+"""The colours of what is on a board, as RGB of 0 … 255 on a dark ground: the same in pictures and on pages."""
+
+from hackmatrix.render import words
+from worldkit.render.colours import AGENT, GOOD, MUTED, TEXT, Colour, mix
+
+CREDITS = (238, 197, 82)
+ENERGY = (98, 190, 250)
+PICKUP = (178, 160, 255)
+SPAWN = (242, 132, 96)
+STUN = (250, 222, 110)
+ENEMIES = {
+    "virus": (240, 98, 98),
+    "daemon": (246, 160, 78),
+    "glitch": (206, 126, 236),
+    "cryptog": (120, 158, 255),
+}
+BLOCKS = {
+    "data": ((40, 58, 90), (92, 126, 186)),
+    "program": ((36, 72, 60), (92, 166, 134)),
+    "question": ((78, 62, 34), (196, 158, 82)),
+}
+"""Of each type of block, the colour that fills it and that of its edge."""
+
+_WORDS = {
+    words.PLAYER: AGENT,
+    words.EXIT: GOOD,
+    words.PICKUP: PICKUP,
+    words.SIPHONED: MUTED,
+    words.SIPHON_CENTER: MUTED,
+}
+_SIGNS = {"$": CREDITS, "e": ENERGY} | {letter: ENEMIES[name] for name, letter in words.ENEMY_LETTERS.items()}
+
+
+def colour_of(word: str) -> Colour | None:
+    """The colour of a word of ``words.cell_text``; None for a word that is none of its."""
+    if word in _WORDS:
+        return _WORDS[word]
+    if word.startswith("["):
+        _, edge = BLOCKS[_block_type(word)]
+        return mix(edge, TEXT, 0.35)  # an edge alone is too dark to read
+    return _SIGNS.get(word.removeprefix(">")[:1])
+
+
+def _block_type(word: str) -> str:
+    if word.startswith(f"[{words.HIDDEN_CONTENT}"):
+        return "question"
+    return "data" if word[1:2].isdigit() else "program"
