@@ -21,9 +21,9 @@ function rewardChart(steps, side, go) {
   const reach = (sign) => Math.max(0, ...earned.map((parts) => sum(parts.map(([, reward]) => Math.max(0, sign * reward)))));
   const [top, bottom] = [reach(1), reach(-1)];
   const place = (reward) => HEIGHT * (top - reward) / (top + bottom || 1);
-  const bars = earned.flatMap((parts, step) => stacked(parts).map(([component, from, to]) => tinted(drawn("rect", {
-    class: "bar", x: step + 0.08, width: 0.84, y: place(to), height: place(from) - place(to),
-  }), component)));
+  const bars = earned.flatMap((parts, step) => stacked(parts).map(([component, low, high]) => tinted(drawn("rect", {
+    class: "bar", x: step + 0.08, width: 0.84, y: place(high), height: place(low) - place(high),
+  }, drawn("title", {}, `step ${step}: ${page.components[component]} ${signed(low < 0 ? low - high : high - low)}`)), component)));
   const zero = drawn("line", { class: "zero", x1: 0, x2: steps.length, y1: place(0), y2: place(0) });
   const total = sum(earned.flat().map(([, reward]) => reward));
   const title = hasTwoSides ? `Rewards by component, ${page.sides[side]}` : "Rewards by component";
@@ -55,9 +55,9 @@ const heightOf = (value, low, high) => (high > low ? HEIGHT * (1 - (value - low)
 /** A chart one unit wide for each step, in which a click or a drag goes to a step. */
 function stepChart({ title, said, steps, go, high, low, marks }) {
   const cursor = drawn("rect", { class: "cursor", y: 0, width: 1, height: HEIGHT });
-  const plot = drawn("svg", {
+  const plot = styled(drawn("svg", {
     class: "plot", role: "img", "aria-label": said, viewBox: `0 0 ${steps.length} ${HEIGHT}`, preserveAspectRatio: "none",
-  }, cursor, ...marks);
+  }, cursor, ...marks), { "--steps": steps.length });
   const goTo = (event) => {
     const { left, width } = plot.getBoundingClientRect();
     go(Math.floor(steps.length * (event.clientX - left) / width));

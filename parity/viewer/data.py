@@ -58,10 +58,10 @@ def step_data(step: Step, before: Step | None) -> Value:
         "components": _earned(step.components or ()),
         "differences": difference_data(step.differences),
         "marks": [list(fired) for fired in step.marks or ()],
-        **(_decision_data(step.decision) if step.decision else {}),
     }
+    decision = _decision_data(step.decision) if step.decision else {}
     boards = [board_data(board, previous) for board, previous in zip(step.boards, old, strict=True)]
-    return {"action": step.action, "boards": boards, **{name: part for name, part in parts.items() if part}}
+    return {"action": step.action, "boards": boards, **{name: part for name, part in parts.items() if part}, **decision}
 
 
 def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:

@@ -48,7 +48,11 @@ const SMALL = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
 /** A number beside an axis: short. */
-const axis = (number) => (Math.abs(number) >= 1000 ? SHORT.format(number).replace("-", "−") : shown(number));
+function axis(number) {
+  const size = Math.abs(number);
+  if (size >= 1000 && size < 1e15) return SHORT.format(number).replace("-", "−");
+  return size !== 0 && size < 1e-3 ? number.toExponential(1).replaceAll("-", "−") : shown(number);
+}
 
 /** A number to read, rounded to three places, with a real minus sign. */
 function shown(number) {
@@ -59,7 +63,7 @@ function shown(number) {
   else if (size !== 0 && (size < 1e-4 || size >= 1e15)) text = number.toExponential(2);
   else if (Number.isInteger(number)) text = WHOLE.format(number);
   else text = (size >= 1 ? LARGE : SMALL).format(number);
-  return text === "-0" ? "0" : text.replace("-", "−");
+  return text === "-0" ? "0" : text.replaceAll("-", "−");
 }
 
 const signed = (number) => (number > 0 ? "+" : "") + shown(number);

@@ -16,7 +16,7 @@ async function showEpisode(number, step) {
     pause();
     const { steps, inBatch } = await episodeOf(number);
     if (wanted !== number) return;
-    current = { number, steps, inBatch, ...summed(steps), charts: chartsOf(steps) };
+    current = { number, steps, inBatch, ...summed(steps), charts: chartsOf(steps), listed: listedNumbers() };
     showWhole();
   }
   showStep(step);
@@ -122,9 +122,8 @@ function walk(step) {
 
 /** The number of the episode before (-1) or after (1) in the list; null where there is none. */
 function neighbour(way) {
-  const numbers = listedNumbers();
-  const place = numbers.indexOf(current.number);
-  return place < 0 ? null : numbers[place + way] ?? null;
+  const place = current.listed.indexOf(current.number);
+  return place < 0 ? null : current.listed[place + way] ?? null;
 }
 
 function openNeighbour(way) {

@@ -1,6 +1,6 @@
 // The overview: the curves of a run, where its games end, and the list of its episodes, filtered by both.
 
-const FIRST_ROWS = 1000;
+const FIRST_ROWS = 200;
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
 /** What is chosen: `level`, `cause` and `cell` ("row,column") of an end, null for any, and a `text`. */
@@ -72,7 +72,7 @@ function endsTable() {
     make("td", {}, make("span", { class: "number" }, WHOLE.format(games.length))),
     ...causes.map((cause) => barCell(byCause.get(cause) ?? 0, most(byCause), { level: null, cause }, cause)));
   return make("table", { class: "ends" }, make("caption", { class: "unseen" }, "How many games ended in each stage, by cause"),
-    headRow("", "games", ...causes), make("tbody", {}, ...levels.map(row), all));
+    headRow("ended in", "games", ...causes), make("tbody", {}, ...levels.map(row), all));
 }
 
 function barCell(count, largest, facets, said) {

@@ -76,8 +76,8 @@ def _hash(text: str) -> str:
 def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
     """A function that writes text to a file that takes the place of ``path`` once the context ends well."""
     with _telling_failures(path):
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder: name a file in it.")
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is a folder, a device or the like: name a file.")
         unfinished = path.with_name(f"{path.name}.unfinished")
         file = unfinished.open("w", encoding="utf-8", newline="\n")
 

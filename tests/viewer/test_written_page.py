@@ -1,0 +1,162 @@
+"""What a written file holds, and how it is written."""
+
+import json
+import math
+import os
+import resource
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from written_page import episode_data, page_data
+
+from parity import Board, UsageError
+from parity.boards import value_text
+from parity.viewer.data import step_data
+from parity.viewer.page import Curve, Episode, Page, Step
+from parity.viewer.write import packed, write_page
+from worldkit.render.colours import AGENT, BAD, FLOOR, GROUND, MUTED, TEXT
+
+from . import games
+from .games import WORLD
+
+TEXTS = st.text("ab <", max_size=3)
+VALUES = st.one_of(st.integers(), st.floats(), st.booleans(), TEXTS)
+BOARDS = st.builds(
+    Board,
+    st.lists(st.lists(TEXTS, max_size=3).map(tuple), max_size=3).map(tuple),
+    st.dictionaries(st.sampled_from(["hp", "score", "turn"]), VALUES),
+)
+SIDES = st.integers(1, 2).flatmap(lambda sides: st.lists(st.tuples(*[BOARDS] * sides), min_size=1, max_size=6))
+
+
+@given(SIDES)
+@settings(max_examples=200, deadline=None)
+def test_every_board_is_read_back_as_it_was_though_only_changes_are_kept(boards: list[tuple[Board, ...]]) -> None:
+    steps = [Step("a", sides) for sides in boards]
+    kept = [step_data(step, before) for step, before in zip(steps, [None, *steps], strict=False)]
+    text = f'<script type="text/plain" id="episode-0">{packed({"steps": kept})}</script>'
+    for step, shown in zip(steps, episode_data(text, 0)["steps"], strict=True):
+        for side, board in zip(step.boards, shown["boards"], strict=True):
+            assert board["rows"] == [list(row) for row in side.rows]
+            assert board["scalars"] == [[name, value_text(value)] for name, value in side.scalars.items()]
+
+
+def test_a_board_that_changes_little_is_kept_as_its_changes() -> None:
+    board = Board((("W", ""), ("", "w")), {"hp": 2, "score": 0})
+    after = Board((("", "W"), ("", "w")), {"hp": 2, "score": 1})
+    (kept,) = step_data(Step("right", (after,)), Step("start", (board,)))["boards"]
+    assert kept == {"cells": [[0, 0, ""], [0, 1, "W"]], "values": [[1, "1"]]}
+
+
+def test_the_list_says_how_long_an_episode_was_what_it_earned_and_how_it_ended(tmp_path: Path) -> None:
+    write_page(games.page(6), WORLD, tmp_path / "page.html")
+    rows = page_data((tmp_path / "page.html").read_text(encoding="utf-8"))["episodes"]
+    for number, row in enumerate(rows):
+        earned = [sum(step.components[0]) for step in games.episode(number).steps if step.components]
+        assert row["actions"] == len(earned) == games.LENGTH + number
+        assert row["return"] == pytest.approx(sum(earned) / 1000)
+    assert rows[3]["end"] == {"level": "stage 2", "cause": "two wasps", "row": 0, "column": 1}
+    assert rows[5]["end"] is None
+    assert [row["differs"] for row in rows] == [None] * 6
+
+
+def test_what_is_no_number_to_json_is_a_text(tmp_path: Path) -> None:
+    board = Board((("x",),), {})
+    shown = (Step("start", (board,)), Step("a", (board,), ((math.nan, 2**70, -0.0),)))
+    curve = Curve("loss", (1, 2, 3), (math.nan, 0.5, math.inf))
+    page = Page("h", ("one",), (Episode("e", "", shown),), curves=(curve,))
+    write_page(page, WORLD, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page_data(text)["episodes"][0]["return"] == "NaN"
+    assert page_data(text)["curves"] == [{"name": "loss", "steps": [2], "values": [0.5]}]
+    assert episode_data(text, 0)["steps"][1]["components"] == [[0, "NaN"], [1, str(2**70)]]
+
+
+def test_zeros_of_another_sign_are_shown_where_two_sides_have_them() -> None:
+    board = Board((("x",),), {})
+    step = Step("a", (board, board), ((0.0, 0, 1), (-0.0, 0, 1)))
+    assert step_data(step, None)["components"] == [[0, "0.0", "-0.0"], [2, "1", "1"]]
+
+
+def test_episodes_are_taken_one_by_one_and_none_is_kept(tmp_path: Path) -> None:
+    taken: list[str] = []
+
+    def steps(number: int) -> Iterator[Step]:
+        for step in games.steps(number, 2):
+            taken.append(f"step of {number}")
+            yield step
+
+    def episodes() -> Iterator[Episode]:
+        for number in range(3):
+            taken.append(f"episode {number}")
+            yield Episode(str(number), "", steps(number))
+
+    write_page(Page("h", ("one",), episodes()), WORLD, tmp_path / "page.html")
+    assert taken == [name for number in range(3) for name in (f"episode {number}", *[f"step of {number}"] * 3)]
+
+
+def test_the_same_page_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        write_page(games.page(2, games.CURVES), WORLD, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    def failing() -> Iterator[Episode]:
+        yield games.episode(0)
+        raise RuntimeError("the engine died")
+
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    with pytest.raises(RuntimeError, match="the engine died"):
+        write_page(Page("h", ("one",), failing()), WORLD, path)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (".", "is a folder, a device or the like: name a file."),
+        ("pipe", "is a folder, a device or the like: name a file."),
+        ("nowhere/page.html", "cannot be written: No such file or directory; name a file in another folder."),
+        ("file/page.html", "cannot be written: Not a directory; name a file in another folder."),
+        ("x" * 300, "cannot be written: File name too long; name a file in another folder."),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path, name: str, sentence: str) -> None:
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError) as refused:
+        write_page(games.page(1), WORLD, tmp_path / name)
+    assert str(refused.value).endswith(sentence)
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "pipe"}
+
+
+def test_a_file_that_has_no_room_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(UsageError, match=r"page.html cannot be written: File too large"):
+            write_page(games.page(6), WORLD, tmp_path / "page.html")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_has_the_colours_of_the_pictures(tmp_path: Path) -> None:
+    write_page(games.page(1), WORLD, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    shared = {"ground": GROUND, "floor": FLOOR, "text": TEXT, "muted": MUTED, "agent": AGENT, "differs": BAD}
+    for name, colour in shared.items():
+        assert f"--{name}: rgb({' '.join(map(str, colour))});" in text
+    assert page_data(text)["colours"] == {"W": "#5ee0d6", "w": "#f6a04e"}
+
+
+def test_pages_of_a_world_without_colours_are_plain(tmp_path: Path) -> None:
+    write_page(games.page(1), replace(WORLD, colour_of=None), tmp_path / "page.html")
+    assert json.dumps(page_data((tmp_path / "page.html").read_text(encoding="utf-8"))["colours"]) == "{}"
