@@ -39,7 +39,7 @@ function scalarTable(board, differing, title) {
 }
 
 function valueCell(text, differs) {
-  return make("td", { class: differs ? "number differs" : "number" }, differs && unseen("differs: "), text);
+  return make("td", { class: differs ? "value differs" : "value" }, differs && unseen("differs: "), text);
 }
 
 /** What a side of the page is called where there are two: the first one is the reference. */

@@ -58,6 +58,7 @@ function begin() {
     pause();
     play();
   });
+  at("sides").classList.toggle("two", hasTwoSides);
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", showView);
   beginOverview();

@@ -10,15 +10,17 @@ from reading.worlds import PAIRED
 
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic, NetworkConfig
+from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import ACTIONS, MODES
-from goodharts.world import WORLDS
-from goodharts.world.board import draw_board
+from goodharts.world import GROUND_TRUTH, WORLDS
+from goodharts.world.board import colour_of, draw_board
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import Mutant, State, StateRefused, UsageError, View
 from parity.cli import main
 from parity.rewards import replay_golden
+from worldkit.render.colours import AGENT, MUTED
 
 ONLY = np.zeros(1, np.intp)
 TRUTH = MODES["ground_truth"]
@@ -103,6 +105,18 @@ def test_a_board_shows_what_is_around_the_agent() -> None:
     assert board.rows[middle][middle : middle + 3] == ("@", "o", ".")
     assert board.rows[middle + 1][middle] == "x"
     assert (board.scalars["energy"], board.scalars["key"], board.scalars["food"]) == (1.25, "0000000200000001", 1)
+
+
+def test_every_sign_of_a_board_has_the_colour_of_its_picture() -> None:
+    board = draw_board(made(0, 127, food=[(1, 0)], poison=[(0, 1)], energy=1250, key=(1, 2)))
+    assert {sign: colour_of(sign) for row in board.rows for sign in row} == {
+        "@": AGENT,
+        "o": FOOD_COLOUR,
+        "x": POISON_COLOUR,
+        ".": MUTED,
+    }
+    assert all(len(names) == len(board.rows) for names in (GROUND_TRUTH.row_names, GROUND_TRUTH.column_names))
+    assert (GROUND_TRUTH.row_names[0], GROUND_TRUTH.row_names[8], GROUND_TRUTH.row_names[-1]) == ("-8", "0", "+8")
 
 
 def test_a_report_says_what_an_index_of_the_observation_shows() -> None:

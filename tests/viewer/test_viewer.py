@@ -331,12 +331,12 @@ def test_words_have_the_colours_of_their_world(open_page: Open) -> None:
 
 
 def large_board(step: int) -> Board:
-    """As large as those that Goodharts draws."""
+    """As large as those that Goodharts draws, with long values."""
     rows = (
         tuple("@" if row == column == 8 else "ox."[(row * column + step) % 3] for column in range(17))
         for row in range(17)
     )
-    return Board(tuple(rows), {})
+    return Board(tuple(rows), {"programs": "WORD " * 30, "key": "0" * 80})
 
 
 def bare(*shown: Step) -> Content:
