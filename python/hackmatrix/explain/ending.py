@@ -1,0 +1,133 @@
+"""How a game ended, and where: read from the states around its last step by chapters C and E alone."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hackmatrix.explain.transition import Place, Transition, around, place_of
+from hackmatrix.rules import ACTIONS, ENEMIES, NUM_STAGES, SIPHON
+from parity import State
+
+WON, INVALID = "won", "invalid action"
+STEP_LIMIT, LEFT = "step limit", "left"
+"""Ends that no rule makes: whoever played cut the game off."""
+UNDONE = "UNDO"
+"""A record with hp 0 was brought back, which only a state made by hand has (P-UNDO)."""
+CROWD = 3
+"""So many attackers are counted, not listed: a list of causes should stay short enough to compare."""
+
+_WAIT = ACTIONS.index("WAIT")
+_PLURALS = dict(zip(ENEMIES, ("viruses", "daemons", "glitches", "cryptogs"), strict=True))
+_VIRUS = "virus"
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """An enemy that attacked: its type, its cell, and whether a siphon or the schedule called it (A5)."""
+
+    type: str
+    place: Place
+    from_siphon: bool
+    from_schedule: bool
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of a game.
+
+    stage: the one it ended in, 1-8; 8 of a game won. cause: the attackers in a word or two, or what else it was.
+    place: the player's cell. attackers: who took the last hp together; nobody where the player did not die.
+    """
+
+    stage: int
+    cause: str
+    place: Place
+    attackers: tuple[Attacker, ...] = ()
+
+    @property
+    def from_siphon(self) -> bool:
+        """Whether a siphon had called one of the attackers."""
+        return any(attacker.from_siphon for attacker in self.attackers)
+
+
+def ending(last: Transition, cut_off: str = LEFT) -> Ending:
+    """How the game ended with its last step (C3, C4).
+
+    cut_off: the cause of an end that the step itself does not explain, ``STEP_LIMIT`` or ``LEFT``.
+    """
+    killers = attackers(last) if last.died else ()
+    return Ending(
+        stage=min(last.after["stage"], NUM_STAGES),
+        cause=_cause(last, killers) or cut_off,
+        place=place_of(last.after["player"]),
+        attackers=killers,
+    )
+
+
+def attackers(step: Transition) -> tuple[Attacker, ...]:
+    """Who attacked the player in the enemy turn of a step (E4, E5), in row-major order.
+
+    Whoever can act and begins the turn beside the player attacks and stays. Nobody else attacks but a virus that came
+    with the first of its two moves. All attackers are told, even where fewer would have taken the hp that was left:
+    the turn runs to its end, and which of them struck last is a matter of the order drawn.
+    """
+    if not _has_enemy_turn(step):
+        return ()
+    beside = around(place_of(step.after["player"]))
+    acting = [enemy for enemy in step.before["enemies"] if _can_act(enemy, step)]
+    stood = [enemy for enemy in acting if place_of(enemy) in beside]
+    came = [
+        enemy for enemy in step.after["enemies"] if place_of(enemy) in beside and _came_at_once(enemy, acting, step)
+    ]
+    return tuple(map(_attacker, sorted([*stood, *came], key=place_of)))
+
+
+def _has_enemy_turn(step: Transition) -> bool:
+    ends_turn = step.moves or (step.valid and step.action in (SIPHON, _WAIT))  # C2
+    return ends_turn and not step.completed and not step.before["stepActive"]  # C3, E1
+
+
+def _can_act(enemy: State, step: Transition) -> bool:
+    """Neither disabled nor stunned, not even by the action itself, which stuns whom it does not remove (E4, V2)."""
+    is_hit = step.target is not None and step.target.place == place_of(enemy)
+    return not (enemy["stunned"] or enemy["disabledTurns"] or is_hit)
+
+
+def _came_at_once(enemy: State, acting: Sequence[State], step: Transition) -> bool:
+    """A virus, on a cell that nobody held as the turn began, one move from where such a virus stood (A5, E4)."""
+    place = place_of(enemy)
+    gone = {being.place for being in step.removed}
+    held = {place_of(entry) for entry in (*step.before["enemies"], *step.before["transmissions"])} - gone
+    return (
+        enemy["type"] == _VIRUS
+        and place not in held
+        and any(place_of(other) in around(place) and _traits(other) == _traits(enemy) for other in acting)
+    )
+
+
+def _traits(enemy: State) -> tuple[object, ...]:
+    """What no enemy turn changes of an enemy that can act."""
+    return enemy["type"], enemy["hp"], enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"]
+
+
+def _attacker(enemy: State) -> Attacker:
+    return Attacker(enemy["type"], place_of(enemy), enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"])
+
+
+def _cause(last: Transition, killers: Sequence[Attacker]) -> str | None:
+    if last.died:
+        return _listed(killers) if killers else UNDONE
+    if last.won:
+        return WON
+    return None if last.valid else INVALID
+
+
+def _listed(killers: Sequence[Attacker]) -> str:
+    if len(killers) >= CROWD:
+        return f"{len(killers)} enemies"
+    counts = Counter(killer.type for killer in killers)
+    return " and ".join(_counted(kind, counts[kind]) for kind in ENEMIES if counts[kind])
+
+
+def _counted(kind: str, count: int) -> str:
+    return kind if count == 1 else f"{count} {_PLURALS[kind]}"
