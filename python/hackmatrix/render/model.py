@@ -6,6 +6,7 @@ Text, pictures, explanations and the reports of the parity harness all draw from
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from hackmatrix.rules import ACTIONS, NUM_CELLS, SIZE, WON_STAGE
@@ -148,6 +149,10 @@ def board_model(state: Mapping[str, Any]) -> BoardModel:
     )
 
 
+_cell = lru_cache(maxsize=2**16)(Cell)
+"""Cells are values, and most of them stay as they are from step to step: making them anew is what would take long."""
+
+
 def _cells(state: Mapping[str, Any]) -> tuple[Cell, ...]:
     player, show = state["player"], state["showActivated"]
     cells: list[dict[str, Any]] = [{} for _ in range(NUM_CELLS)]
@@ -174,7 +179,7 @@ def _cells(state: Mapping[str, Any]) -> tuple[Cell, ...]:
         put(place, siphoned=True)
     for place in state["siphonCenters"]:
         put(place, siphon_center=True)
-    return tuple(Cell(*divmod(index, SIZE), **what) for index, what in enumerate(cells))
+    return tuple(_cell(*divmod(index, SIZE), **what) for index, what in enumerate(cells))
 
 
 def _enemy(entry: Mapping[str, Any], seen: bool) -> Enemy:

@@ -1,5 +1,7 @@
 """The words for what is on a board: the same in a terminal, in explanations and in the parity reports."""
 
+from functools import lru_cache
+
 from hackmatrix.render.model import Block, Cell, Enemy, Transmission
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
@@ -34,6 +36,7 @@ def amount_words(cell: Cell) -> list[str]:
     return [f"{sign}{amount}" for sign, amount in (("$", cell.credits), ("e", cell.energy)) if amount]
 
 
+@lru_cache(maxsize=2**16)  # from step to step most cells stay as they are
 def cell_text(cell: Cell) -> str:
     """All that is in a cell, seen by the player or not, from who stands there to what lies there.
 

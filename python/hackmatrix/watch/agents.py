@@ -1,6 +1,6 @@
 """Who is watched: trained parameters, a checkpoint or a model of MaskablePPO, as a function of what is seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,15 +55,28 @@ def latest_agent(folder: Path, **sizes: Any) -> tuple[Path, Agent, list[ParityEr
 
     Raises UsageError where there is none.
     """
+    found = first_good_agent(trained_files(folder), **sizes)
+    if found is None:
+        raise UsageError(
+            f"There is no params_*.npz or checkpoint_*.pkl in {folder}: name a file, or train an agent first."
+        )
+    return found
+
+
+def first_good_agent(paths: Iterable[Path], **how: Any) -> tuple[Path, Agent, list[ParityError]] | None:  # noqa: ANN401 - as load_agent has them
+    """The first of these files that holds an agent, the agent, and what was wrong with the files before it.
+
+    None where there are no files; raises the ParityError of the first one where all are bad.
+    """
     faults: list[ParityError] = []
-    for path in trained_files(folder):
+    for path in paths:
         try:
-            return path, load_agent(path, **sizes), faults
+            return path, load_agent(path, **how), faults
         except ParityError as fault:
             faults.append(fault)
     if faults:
         raise faults[0]
-    raise UsageError(f"There is no params_*.npz or checkpoint_*.pkl in {folder}: name a file, or train an agent first.")
+    return None
 
 
 def _check_fits(path: Path, network: PlainNetwork) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,8 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.rules import COMPONENTS, NUM_STAGES
 from hackmatrix.watch.agents import Agent
-from parity.engine import consecutive_seeds
+from parity import State
+from parity.engine import Array, Slots, consecutive_seeds
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation import choice
 from worldkit.evaluation.play import ending_of
@@ -29,26 +31,41 @@ class Decision:
 class Moment:
     """A game as it stands, and the step that led there.
 
-    seed: of the game. step: how many there were so far. board: as it is now.
+    seed: of the game. step: how many there were so far. state: as it is now, complete.
     decision: what was decided before this step; None at the start.
-    reward: (15,) what the step earned, component by component. earned: (15,) the same of the episode so far.
+    components: (15,) what the step earned, in thousandths. earned: (15,) rewards of the episode so far.
     ending: how the game ended, in the words of `evaluate`; None while it goes on.
     """
 
     seed: int
     step: int
-    board: BoardModel
+    state: State
     decision: Decision | None
-    reward: NDArray[np.float64]
+    components: Array
     earned: NDArray[np.float64]
     ending: str | None = None
+
+    @cached_property
+    def board(self) -> BoardModel:
+        """The state as it is shown."""
+        return board_model(self.state)
+
+    @property
+    def reward(self) -> NDArray[np.float64]:
+        """(15,) what the step earned, component by component, in rewards."""
+        return EVALUATION.env.in_rewards(self.components)
+
+    @property
+    def outcome(self) -> str:
+        """What came of the game so far, in a few words."""
+        stage = min(self.state["stage"], NUM_STAGES)
+        end = f"{self.ending or 'left'} in stage {stage} after {self.step} step{'s' * (self.step != 1)}"
+        return f"{end}, return {self.earned.sum():.3f}"
 
     @property
     def verdict(self) -> str:
         """The game so far in one line."""
-        stage = min(self.board.stage, NUM_STAGES)
-        end = f"{self.ending or 'left'} in stage {stage} after {self.step} step{'s' * (self.step != 1)}"
-        return f"game {self.seed}: {end}, return {self.earned.sum():.3f}"
+        return f"game {self.seed}: {self.outcome}"
 
 
 @dataclass(frozen=True)
@@ -66,7 +83,27 @@ def games(episodes: Episodes, watched: Watched, first_seed: int, count: int) -> 
     A game that is not played to its end is left when the next one is asked for.
     """
     for seed in consecutive_seeds(first_seed, count):
-        yield _game(episodes, watched, seed)
+        yield moments(episodes, watched, int(seed), 1)
+
+
+def moments(episodes: Episodes, watched: Watched, first_seed: int, count: int) -> Iterator[Moment]:
+    """Every moment of the same games, as many side by side as ``episodes`` has.
+
+    They begin in the order of their seeds; the moments of one game come in order, those of others in between.
+    """
+    seeds = consecutive_seeds(first_seed, count)
+    playing = np.arange(min(episodes.num_games, count))
+    begun = len(playing)
+    yield from _begin(episodes, playing, seeds[:begun])
+    while len(playing):
+        played = _step(episodes, watched, playing)
+        yield from played
+        free = playing[[moment.ending is not None for moment in played]]
+        fresh, idle = np.split(free, [min(len(free), count - begun)])
+        playing = np.setdiff1d(playing, idle)
+        if len(fresh):
+            yield from _begin(episodes, fresh, seeds[begun : begun + len(fresh)])
+            begun += len(fresh)
 
 
 def recorded(moments: Iterator[Moment], record: Callable[[Moment], None]) -> Iterator[Moment]:
@@ -76,38 +113,51 @@ def recorded(moments: Iterator[Moment], record: Callable[[Moment], None]) -> Ite
         yield moment
 
 
-def _game(episodes: Episodes, watched: Watched, seed: np.uint64) -> Iterator[Moment]:
-    in_rewards = EVALUATION.env.in_rewards
-    only = np.zeros(1, np.intp)
-    nothing = np.zeros(len(COMPONENTS))
-    episodes.start(only, np.array([seed]))
-    yield Moment(int(seed), 0, _board(episodes), None, nothing, nothing)
-    ended = False
-    while not ended:
-        decision = _decision(episodes, watched)
-        episodes.begin_step(np.array([decision.action], np.int32))
-        step = episodes.finish_step()
-        ended = bool(step.terminated[0] | step.truncated[0])
-        yield Moment(
-            seed=int(seed),
-            step=int(episodes.statistics.steps[0]),
-            board=_board(episodes),
-            decision=decision,
-            reward=in_rewards(step.components[0]),
-            earned=in_rewards(episodes.statistics.of(only).components[0]),
-            ending=ending_of(EVALUATION, step, 0) if ended else None,
+def _begin(episodes: Episodes, slots: Slots, seeds: NDArray[np.uint64]) -> list[Moment]:
+    """The games of seeds (k,) at their start, in slots (k,)."""
+    episodes.start(slots, seeds)
+    nothing = np.zeros(len(COMPONENTS), np.int32)
+    return [
+        Moment(seed, 0, state, None, nothing, EVALUATION.env.in_rewards(nothing))
+        for seed, state in zip(seeds.tolist(), episodes.get_states(slots), strict=True)
+    ]
+
+
+def _step(episodes: Episodes, watched: Watched, slots: Slots) -> list[Moment]:
+    """The games in slots (k,) after one more step."""
+    decisions = _decisions(episodes, watched, slots)
+    actions = np.zeros(episodes.num_games, np.int32)
+    actions[slots] = [decision.action for decision in decisions]
+    episodes.begin_step(actions)
+    step = episodes.finish_step()
+    is_over = step.terminated | step.truncated
+    counts = episodes.statistics.of(slots)
+    earned, steps = EVALUATION.env.in_rewards(counts.components), counts.steps.tolist()
+    return [
+        Moment(
+            seed=int(episodes.seeds[slot]),
+            step=steps[row],
+            state=state,
+            decision=decisions[row],
+            components=step.components[slot],
+            earned=earned[row],
+            ending=ending_of(EVALUATION, step, slot) if is_over[slot] else None,
         )
+        for row, (slot, state) in enumerate(zip(slots.tolist(), episodes.get_states(slots), strict=True))
+    ]
 
 
-def _board(episodes: Episodes) -> BoardModel:
-    return board_model(episodes.get_states()[0])
-
-
-def _decision(episodes: Episodes, watched: Watched) -> Decision:
-    logits, values = watched.agent(episodes.observation)
-    mask = episodes.mask
+def _decisions(episodes: Episodes, watched: Watched, slots: Slots) -> list[Decision]:
+    """What the agent does in the games in slots (k,)."""
+    logits, values = watched.agent(episodes.observation[slots])
+    mask = episodes.mask[slots]
     if watched.deterministic:
         actions = choice.likeliest(logits, mask)
     else:
-        actions = choice.drawn(logits, mask, episodes.seeds, episodes.statistics.steps, watched.player_seed)
-    return Decision(int(actions[0]), choice.probabilities(logits, mask)[0], float(values[0]))
+        seeds, steps = episodes.seeds[slots], episodes.statistics.steps[slots]
+        actions = choice.drawn(logits, mask, seeds, steps, watched.player_seed)
+    probabilities = choice.probabilities(logits, mask)
+    return [
+        Decision(action, probabilities[row], value)
+        for row, (action, value) in enumerate(zip(actions.tolist(), values.tolist(), strict=True))
+    ]
