@@ -18,14 +18,13 @@ from rich.text import Text
 from parity.boards import value_text
 from parity.console import open_console
 from parity.coverage import Coverage, coverage_of, require_marks
-from parity.errors import StateRefused, UsageError
-from parity.finding import Finding, investigate, open_alone, replay_command, rules_in_play
+from parity.errors import UsageError
+from parity.finding import Finding, investigate, replay_command, replayed
 from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
 from parity.registry import engine_name, load_named_in, load_world, world_spec
-from parity.replay import moments
-from parity.report import Report, counted, print_report, write_report
+from parity.report import counted, print_report, write_report
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
@@ -53,20 +52,14 @@ def replay(options: Namespace) -> int:
     for name in engines:
         engine_name(world, name)
     _check_actions(world, trace, options.trace)
-    with open_alone(world, engines, trace.case, options.timeout) as pair:
-        try:
-            recorded = moments(pair, trace.case)
-        except StateRefused as error:
-            raise UsageError(f"the start state in {options.trace} is refused: {error}") from error
-    shown = trace.__class__(
-        trace.world, engines, trace.case, recorded[-1].differences, rules_in_play(world, recorded[-1]), trace.found
-    )
-    report = Report(world, shown, tuple(recorded), replay_command(options.trace, options.world))
+    command = replay_command(options.trace, options.world)
+    report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
+    shown = report.trace
     if options.html:
         write_report(report, options.html)
     answer = {
         "identical": not shown.differences,
-        "actions": len(recorded) - 1,
+        "actions": len(report.moments) - 1,
         "rules": list(shown.rules),
         "differences": [asdict(difference) for difference in shown.differences],
     }

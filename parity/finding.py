@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from parity.errors import StateRefused, UsageError
 from parity.lockstep import Divergence
 from parity.pair import Pair
 from parity.registry import is_module
@@ -50,6 +51,24 @@ def rules_in_play(world: World, moment: Moment) -> tuple[str, ...]:
         return ()
     fired = moment.marks[0].keys() | moment.marks[1].keys()
     return tuple(dict.fromkeys(rule for mark, rule in world.marks.items() if mark in fired))
+
+
+def replayed(
+    world: World, trace: Trace, path: Path, engines: tuple[str, str], *, timeout: float, command: str
+) -> Report:
+    """The trace that is in ``path``, replayed on two engines up to where they first differ.
+
+    ``command`` is what replays it again. Raises UsageError where an engine refuses its start, EngineError where one
+    cannot be opened, or fails.
+    """
+    with open_alone(world, engines, trace.case, timeout) as pair:
+        try:
+            recorded = moments(pair, trace.case)
+        except StateRefused as error:
+            raise UsageError(f"the start state in {path} is refused: {error}") from error
+    last = recorded[-1]
+    found = Trace(trace.world, engines, trace.case, last.differences, rules_in_play(world, last), trace.found)
+    return Report(world, found, tuple(recorded), command)
 
 
 def investigate(

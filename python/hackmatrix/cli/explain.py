@@ -7,17 +7,16 @@ from pathlib import Path
 
 from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
+from hackmatrix.explain.traces import read_own_trace
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
 from parity.arguments import SEED, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError, UsageError
-from parity.reading import shown
-from parity.trace import RESTART, Action, Case, read_trace
+from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from worldkit.jaxkit.xla import keep_compiled_programs
 
-_OUR_WORLD = (WORLD.name, "hackmatrix.world:WORLD")
 _STEP = Whole(0, 2**31 - 1)
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
 
@@ -34,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _check(parser, args)
     keep_compiled_programs("hackmatrix")
     try:
-        case = _traced(args.trace) if args.trace else Case(args.actions, seed=args.seed)
+        case = read_own_trace(args.trace).case if args.trace else Case(args.actions, seed=args.seed)
         played = _play(_cut(case, args), args)
     except ParityError as error:
         raise UsageError(str(error)) from error
@@ -75,17 +74,6 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     if not args.trace and (args.seed is None or args.actions is None):
         parser.error("nothing to play; give either TRACE or --seed and --actions")
     check_output(parser, args.json)
-
-
-def _traced(path: Path) -> Case:
-    """The case of a trace file; raises UsageError when it is not one of this game."""
-    trace = read_trace(path)
-    if trace.world not in _OUR_WORLD:
-        raise UsageError(f"{path} is a trace of world {shown(trace.world)}: give one of world '{WORLD.name}'.")
-    for action in trace.case.actions:
-        if isinstance(action, int) and action >= len(ACTIONS):
-            raise UsageError(f"{path} holds action {action}: actions are 0 ... {len(ACTIONS) - 1}.")
-    return trace.case
 
 
 def _cut(case: Case, args: argparse.Namespace) -> Case:
