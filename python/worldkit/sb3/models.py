@@ -20,6 +20,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
+from parity.arguments import ALL_STEPS
 from parity.errors import UsageError
 from parity.reading import GIB, Unreadable, is_count, is_number, is_object, json_of, read_bytes, read_zip, shown
 from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
@@ -121,6 +122,16 @@ def load_model(
         raise UsageError(f"There is no model {path}: name a .zip file that training wrote.") from None
     except (Unreadable, _Wrong, SpaceError) as fault:
         raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
+
+
+def timesteps_of(path: Path) -> int:
+    """How many steps a model has had, as its file tells; -1 where it does not."""
+    try:
+        told = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
+    except (OSError, KeyError, Unreadable):
+        return -1
+    steps = told.get("num_timesteps") if is_object(told) else None
+    return steps if is_count(steps, ALL_STEPS.most + 1) else -1
 
 
 def _trusted(content: bytes, env: VecEnv | None, device: str) -> MaskablePPO:
