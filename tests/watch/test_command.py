@@ -240,7 +240,7 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], params: P
     assert "give one agent to watch" in refused([one, "--latest"], capsys)
     assert "There is no params_*.npz or checkpoint_*.pkl in" in refused(["--latest", str(tmp_path)], capsys)
     assert "There is no display to open a window on" in refused([one, "--render", "human"], capsys)
-    assert "--record writes .mp4 or .gif, not 'film.html'" in refused([one, "--record", "film.html"], capsys)
+    assert "--record writes .mp4, .gif or .html, not 'film.avi'" in refused([one, "--record", "film.avi"], capsys)
     assert "cannot write" in refused([one, "--record", "/no/such/folder/film.mp4"], capsys)
     assert "not allowed with argument" in refused([one, "--deterministic", "--stochastic"], capsys)
     assert "--speed" in refused([one, "--speed", "0"], capsys)

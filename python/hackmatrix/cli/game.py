@@ -41,6 +41,12 @@ def _watch(argv: list[str], command: str = "watch") -> int:
     return main(argv, command=command)
 
 
+def _view(argv: list[str]) -> int:
+    from hackmatrix.cli.view import main
+
+    return main(argv)
+
+
 def _explain(argv: list[str]) -> int:
     from hackmatrix.cli.explain import main
 
@@ -74,6 +80,7 @@ GAME = Game(
     commands={
         "watch": Command("watch a trained agent play", _watch),
         "watch-sb3": Command("the same, as it is called for MaskablePPO", partial(_watch, command="watch-sb3")),
+        "view": Command("write a page of an agent's games, of a trace or of a run", _view),
         "explain": Command("play a game and say where each of its rewards comes from", _explain),
         "doctor": Command("say what is installed here, what works, and what to do about the rest", _doctor),
     },

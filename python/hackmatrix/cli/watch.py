@@ -13,29 +13,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hackmatrix.cli.players import (
+    AGENTS,
+    add_agent_flags,
+    add_game_flags,
+    announce,
+    caption_of,
+    load,
+    reading,
+    say_passed_over,
+    watched_of,
+)
 from hackmatrix.watch.controls import FASTEST, SLOWEST
 from hackmatrix.world import ENGINES, WORLD
-from parity.arguments import SEED, STEPS, Parser, Real, Whole
+from parity.arguments import Parser, Real
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE
-from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
-from worldkit.cli.train_sb3 import require_sb3
-from worldkit.jaxkit.xla import keep_compiled_programs
 from worldkit.render.display import has_display
 from worldkit.render.film import FILMS
 
 if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
-    from hackmatrix.watch.play import Moment
+    from hackmatrix.watch.play import Moment, Watched
     from worldkit.envs.episodes import Episodes
     from worldkit.runs.stop import StopRequest
 
     Games = Iterator[Iterator[Moment]]
 
 WINDOW, TEXT = "human", "ansi"
+PAGE = ".html"
+RECORDS = (*FILMS, PAGE)
 _CHECKPOINTS = Path("checkpoints")
-_SIZE = Whole(1, 2**20)
 
 
 def main(argv: Sequence[str] | None = None, *, command: str = "watch") -> int:
@@ -51,19 +60,17 @@ def main(argv: Sequence[str] | None = None, *, command: str = "watch") -> int:
     _check(parser, args)
     path, agent = _agent(args)
     # Imported only now: a mistaken command line should not have to wait.
-    from hackmatrix.watch.play import Watched, games, recorded
+    from hackmatrix.watch.play import games, recorded
     from worldkit.envs.episodes import Episodes
     from worldkit.runs.stop import StopRequest
 
-    caption = f"{path.name}, {'drawn' if args.stochastic else 'likeliest'} actions, {args.engine}"
+    caption = f"{caption_of(path, args)}, {args.engine}"
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
-    if args.engine == "jax":
-        keep_compiled_programs("hackmatrix")
-        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
-    watched = Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed)
+    announce(args.engine)
+    watched = watched_of(agent, args)
     with StopRequest() as stop, closing(Episodes(WORLD, 1, args.engine, max_episode_steps=args.max_steps)) as episodes:
         _warm_up(episodes)
-        with _film(args, caption) as record:
+        with _recording(args, caption, watched) as record:
             played = games(episodes, watched, args.seed, args.episodes)
             show(args, played if record is None else (recorded(game, record) for game in played), caption, stop)
     if args.record:
@@ -110,23 +117,25 @@ def _as_text(args: argparse.Namespace, played: Games, caption: str, stop: StopRe
 
 def _agent(args: argparse.Namespace) -> tuple[Path, Agent]:
     """The agent's file and the agent; what was passed over on the way is said on standard error."""
-    if args.agent and args.agent.suffix == ".zip":
-        require_sb3("hackmatrix[sb3]")
-    from hackmatrix.watch.agents import latest_agent, load_agent
-
     if args.agent:
-        return args.agent, load_agent(
-            args.agent, hidden_dim=args.hidden_dim, num_layers=args.num_layers, trust=args.trust
-        )
-    path, agent, faults = latest_agent(args.latest, hidden_dim=args.hidden_dim, num_layers=args.num_layers)
-    for fault in faults:
-        print(f"Passed over: {fault}", file=sys.stderr)
+        return args.agent, load(args.agent, args)
+    from hackmatrix.watch.agents import latest_agent
+
+    path, agent, faults = latest_agent(args.latest, **reading(args))
+    say_passed_over(faults)
     return path, agent
 
 
-def _film(args: argparse.Namespace, caption: str) -> AbstractContextManager[Callable[[Moment], None] | None]:
+def _recording(
+    args: argparse.Namespace, caption: str, watched: Watched
+) -> AbstractContextManager[Callable[[Moment], None] | None]:
+    """What keeps the moments that are shown: a film, a page, or nothing."""
     if not args.record:
         return nullcontext()
+    if args.record.suffix == PAGE:
+        from hackmatrix.view.record import page_of_moments
+
+        return page_of_moments(args.record, caption, watched, args.engine)
     from hackmatrix.watch.record import film_of_moments
 
     return film_of_moments(args.record, caption, args.speed)
@@ -149,8 +158,8 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     if len(given) != 1:
         parser.error("give one agent to watch: a file (FILE or --model), or --latest")
     args.agent = args.agent or args.model
-    if args.record and args.record.suffix not in FILMS:
-        parser.error(f"--record writes {' or '.join(FILMS)}, not {args.record.name!r}")
+    if args.record and args.record.suffix not in RECORDS:
+        parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
     check_output(parser, args.record and str(args.record))
     if args.render is None:
         args.render = WINDOW if has_display() and find_spec("pygame") else TEXT
@@ -165,9 +174,7 @@ def _parser(command: str) -> Parser:
         allow_abbrev=False,
     )
     agent = parser.add_argument_group("agent")
-    agent.add_argument(
-        "agent", nargs="?", type=Path, metavar="FILE", help="params_*.npz, checkpoint_*.pkl or a MaskablePPO .zip"
-    )
+    agent.add_argument("agent", nargs="?", type=Path, metavar="FILE", help=AGENTS)
     agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
     agent.add_argument(
         "--latest",
@@ -177,22 +184,10 @@ def _parser(command: str) -> Parser:
         metavar="DIR",
         help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
     )
-    agent.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
-    agent.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
-    agent.add_argument(
-        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
-    )
-    how = agent.add_mutually_exclusive_group()
-    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
-    how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
-    agent.add_argument(
-        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
-    )
+    add_agent_flags(agent)
     game = parser.add_argument_group("games")
-    game.add_argument("--episodes", type=STEPS, default=1, metavar="N", help="how many games (default 1)")
-    game.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    add_game_flags(game, episodes=1)
     game.add_argument("--engine", choices=ENGINES, default="swift", help="(default swift)")
-    game.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
     shown = parser.add_argument_group("screen")
     shown.add_argument(
         "--render",
@@ -206,7 +201,7 @@ def _parser(command: str) -> Parser:
         metavar="N",
         help="actions a second (default 4)",
     )
-    shown.add_argument("--record", type=Path, metavar="FILE", help="also write a film: .mp4 or .gif")
+    shown.add_argument("--record", type=Path, metavar="FILE", help="also write a film, .mp4 or .gif, or a page, .html")
     return parser
 
 

@@ -1,0 +1,88 @@
+"""The flags of whoever lets an agent play: which agent it is, how it chooses, and which games it plays."""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parity.arguments import SEED, STEPS, Whole
+from parity.errors import ParityError
+from worldkit.cli.evaluate import PLAYER_SEED
+from worldkit.cli.train_sb3 import require_sb3
+from worldkit.jaxkit.xla import keep_compiled_programs
+
+if TYPE_CHECKING:
+    from hackmatrix.watch.agents import Agent
+    from hackmatrix.watch.play import Watched
+
+AGENTS = "params_*.npz, checkpoint_*.pkl or a MaskablePPO .zip"
+_SIZE = Whole(1, 2**20)
+
+
+def add_agent_flags(group: argparse._ArgumentGroup) -> None:
+    """How an agent's file is read, and how the agent chooses."""
+    group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
+    group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
+    group.add_argument(
+        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
+    )
+    how = group.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
+    how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
+    group.add_argument(
+        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
+    )
+
+
+def add_game_flags(group: argparse._ArgumentGroup, episodes: int) -> None:
+    """Which games are played; ``episodes`` of them unless the person says how many."""
+    group.add_argument(
+        "--episodes", type=STEPS, default=episodes, metavar="N", help=f"how many games (default {episodes})"
+    )
+    group.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
+
+
+def load(path: Path, args: argparse.Namespace) -> "Agent":
+    """The agent in a file, read as the flags say; raises ParityError where there is none that can be used."""
+    require_for([path])
+    from hackmatrix.watch.agents import load_agent
+
+    return load_agent(path, **reading(args))
+
+
+def require_for(agents: Iterable[Path]) -> None:
+    """Raises UsageError where one of these files needs Stable-Baselines3, which is not installed."""
+    if any(path.suffix == ".zip" for path in agents):
+        require_sb3("hackmatrix[sb3]")
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What the flags say of an agent's file, as ``load_agent`` takes it."""
+    return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
+
+
+def say_passed_over(faults: Iterable[ParityError]) -> None:
+    """Say on standard error which agents' files could not be used on the way to the one that is."""
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
+
+
+def watched_of(agent: "Agent", args: argparse.Namespace) -> "Watched":
+    """The agent as the flags want it to choose."""
+    from hackmatrix.watch.play import Watched
+
+    return Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed)
+
+
+def announce(engine: str) -> None:
+    """Say on standard error what takes so long where the engine is to be compiled first."""
+    if engine == "jax":
+        keep_compiled_programs("hackmatrix")
+        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
+
+
+def caption_of(path: Path, args: argparse.Namespace) -> str:
+    """Who plays, and how, in a few words."""
+    return f"{path.name}, {'drawn' if args.stochastic else 'likeliest'} actions"

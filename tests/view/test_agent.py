@@ -1,0 +1,103 @@
+"""The games on a page are those that `watch` shows and `evaluate` plays, all of them, in the order of their seeds."""
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.explain.ending import STEP_LIMIT
+from hackmatrix.rules import COMPONENT_UNIT, SIZE
+from hackmatrix.view import agent
+from hackmatrix.view.agent import Games, agent_page
+from hackmatrix.view.episodes import episodes
+from hackmatrix.watch.agents import load_agent
+from hackmatrix.watch.play import Moment, Watched, games, moments
+from hackmatrix.world import WORLD
+from parity.viewer.page import Episode
+from worldkit.envs.episodes import Episodes
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import player_of
+
+FIRST, COUNT, MOST_STEPS = 40, 7, 25
+
+
+def told(moment: Moment) -> tuple[object, ...]:
+    """What two ways to play must agree on."""
+    action = None if moment.decision is None else moment.decision.action
+    return moment.step, action, moment.state, moment.components.tolist(), moment.earned.tolist(), moment.ending
+
+
+def shown(watched: Watched, side_by_side: int) -> list[Episode]:
+    with contextlib.closing(Episodes(WORLD, side_by_side, "swift", max_episode_steps=MOST_STEPS)) as opened:
+        return list(episodes(moments(opened, watched, FIRST, COUNT)))
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_games_side_by_side_are_those_that_are_watched_one_by_one(
+    swift_built: None, params: Path, deterministic: bool
+) -> None:
+    watched = Watched(load_agent(params), deterministic=deterministic, player_seed=5)
+    with contextlib.closing(Episodes(WORLD, 1, "swift", max_episode_steps=MOST_STEPS)) as opened:
+        alone = {game[0].seed: list(map(told, game)) for game in map(list, games(opened, watched, FIRST, COUNT))}
+    together: dict[int, list[tuple[object, ...]]] = {}
+    with contextlib.closing(Episodes(WORLD, 3, "swift", max_episode_steps=MOST_STEPS)) as opened:
+        for moment in moments(opened, watched, FIRST, COUNT):
+            together.setdefault(moment.seed, []).append(told(moment))
+    assert list(together) == list(range(FIRST, FIRST + COUNT)), "they begin in the order of their seeds"
+    assert together == alone
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_episodes_on_a_page_are_those_that_evaluate_plays(swift_built: None, params: Path, deterministic: bool) -> None:
+    player = player_of(EVALUATION, str(params), deterministic=deterministic, seed=5)
+    expected = play_episodes(EVALUATION, player, FIRST, COUNT, num_envs=8, engine="swift", max_steps=MOST_STEPS)
+    found = shown(Watched(load_agent(params), deterministic=deterministic, player_seed=5), 4)
+    for episode, evaluated in zip(found, expected, strict=True):
+        steps = list(episode.steps)
+        assert episode.name == f"seed {evaluated.seed}"
+        assert len(steps) - 1 == evaluated.stats["steps"]
+        assert episode.verdict.startswith(f"{evaluated.ending} in stage {evaluated.stats['highest_stage']} after ")
+        paid = [step.components[0] for step in steps if step.components]
+        for name, column in zip(WORLD.components, zip(*paid, strict=True), strict=True):
+            assert sum(column) * COMPONENT_UNIT == pytest.approx(evaluated.stats["reward_breakdown"][name])
+
+
+def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: None, params: Path) -> None:
+    watched = Watched(load_agent(params), deterministic=False)
+    with contextlib.closing(Episodes(WORLD, 2, "swift", max_episode_steps=MOST_STEPS)) as opened:
+        seen = [moment for moment in moments(opened, watched, 3, 2) if moment.seed == 3]
+    (episode,) = episodes(seen)
+    steps = list(episode.steps)
+    assert (steps[0].action, steps[0].components, steps[0].decision) == ("start", None, None)
+    for moment, step in zip(seen[1:], steps[1:], strict=True):
+        assert step.boards == (WORLD.draw(moment.state),)
+        assert step.components == (tuple(moment.components.tolist()),)
+        assert step.decision is not None
+        assert moment.decision is not None
+        assert step.decision.value == moment.decision.value
+        assert sum(step.decision.probabilities.values()) == pytest.approx(1)
+        assert step.decision.probabilities[step.action] == moment.decision.probabilities[moment.decision.action]
+
+
+def test_every_episode_tells_its_end_where_the_player_stands(swift_built: None, params: Path) -> None:
+    for episode in shown(Watched(load_agent(params), deterministic=False), 4):
+        *_, last = episode.steps
+        (board,) = last.boards
+        assert episode.end is not None
+        assert "@" in board.rows[episode.end.row][episode.end.column].split()
+        assert episode.end.level == f"stage {board.scalars['stage']}"
+        is_cut_off = len(list(episode.steps)) == MOST_STEPS + 1 and board.scalars["hp"] != 0
+        assert (episode.end.cause == STEP_LIMIT) == is_cut_off
+        assert 0 <= episode.end.row < SIZE
+
+
+def test_a_page_asks_for_its_games_only_when_they_are_taken(
+    swift_built: None, params: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent, "SIDE_BY_SIDE", 2)
+    page = agent_page("params", Watched(load_agent(params)), Games(2**64 - 1, 3, "swift", 5), "a command")
+    assert page.headline == "params: games 18446744073709551615 to 1"
+    taken = iter(page.episodes)
+    assert next(taken).name == f"seed {2**64 - 1}"
+    assert [episode.name for episode in taken] == ["seed 0", "seed 1"]
