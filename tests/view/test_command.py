@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from hackmatrix.cli.main import main
-from parity.viewer import write
 from tests.parity.written_page import episode_data, page_data
 
 
@@ -68,20 +67,6 @@ def test_a_missing_engine_is_one_sentence_and_leaves_the_older_page(
     page = tmp_path / "page.html"
     page.write_text("an older one")
     assert "./swift-build" in refused([str(params), "--output", str(page)], capsys)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "an older one")]
-
-
-def test_a_disk_that_is_full_in_the_middle_leaves_the_older_page(
-    swift_built: None, params: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def full(value: object) -> str:
-        raise OSError(28, "No space left on device")
-
-    page = tmp_path / "page.html"
-    page.write_text("an older one")
-    monkeypatch.setattr(write, "packed", full)
-    with pytest.raises(OSError, match="No space left"):
-        main(["view", str(params), "--output", str(page), "--episodes", "1", "--max-steps", "1"])
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "an older one")]
 
 

@@ -131,7 +131,7 @@ def timesteps_of(path: Path) -> int:
     except (OSError, KeyError, Unreadable):
         return -1
     steps = told.get("num_timesteps") if is_object(told) else None
-    return steps if is_count(steps, ALL_STEPS.most + 1) else -1
+    return int(steps) if steps is not None and is_count(steps, ALL_STEPS.most + 1) else -1
 
 
 def _trusted(content: bytes, env: VecEnv | None, device: str) -> MaskablePPO:
