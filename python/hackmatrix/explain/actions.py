@@ -1,0 +1,175 @@
+"""Why an action is not valid now: chapter M and the column "applicable when" of table P, read from a state alone.
+
+The costs stand here as the rulebook states them, because this is a witness of its own beside both engines.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hackmatrix.explain.transition import Place, place_of, places
+from hackmatrix.rules import (
+    ACTIONS,
+    DIRECTIONS,
+    MAX_ATTACK,
+    MAX_HP,
+    MOVES,
+    NUM_STAGES,
+    PROGRAMS,
+    SIPHON,
+    SIZE,
+    WON_STAGE,
+)
+from parity import State
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What keeps an action from being valid.
+
+    reason: in words; rules: the ids that say so; brief: the reason in at most 11 characters, for a narrow column.
+    """
+
+    reason: str
+    rules: str
+    brief: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.rules})"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A row of table P: what it costs, when it is applicable, and what is said where it is not."""
+
+    credits: int
+    energy: int
+    is_applicable: Callable[[State], bool]
+    missing: str
+    brief: str
+
+    @property
+    def cost(self) -> str:
+        """The cost in the signs of the board: ``$2 e1``."""
+        return _amounts(self.credits, self.energy)
+
+
+def why_not(state: State, action: int) -> str | None:
+    """Why the action is not valid in this state, with the rules' ids (M1-M3, C4); None where it is valid.
+
+    Args:
+        state: a complete state, S of the protocol.
+        action: 0 … 27; IndexError outside.
+    """
+    found = obstacle(state, action)
+    return None if found is None else str(found)
+
+
+def obstacle(state: State, action: int) -> Obstacle | None:
+    """The same with its parts apart; of several obstacles the first in the order of the rules' text."""
+    name = ACTIONS[action]
+    if state["player"]["hp"] == 0 or state["stage"] == WON_STAGE:
+        return Obstacle("the game is over", "C4", "game over")
+    if action < len(MOVES):
+        return _to_move(state, action)
+    if action == SIPHON:
+        held = state["player"]["dataSiphons"] > 0
+        return None if held else Obstacle("no data siphon is held", "M2", "none held")
+    return _to_run(state, action, PROGRAM_TABLE[name])
+
+
+def _to_move(state: State, direction: int) -> Obstacle | None:
+    (row, col), (up, right) = place_of(state["player"]), DIRECTIONS[direction]
+    there = row + up, col + right
+    if not all(0 <= at < SIZE for at in there):
+        return Obstacle("the board ends there", "M1", "edge")
+    if there in places(state["blocks"]) - places(state["enemies"]):
+        return Obstacle("a block stands there", "M1", "block")
+    return None
+
+
+def _to_run(state: State, action: int, program: Program) -> Obstacle | None:
+    if action not in state["ownedPrograms"]:
+        return Obstacle("not owned", "M3", "not owned")
+    short = [max(0, cost - state["player"][name]) for name, cost in _costs(program)]
+    if any(short):
+        named = (f"{count} {name}" for count, (name, _) in zip(short, _costs(program), strict=True) if count)
+        return Obstacle(f"{' and '.join(named)} short", "M3", f"lacks {_amounts(*short)}")
+    if not program.is_applicable(state):
+        return Obstacle(program.missing, f"M3, P-{ACTIONS[action]}", program.brief)
+    return None
+
+
+def _costs(program: Program) -> tuple[tuple[str, int], tuple[str, int]]:
+    return ("credits", program.credits), ("energy", program.energy)
+
+
+def _amounts(credits: int, energy: int) -> str:
+    return " ".join(f"{sign}{amount}" for sign, amount in (("$", credits), ("e", energy)) if amount)
+
+
+def _always(_: State) -> bool:
+    return True
+
+
+def _has_enemy(state: State) -> bool:
+    return bool(state["enemies"])
+
+
+def _has_type(enemy_type: str) -> Callable[[State], bool]:
+    return lambda state: any(enemy["type"] == enemy_type for enemy in state["enemies"])
+
+
+def _has_target(state: State) -> bool:
+    return bool(state["enemies"] or state["transmissions"])
+
+
+def _has_neighbour(state: State) -> bool:
+    player = place_of(state["player"])
+    things: Iterable[Place] = places((*state["blocks"], *state["enemies"], *state["transmissions"]))
+    return any(place != player and max(abs(a - b) for a, b in zip(place, player, strict=True)) == 1 for place in things)
+
+
+def _has_enemy_on_block(state: State) -> bool:
+    return bool(places(state["enemies"]) & places(state["blocks"]))
+
+
+def _has_enemy_in_line(axis: str) -> Callable[[State], bool]:
+    return lambda state: any(enemy[axis] == state["player"][axis] for enemy in state["enemies"])
+
+
+def _has_block_to_reduce(state: State) -> bool:
+    siphoned = places(state["siphoned"])
+    return any(block["spawnCount"] > 0 and place_of(block) not in siphoned for block in state["blocks"])
+
+
+def _can_strengthen(state: State) -> bool:
+    return bool(state["atkPlusUses"] < 2 and state["player"]["attackDamage"] < MAX_ATTACK)
+
+
+PROGRAM_TABLE: dict[str, Program] = {
+    "PUSH": Program(0, 2, _has_enemy, "there is no enemy", "no enemy"),
+    "PULL": Program(0, 2, _has_enemy, "there is no enemy", "no enemy"),
+    "CRASH": Program(3, 2, _has_neighbour, "nothing in the 8 neighbours", "none near"),
+    "WARP": Program(2, 2, _has_target, "no enemy or transmission", "no target"),
+    "POLY": Program(1, 1, _has_enemy, "there is no enemy", "no enemy"),
+    "WAIT": Program(0, 1, _always, "", ""),
+    "DEBUG": Program(3, 0, _has_enemy_on_block, "no enemy stands on a block", "no enemy"),
+    "ROW": Program(3, 1, _has_enemy_in_line("row"), "no enemy in this row", "no enemy"),
+    "COL": Program(3, 1, _has_enemy_in_line("col"), "no enemy in this column", "no enemy"),
+    "UNDO": Program(1, 0, lambda state: state["history"] is not None, "there is no record", "no record"),
+    "STEP": Program(0, 3, _always, "", ""),
+    "SIPH+": Program(5, 0, _always, "", ""),
+    "EXCH": Program(4, 0, lambda state: bool(state["player"]["credits"] >= 4), "fewer than 4 credits", "lacks $"),
+    "SHOW": Program(2, 0, lambda state: not state["showActivated"], "SHOW is on already", "is on"),
+    "RESET": Program(0, 4, lambda state: bool(state["player"]["hp"] < MAX_HP), "hp is full", "hp full"),
+    "CALM": Program(2, 4, lambda state: not state["scheduledTasksDisabled"], "CALM is on already", "is on"),
+    "D_BOM": Program(3, 0, _has_type("daemon"), "there is no daemon", "no daemon"),
+    "DELAY": Program(1, 2, lambda state: bool(state["transmissions"]), "there is no transmission", "none coming"),
+    "ANTI-V": Program(3, 0, _has_type("virus"), "there is no virus", "no virus"),
+    "SCORE": Program(0, 5, lambda state: bool(state["stage"] < NUM_STAGES), "stage 8 is the last one", "last stage"),
+    "REDUC": Program(2, 1, _has_block_to_reduce, "no unsiphoned block spawns", "no spawn"),
+    "ATK+": Program(4, 4, _can_strengthen, "no more attack in this stage", "no more"),
+    "HACK": Program(2, 2, lambda state: bool(state["siphoned"]), "no cell is siphoned", "no siphoned"),
+}
+"""Table P by name, in its order."""
+assert tuple(PROGRAM_TABLE) == PROGRAMS
