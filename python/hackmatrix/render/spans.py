@@ -1,0 +1,116 @@
+"""The words for what is on a board with their colours: what boards for terminals, large and compact, are made of."""
+
+from rich.color import ColorSystem
+from rich.style import Style
+
+from hackmatrix.render import words
+from hackmatrix.render.model import BoardModel, Cell
+from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES
+
+Span = tuple[str, str]
+"""A piece of text and its style in rich's words; "" is the terminal's own colour."""
+Line = list[Span]
+
+FAINT = "bright_black"
+GOOD = "bold green"
+BAD = "bold red"
+_CREDITS = "yellow"
+_ENERGY = "cyan"
+_ENEMY_STYLES = {"virus": "bold red", "daemon": "bold yellow", "glitch": "bold magenta", "cryptog": "bold blue"}
+
+
+def width(line: Line) -> int:
+    """The columns that a line takes."""
+    return sum(len(text) for text, _ in line)
+
+
+def painted(line: Line, *, colour: bool) -> str:
+    """The line as text, without blanks at its end; with ANSI codes where ``colour`` says so."""
+    return "".join(_paint(*span) if colour else span[0] for span in line).rstrip()
+
+
+def _paint(text: str, style: str) -> str:
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text
+
+
+def beings(cell: Cell) -> Line:
+    """Who stands in a cell: the player, an enemy, a transmission, or a cryptog when the player saw it last."""
+    spans: Line = []
+    if cell.player:
+        spans.append((words.PLAYER, "bold bright_white"))
+    if enemy := cell.enemy:
+        word = words.enemy_word(enemy)
+        spans.append((word.lower(), FAINT) if enemy.hidden else (word, _ENEMY_STYLES[enemy.type]))
+    if coming := cell.transmission:
+        spans.append((words.transmission_word(coming), _ENEMY_STYLES[coming.type].removeprefix("bold ")))
+    if cell.last_known:
+        spans.append((words.LAST_KNOWN, FAINT))
+    return spans
+
+
+def fixtures(cell: Cell) -> Line:
+    """What stands in a cell: a block, a data siphon or the exit. A question does not tell what it holds (O4)."""
+    if block := cell.block:
+        if block.type == "question":
+            return [(f"[{words.HIDDEN_CONTENT}]", "yellow")]
+        style = FAINT if cell.siphoned else "green" if block.type == "program" else "bright_blue"
+        return [(words.block_word(block.content, block.spawn_count), style)]
+    if cell.pickup:
+        return [(words.PICKUP, "bold bright_cyan")]
+    return [(words.EXIT, GOOD)] if cell.exit else []
+
+
+def ground(cell: Cell) -> Line:
+    """What lies in a cell, as far as the player sees it (O4), and whether it is siphoned."""
+    spans: Line = []
+    if cell.amounts_shown:
+        spans += [(word, _CREDITS if word.startswith("$") else _ENERGY) for word in words.amount_words(cell)]
+    if cell.siphoned:
+        spans.append((words.SIPHONED, FAINT))
+    if cell.siphon_center:
+        spans.append((words.SIPHON_CENTER, FAINT))
+    return spans
+
+
+def stage(model: BoardModel) -> Line:
+    """The stage and the turn."""
+    there = ("game won", GOOD) if model.won else (f"stage {model.stage} of {NUM_STAGES}", "bold")
+    return [there, (f", turn {model.turn}", "")]
+
+
+def hp(model: BoardModel) -> Line:
+    """The hp as hearts."""
+    end: Line = [(" dead", BAD)] if model.dead else []
+    return [("hp ", ""), ("♥" * model.hp + "♡" * (MAX_HP - model.hp), BAD), *end]
+
+
+def attack(model: BoardModel) -> Line:
+    """The attack."""
+    return [(f"attack {model.attack_damage} of {MAX_ATTACK}", "")]
+
+
+def held(model: BoardModel) -> Line:
+    """Credits and energy."""
+    return [(f"credits {model.credits}", _CREDITS), ("  ", ""), (f"energy {model.energy}", _ENERGY)]
+
+
+def siphons(model: BoardModel) -> Line:
+    """The data siphons."""
+    return [(f"data siphons {model.data_siphons}", "bright_cyan")]
+
+
+def score(model: BoardModel) -> Line:
+    """The score."""
+    return [(f"score {model.score}", "")]
+
+
+def next_spawn(model: BoardModel) -> Line:
+    """When the schedule spawns next (E10)."""
+    spawn = "none (CALM)" if model.scheduled_tasks_disabled else f"turn {model.next_scheduled_task_turn}"
+    return [(f"next spawn: {spawn}", "")]
+
+
+def flags(model: BoardModel) -> Line:
+    """SHOW, CALM and STEP, on or off."""
+    named = (("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active))
+    return [(f"{name} {'on' if on else 'off':<4}", GOOD if on else FAINT) for name, on in named]
