@@ -15,6 +15,7 @@ BLOCKED = [
     "sb3_contrib",
     "stable_baselines3",
     "tensorboard",
+    "textual",
     "torch",
     "wandb",
 ]

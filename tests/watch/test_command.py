@@ -1,14 +1,9 @@
 """The command as a person types it: in a terminal, a window, a pipe and a film, and what it refuses."""
 
-import contextlib
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
-import termios
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,13 +13,15 @@ import pytest
 from PIL import Image
 
 from hackmatrix.cli.main import main
+from tests.terminals import PATIENCE, in_terminal
 from worldkit.render.window import Window
 
 ROOT = Path(__file__).resolve().parents[2]
 WATCH = [sys.executable, str(ROOT / "python" / "scripts" / "watch_jax_agent.py")]
 WATCH_SB3 = [sys.executable, str(ROOT / "python" / "scripts" / "watch_trained_agent.py")]
-BOARD_LINES, COLUMNS, LINES = 26, 110, 42
-PATIENCE = 120
+BOARD_LINES = 26
+SIZE = 42, 110
+"""Lines and columns of a terminal with room for a page."""
 
 
 def piped(words: list[str], folder: Path) -> str:
@@ -86,46 +83,6 @@ def test_a_block_of_text_has_the_board_the_decision_and_the_rewards(
     assert "step_penalty            -0.010    -0.010" in decision
 
 
-def in_terminal(
-    words: list[str], act: Callable[[int, Callable[[str], None], int], None], size: tuple[int, int] = (LINES, COLUMNS)
-) -> tuple[str, int, bool]:
-    """Run a command in a terminal and act on it: its output, its exit code, and whether the terminal is as before."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(ours, size)
-    before = termios.tcgetattr(theirs)
-    # the terminal's own size counts, not one that the tests were started with
-    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    environment = {**inherited, "TERM": "xterm-256color"}
-    process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    seen = b""
-    end = time.monotonic() + PATIENCE
-
-    def read(seconds: float) -> None:
-        nonlocal seen
-        if select.select([ours], [], [], seconds)[0]:
-            seen += os.read(ours, 65536)
-
-    def wait_for(text: str) -> None:
-        nonlocal seen
-        while text.encode() not in seen:
-            assert time.monotonic() < end, f"no {text!r} in {seen[-3000:]!r}"
-            read(0.1)
-        seen = seen.partition(text.encode())[2]
-
-    try:
-        act(ours, wait_for, process.pid)
-        while process.poll() is None:
-            assert time.monotonic() < end
-            read(0.1)
-        with contextlib.suppress(OSError):
-            read(0.1)
-        return seen.decode(errors="replace"), process.returncode, termios.tcgetattr(theirs) == before
-    finally:
-        process.kill()
-        os.close(ours)
-        os.close(theirs)
-
-
 def test_keys_in_a_terminal_pause_step_and_quit_and_it_is_as_before(swift_built: None, params: Path) -> None:
     def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
         wait_for("step 0")
@@ -140,7 +97,7 @@ def test_keys_in_a_terminal_pause_step_and_quit_and_it_is_as_before(swift_built:
         os.write(terminal, b"q")
 
     words = [*WATCH, str(params), "--episodes", "3", "--speed", "0.25"]
-    said, code, is_as_before = in_terminal(words, act)
+    said, code, is_as_before = in_terminal(words, act, SIZE)
     assert (code, is_as_before) == (0, True)
     assert "\x1b[?1049l" in said, "the screen before is shown again"
     after = said.rpartition("\x1b[?1049l")[2]
@@ -158,13 +115,13 @@ def test_whatever_ends_it_the_terminal_is_as_before(
         if number is not None:
             os.kill(process, number)
 
-    said, code, is_as_before = in_terminal([*WATCH, str(params)], act)
+    said, code, is_as_before = in_terminal([*WATCH, str(params)], act, SIZE)
     assert (code, is_as_before) == (expected, True)
     assert "\x1b[?1049l" in said
 
 
 def test_a_terminal_that_is_too_small_is_one_sentence(swift_built: None, params: Path) -> None:
-    said, code, _ = in_terminal([*WATCH, str(params)], lambda *_: None, size=(24, 80))
+    said, code, _ = in_terminal([*WATCH, str(params)], lambda *_: None, (24, 80))
     assert code == 2
     assert said.strip().splitlines()[-1].startswith("The terminal has 80 columns and 24 lines and watching needs ")
 

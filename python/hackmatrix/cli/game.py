@@ -41,6 +41,12 @@ def _watch(argv: list[str], command: str = "watch") -> int:
     return main(argv, command=command)
 
 
+def _play(argv: list[str]) -> int:
+    from hackmatrix.cli.play import main
+
+    return main(argv)
+
+
 def _view(argv: list[str]) -> int:
     from hackmatrix.cli.view import main
 
@@ -78,6 +84,7 @@ GAME = Game(
     train_config=TrainConfig,
     milestone=MILESTONE,
     commands={
+        "play": Command("play the game in the terminal", _play),
         "watch": Command("watch a trained agent play", _watch),
         "watch-sb3": Command("the same, as it is called for MaskablePPO", partial(_watch, command="watch-sb3")),
         "view": Command("write a page of an agent's games, of a trace or of a run", _view),

@@ -16,6 +16,7 @@ from parity.engine import Array, Slots, consecutive_seeds
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation import choice
 from worldkit.evaluation.play import ending_of
+from worldkit.purejaxrl.plain_network import Floats
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,13 @@ def _begin(episodes: Episodes, slots: Slots, seeds: NDArray[np.uint64]) -> list[
 
 def _step(episodes: Episodes, watched: Watched, slots: Slots) -> list[Moment]:
     """The games in slots (k,) after one more step."""
-    decisions = _decisions(episodes, watched, slots)
+    decisions = decide(
+        watched,
+        episodes.observation[slots],
+        episodes.mask[slots],
+        episodes.seeds[slots],
+        episodes.statistics.steps[slots],
+    )
     actions = np.zeros(episodes.num_games, np.int32)
     actions[slots] = [decision.action for decision in decisions]
     episodes.begin_step(actions)
@@ -147,14 +154,17 @@ def _step(episodes: Episodes, watched: Watched, slots: Slots) -> list[Moment]:
     ]
 
 
-def _decisions(episodes: Episodes, watched: Watched, slots: Slots) -> list[Decision]:
-    """What the agent does in the games in slots (k,)."""
-    logits, values = watched.agent(episodes.observation[slots])
-    mask = episodes.mask[slots]
+def decide(
+    watched: Watched, observation: Floats, mask: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
+) -> list[Decision]:
+    """What the agent does in each of n games.
+
+    Observations are (n, 1545), masks (n, 28); seeds (n,) and steps so far (n,) are of the games.
+    """
+    logits, values = watched.agent(observation)
     if watched.deterministic:
         actions = choice.likeliest(logits, mask)
     else:
-        seeds, steps = episodes.seeds[slots], episodes.statistics.steps[slots]
         actions = choice.drawn(logits, mask, seeds, steps, watched.player_seed)
     probabilities = choice.probabilities(logits, mask)
     return [

@@ -1,0 +1,245 @@
+"""The screen, driven by keys and clicks: real games on the Swift engine, in 80 columns x 24 lines and in more."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textual.pilot import Pilot
+
+from hackmatrix.play.dialogs import help_text
+from hackmatrix.play.keys import ACTION_OF_KEY, COMMANDS, SIGNS
+from hackmatrix.play.panes import HEIGHT, LARGE, WIDTH
+from hackmatrix.play.session import Session
+from hackmatrix.play.table import Table
+from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
+from parity import EngineError
+
+from .conftest import drive, lines_of, press
+
+
+def test_every_action_and_every_command_has_a_key_of_its_own() -> None:
+    assert sorted(ACTION_OF_KEY.values()) == list(range(NUM_ACTIONS))
+    keys = [*ACTION_OF_KEY, *(key for command in COMMANDS for key in command.keys.split(","))]
+    assert len(set(keys)) == len(keys)
+    assert all(len(sign) == 1 for sign in SIGNS)
+
+
+def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised: Session) -> None:
+    seen = press(advised)
+    assert len(seen.splitlines()) <= HEIGHT
+    assert "…" not in seen
+    for word in (*PROGRAMS, *ACTIONS[:5]):
+        assert re.search(rf"^.*(?<!\S){re.escape(word)}\s+(\S+ )*", seen, re.MULTILINE), word
+    for words in (
+        "game 7, step 0",
+        "? help",
+        "q leave",
+        "stage 1 of 8, turn 0",
+        "hp ♥♥♥  score 0",
+        "credits 0  energy 11",
+        "data siphons 0",
+        "attack 1 of 3",
+        "next spawn: turn 12",
+        "↑ up     ready  89%",
+        "↓ down   edge",
+        "s siphon       none held",
+        "a PUSH   e2    not owned",
+        "y HACK   $2 e2 not owned",
+        "step 0",
+        "episode 0",
+        "EXIT",
+        "[WAIT]+1",
+    ):
+        assert words in seen, words
+    assert seen.count("not owned") == len(PROGRAMS)
+
+
+def test_more_room_shows_the_large_board_the_reasons_the_rewards_and_the_log(session: Session) -> None:
+    seen = press(session, "up", "up", size=(LARGE[0], 50))
+    assert "┌──────────┬" in seen
+    assert "s siphon       no data siphon is held (M2)" in seen
+    assert all(name in seen for name in COMPONENTS)
+    assert "step 1, you: up +0.04 = -0.01 step_penalty, +0.05 distance_shaping" in seen
+    assert "…" not in seen
+    tall = press(session, size=(WIDTH, 44))
+    assert "┌──────────┬" not in tall
+    assert all(name in tall for name in COMPONENTS)
+    assert "step 1, you: up" in tall
+
+
+def test_arrows_play_and_what_came_of_it_is_said(session: Session) -> None:
+    seen = press(session, "up")
+    assert [turn.action for turn in session.game.turns] == [0]
+    assert "game 7, step 1" in seen
+    assert "step 1, you: up +0.04 = -0.01 step_penalty, +0.05 distance_shaping" in seen
+
+
+def test_every_program_s_key_plays_it_or_says_why_not(session: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        for action, sign in enumerate(SIGNS):
+            if sign.isalpha() and len(sign.encode()) == 1:
+                await pilot.press(sign)
+                reason = "no data siphon is held (M2)" if sign == "s" else "not owned (M3)"
+                assert session.notice.lines[0].startswith(f"{ACTIONS[action]} is refused: {reason}.")
+
+    drive(session, act)
+    assert session.game.turns == ()
+
+
+def test_tab_looks_ahead_and_enter_plays_what_is_looked_at(session: Session) -> None:
+    seen = press(session, "tab", "up")
+    assert "game 7, step 0: looking ahead" in seen
+    assert "up would earn +0.04" in seen
+    assert session.game.turns == ()
+    press(session, "enter")
+    assert len(session.game.turns) == 1
+
+
+def test_a_click_looks_and_a_second_one_plays(session: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.click("#status", offset=(2, 7))
+        assert session.glance is not None
+        assert ACTIONS[session.glance.action] == "up"
+        await pilot.click("#status", offset=(2, 7))
+        assert [turn.action for turn in session.game.turns] == [0]
+        await pilot.click("#actions", offset=(30, 2))
+        assert session.glance is not None
+        assert ACTIONS[session.glance.action] == "UNDO"
+
+    drive(session, act)
+
+
+def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("space")
+        while len(advised.game.turns) < 3:
+            await pilot.pause(0.01)
+        await pilot.press("minus")
+        assert "the agent plays, 50 actions/s" in lines_of(pilot)[0]
+        await pilot.press("space")
+        assert not advised.agent_plays
+        done = len(advised.game.turns)
+        await pilot.press("right")
+        assert len(advised.game.turns) == done + 1
+        assert not advised.game.turns[-1].by_agent
+
+    drive(advised, act)
+
+
+def test_help_rewards_and_log_lie_over_the_game_and_go_away(session: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("up")
+        for key, words in (
+            ("question_mark", "look ahead: action keys show what they would do"),
+            ("R", "siphon_death_penalty"),
+            ("L", "step 1, you: up +0.04"),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            assert words in "\n".join(lines_of(pilot))
+            await pilot.press("escape")
+            await pilot.pause()
+            assert "game 7, step 1" in lines_of(pilot)[0]
+            await pilot.press(key, key)
+            await pilot.pause()
+            assert "game 7, step 1" in lines_of(pilot)[0]
+
+    drive(session, act)
+    assert len(session.game.turns) == 1
+
+
+def test_the_help_fits_a_terminal_of_24_lines() -> None:
+    lines = help_text("hackmatrix-7.json").plain.splitlines()
+    assert len(lines) < HEIGHT
+    assert max(map(len, lines)) <= WIDTH
+    assert all(any(command.purpose in line for line in lines) for command in COMMANDS)
+
+
+def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session: Session) -> None:
+    while session.game.board.hp > 1:
+        session.act(0 if session.game.position.mask[0] else 1)
+
+    async def act(pilot: Pilot[EngineError]) -> None:
+        while not session.game.ending:
+            await pilot.press(("up", "down")[not session.game.position.mask[0]])
+        seen = "\n".join(lines_of(pilot))
+        assert f"game 7, step {len(session.game.turns)}: died" in seen
+        assert "game 7: died in stage 1 after " in seen
+        assert "N plays game 8, q leaves." in seen
+        assert "♡♡♡ dead" in seen
+        assert "…" not in seen.replace("Saved in …", "")
+        await pilot.press("N")
+        await pilot.pause()
+        assert "game 8, step 0" in lines_of(pilot)[0]
+
+    drive(session, act)
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+def test_a_key_leaves(session: Session, key: str) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("up", key)
+
+    assert drive(session, act).return_code == 0
+
+
+def colours_of(session: Session) -> set[str]:
+    found: set[str] = set()
+
+    async def act(pilot: Pilot[EngineError]) -> None:
+        for strip in pilot.app.screen._compositor.render_strips():
+            for segment in strip:
+                colours = (segment.style.color, segment.style.bgcolor) if segment.style else ()
+                found.update(str(colour.number) for colour in colours if colour and not colour.is_default)
+
+    drive(session, act)
+    return found
+
+
+def test_NO_COLOR_leaves_no_colour_and_the_same_words(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = press(session)
+    assert {"1", "2", "3", "6"} <= colours_of(session), "red, green, yellow and cyan"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert colours_of(session) == set()
+    assert press(session) == words
+
+
+def test_a_terminal_that_becomes_too_small_says_so_and_plays_nothing_until_it_is_large_again(session: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert "The terminal has 60 columns and 20 lines" in "\n".join(lines_of(pilot))
+        await pilot.press("up")
+        assert session.game.turns == ()
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("up")
+        await pilot.pause()
+        assert "game 7, step 1" in lines_of(pilot)[0]
+
+    drive(session, act)
+
+
+def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
+    seen = press(Session(table, 2**64 - 1, tmp_path / "game.json"))
+    assert f"game {2**64 - 1}, step 0" in seen.splitlines()[0]
+    assert "? help" in seen.splitlines()[0]
+    assert "…" not in seen
+
+
+def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, swift_built: None) -> None:
+    class Dying(Table):
+        def play(self, action: int) -> None:  # type: ignore[override]
+            raise EngineError("the engine is gone.")
+
+    from hackmatrix.world import WORLD
+
+    with_two = WORLD.engines["swift"](2)
+    session = Session(Dying(with_two), 7, tmp_path / "game.json")
+
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("up")
+
+    assert str(drive(session, act).return_value) == "the engine is gone."
+    with_two.close()
+    assert np.array_equal(session.game.turns, ())

@@ -1,0 +1,183 @@
+"""A session without a screen: what keys do to a game, to the agent at hand, and to the file."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hackmatrix.explain.play import explained_steps, open_engines
+from hackmatrix.play import panes
+from hackmatrix.play.saving import default_path, unused
+from hackmatrix.play.session import NO_AGENT, Session
+from hackmatrix.play.table import Table
+from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
+from parity.errors import UsageError
+from parity.trace import read_trace
+
+from .conftest import liking
+
+UP, DOWN, LEFT, RIGHT = range(len(MOVES))
+
+
+def walk_until_the_end(session: Session) -> None:
+    """To and fro: nobody survives that."""
+    while not session.game.ending:
+        session.act(next(action for action in (UP, DOWN, LEFT, RIGHT) if session.game.position.mask[action]))
+
+
+def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engine(session: Session) -> None:
+    for action, reason in ((DOWN, "the board ends there (M1)"), (SIPHON, "no data siphon is held (M2)")):
+        before = session.game
+        session.press(action)
+        assert session.game is before
+        assert session.notice.is_refusal
+        assert session.notice.lines == (f"{ACTIONS[action]} is refused: {reason}. The game is as it was.",)
+    session.press(UP)
+    assert [turn.action for turn in session.game.turns] == [UP]
+    assert session.game.ending is None
+
+
+def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> None:
+    session.toggle_looking()
+    session.press(UP)
+    assert session.game.turns == ()
+    assert session.shown.board.cell(1, 0).player
+    assert session.notice.lines[0].startswith("up would earn +0.04 = -0.01 step_penalty, +0.05 distance_shaping")
+    seen = session.shown
+    session.press(DOWN)
+    assert session.notice.lines == ("down cannot be played: the board ends there (M1).",)
+    assert session.shown is session.game
+    session.press(UP)
+    session.confirm()
+    assert session.game.position.state == seen.position.state
+    assert session.game.earned == seen.earned
+    assert not session.is_looking
+
+
+def test_what_chance_will_bring_is_said_to_be_known(session: Session) -> None:
+    session.toggle_looking()
+    assert "a look knows what chance will bring" in " ".join(session.notice.lines)
+
+
+def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Session) -> None:
+    advised.toggle_agent()
+    advised.let_agent_act()
+    advised.let_agent_act()
+    advised.toggle_agent()
+    advised.let_agent_act()
+    advised.toggle_agent()
+    advised.press(DOWN)
+    advised.let_agent_act()
+    assert [(turn.action, turn.by_agent) for turn in advised.game.turns] == [(UP, True), (UP, True), (DOWN, False)]
+
+
+def test_a_mistyped_action_takes_over_as_well(advised: Session) -> None:
+    advised.toggle_agent()
+    advised.press(SIPHON)
+    assert not advised.agent_plays
+    assert advised.notice.is_refusal
+
+
+def test_the_agent_s_probabilities_are_those_of_the_valid_actions(advised: Session) -> None:
+    assert advised.decision is not None
+    shown = advised.decision.probabilities
+    assert [round(float(shown[action]), 3) for action in (UP, DOWN, LEFT, RIGHT)] == [0.889, 0, 0, 0.111]
+    assert "↑ up     ready  89%" in panes.status(advised, large=False).plain
+
+
+def test_without_an_agent_its_key_says_how_to_have_one(session: Session) -> None:
+    session.toggle_agent()
+    assert (session.agent_plays, session.notice.lines) == (False, (NO_AGENT,))
+
+
+def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
+    for _ in range(6):
+        advised.act(UP if advised.game.position.mask[UP] else RIGHT)
+        advised.toggle_agent()
+        advised.let_agent_act()
+    advised.save()
+    trace = read_trace(advised.path)
+    assert (trace.world, trace.case.seed, trace.component_names) == ("hackmatrix", 7, COMPONENTS)
+    with open_engines(["swift"]) as engines:
+        _, *steps = explained_steps(engines, trace.case)
+    assert [step.values[0] for step in steps] == list(trace.components or ())
+    assert steps[-1].state == advised.game.position.state
+    assert all(step.sound for step in steps)
+    assert len(steps) == len(advised.game.turns) == 12
+
+
+def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(session: Session) -> None:
+    walk_until_the_end(session)
+    first = session.path
+    assert session.game.ending == "died"
+    assert session.notice.lines[0].startswith("game 7: died in stage 1 after ")
+    assert "N plays game 8" in session.notice.lines[1]
+    assert len(read_trace(first).case.actions) == len(session.game.turns)
+    session.press(UP)
+    assert session.notice.lines == ("up is refused: the game is over (C4). The game is as it was.",)
+    session.next_game()
+    assert (session.game.seed, session.game.turns) == (8, ())
+    assert session.path == first.with_name("game-2.json")
+    session.act(int(session.game.position.mask.argmax()))
+    session.keep()
+    assert session.saved.keys() == {first, session.path}
+
+
+def test_a_game_that_goes_on_is_not_left_for_the_next(session: Session) -> None:
+    session.act(UP)
+    session.next_game()
+    assert (session.game.seed, len(session.game.turns)) == (7, 1)
+    assert session.notice.is_refusal
+
+
+def test_the_seed_after_the_last_one_is_0(table: Table, tmp_path: Path) -> None:
+    session = Session(table, 2**64 - 1, tmp_path / "game.json")
+    walk_until_the_end(session)
+    session.next_game()
+    assert session.game.seed == 0
+
+
+def test_a_default_name_is_one_that_no_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert default_path(7) == Path("hackmatrix-7.json")
+    for name in ("hackmatrix-7.json", "hackmatrix-7-2.json"):
+        default_path(7).write_text("kept")
+        assert Path(name).exists()
+    assert unused(Path("hackmatrix-7.json")) == Path("hackmatrix-7-3.json")
+
+
+def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    session = Session(table, 7, tmp_path / "file" / "game.json")
+    session.act(UP)
+    session.save()
+    assert session.notice.is_refusal
+    assert "cannot be written" in session.notice.lines[0]
+    with pytest.raises(UsageError, match="cannot be written"):
+        session.keep()
+    session.act(UP)
+    assert len(session.game.turns) == 2
+
+
+def test_saving_again_writes_what_was_done_since(session: Session) -> None:
+    for count in (1, 2):
+        session.act(UP)
+        session.save()
+        assert len(json.loads(session.path.read_text())["actions"]) == count
+
+
+def test_nothing_done_is_nothing_saved(session: Session) -> None:
+    session.save()
+    session.keep()
+    assert not session.path.exists()
+    assert session.notice.is_refusal
+
+
+def test_a_drawing_agent_draws_anew_in_every_step(table: Table, tmp_path: Path) -> None:
+    undecided = replace(liking(UP, RIGHT), deterministic=False)
+    session = Session(table, 7, tmp_path / "game.json", undecided)
+    session.toggle_agent()
+    for _ in range(8):
+        session.let_agent_act()
+    assert len({turn.action for turn in session.game.turns}) > 1

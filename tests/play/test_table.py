@@ -1,0 +1,78 @@
+"""Looking ahead: what is seen comes true, and the game that is looked at stays as it is."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hackmatrix.play.table import Position, Table
+from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, NUM_ACTIONS
+from hackmatrix.world import WORLD
+from parity.guard import GuardedEngine
+
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def course(random: np.random.Generator, table: Table, seed: int, steps: int) -> list[Position]:
+    """A game of valid actions, as it stood before each of them and at last."""
+    positions = [table.start(seed)]
+    while len(positions) <= steps and positions[-1].mask.any():
+        positions.append(table.play(int(random.choice(np.flatnonzero(positions[-1].mask)))))
+    return positions
+
+
+@settings(max_examples=10, deadline=None)
+@given(SEEDS, st.integers(0, 2**32 - 1), st.integers(0, 12))
+def test_what_a_look_shows_is_what_playing_then_gives(table: Table, seed: int, choices: int, steps: int) -> None:
+    random = np.random.default_rng(choices)
+    here = course(random, table, seed, steps)[-1]
+    seen = [table.look(int(action)) for action in np.flatnonzero(here.mask)]
+    if seen:
+        chosen = int(random.integers(len(seen)))
+        played = table.play(int(np.flatnonzero(here.mask)[chosen]))
+        assert played.state == seen[chosen].state
+        assert played.components == seen[chosen].components
+        np.testing.assert_array_equal(played.mask, seen[chosen].mask)
+        np.testing.assert_array_equal(played.observation, seen[chosen].observation)
+
+
+@settings(max_examples=4, deadline=None)
+@given(SEEDS, st.integers(0, 2**32 - 1))
+def test_a_game_with_looks_in_between_is_the_game_without(table: Table, seed: int, choices: int) -> None:
+    undisturbed = course(np.random.default_rng(choices), table, seed, 6)
+    random = np.random.default_rng(choices)
+    here = table.start(seed)
+    for expected in undisturbed[1:]:
+        for action in range(0, NUM_ACTIONS, 4):
+            table.look(action)
+        here = table.play(int(random.choice(np.flatnonzero(here.mask))))
+        assert (here.state, here.components) == (expected.state, expected.components)
+
+
+def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(swift_built: None) -> None:
+    """Then the game that is played is moved too, and must be put back."""
+    engine = GuardedEngine(WORLD, "swift", 2)
+    table = Table(engine)
+    everything = {
+        "player": {"row": 2, "col": 2, "hp": 2, "credits": 50, "energy": 50, "dataSiphons": 1, "attackDamage": 1},
+        "ownedPrograms": list(range(FIRST_PROGRAM, NUM_ACTIONS)),
+        "enemies": [
+            {"row": 2, "col": 5, "type": "virus", "hp": 2},
+            {"row": 5, "col": 2, "type": "daemon", "hp": 3},
+            {"row": 4, "col": 4, "type": "glitch", "hp": 2},
+        ],
+        "transmissions": [{"row": 0, "col": 0, "enemyType": "virus", "turnsRemaining": 3}],
+        "blocks": [
+            {"row": 3, "col": 3, "type": "data", "points": 4},
+            {"row": 4, "col": 4, "type": "data", "points": 4},
+        ],
+        "siphoned": [{"row": 0, "col": 5}],
+        "exit": {"row": 5, "col": 5},
+    }
+    table.start(0)
+    engine.set_state([{**everything, "stage": 2, "history": {**everything, "stage": 2}}], np.array([0]))
+    before = engine.get_state(np.array([0]))
+    assert engine.mask()[0].all(), [ACTIONS[action] for action in np.flatnonzero(~engine.mask()[0])]
+    for action in range(0, NUM_ACTIONS, 3):
+        table.look(action)
+        assert engine.get_state(np.array([0])) == before
+    table.close()

@@ -1,0 +1,59 @@
+"""A command in a terminal of its own, for the tests of commands that take keys."""
+
+import contextlib
+import os
+import pty
+import select
+import subprocess
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE = 120
+"""Seconds that a command may take."""
+Act = Callable[[int, Callable[[str], None], int], None]
+
+
+def in_terminal(
+    words: list[str], act: Act, size: tuple[int, int], folder: Path | None = None, **variables: str
+) -> tuple[str, int, bool]:
+    """Run a command in a terminal of (lines, columns): its output, its exit code, and whether the terminal is as before.
+
+    ``act(terminal, wait_for, process)`` writes keys to the terminal, waits for a text on it, and knows the process's
+    id. The command runs in ``folder`` with these environment variables besides those of the tests.
+    """
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(ours, size)
+    before = termios.tcgetattr(theirs)
+    # the terminal's own size counts, not one that the tests were started with
+    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment = {**inherited, "TERM": "xterm-256color", **variables}
+    process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=folder)
+    seen = b""
+    end = time.monotonic() + PATIENCE
+
+    def read(seconds: float) -> None:
+        nonlocal seen
+        if select.select([ours], [], [], seconds)[0]:
+            seen += os.read(ours, 65536)
+
+    def wait_for(text: str) -> None:
+        nonlocal seen
+        while text.encode() not in seen:
+            assert time.monotonic() < end, f"no {text!r} in {seen[-3000:]!r}"
+            read(0.1)
+        seen = seen.partition(text.encode())[2]
+
+    try:
+        act(ours, wait_for, process.pid)
+        while process.poll() is None:
+            assert time.monotonic() < end
+            read(0.1)
+        with contextlib.suppress(OSError):
+            read(0.1)
+        return seen.decode(errors="replace"), process.returncode, termios.tcgetattr(theirs) == before
+    finally:
+        process.kill()
+        os.close(ours)
+        os.close(theirs)
