@@ -18,7 +18,7 @@ Act = Callable[[int, Callable[[str], None], int], None]
 def in_terminal(
     words: list[str], act: Act, size: tuple[int, int], folder: Path | None = None, **variables: str
 ) -> tuple[str, int, bool]:
-    """Run a command in a terminal of (lines, columns): its output, its exit code, and whether the terminal is as before.
+    """Run a command in a terminal of (lines, columns): its output, exit code, and whether the terminal is as before.
 
     ``act(terminal, wait_for, process)`` writes keys to the terminal, waits for a text on it, and knows the process's
     id. The command runs in ``folder`` with these environment variables besides those of the tests.

@@ -35,7 +35,7 @@ def session(table: Table, tmp_path: Path) -> Session:
 
 @pytest.fixture
 def advised(table: Table, tmp_path: Path) -> Session:
-    """Game 7 with an agent that likes lower actions better: up, else down, else left, …"""
+    """Game 7 with an agent that likes lower actions better: up, else down, else left."""
     return Session(table, 7, tmp_path / "game.json", liking(*range(NUM_ACTIONS)))
 
 

@@ -1,6 +1,8 @@
 """The screen, driven by keys and clicks: real games on the Swift engine, in 80 columns x 24 lines and in more."""
 
+import os
 import re
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from hackmatrix.play.session import Session
 from hackmatrix.play.table import Table
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
 from parity import EngineError
+from parity.trace import read_trace
 
 from .conftest import drive, lines_of, press
 
@@ -182,6 +185,18 @@ def test_a_key_leaves(session: Session, key: str) -> None:
         await pilot.press("up", key)
 
     assert drive(session, act).return_code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_saves_and_leaves(session: Session, number: signal.Signals) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("up")
+        os.kill(os.getpid(), number)
+        while not session.saved:
+            await pilot.pause(0.01)
+
+    assert drive(session, act).was_stopped
+    assert read_trace(session.path).case.actions == (0,)
 
 
 def colours_of(session: Session) -> set[str]:
