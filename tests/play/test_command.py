@@ -61,7 +61,7 @@ def test_a_signal_saves_the_game_and_ends_it(swift_built: None, tmp_path: Path) 
         wait_for("step 1, you")
         os.kill(process, signal.SIGHUP)
 
-    _, code, is_as_before = in_terminal([*PLAY, "--save", "mine.json"], act, SIZE, tmp_path)
+    _, code, is_as_before = in_terminal([*PLAY, "--seed", "7", "--save", "mine.json"], act, SIZE, tmp_path)
     assert (code, is_as_before) == (130, True)
     assert read_trace(tmp_path / "mine.json").case.actions == (0,)
 
@@ -75,7 +75,7 @@ def test_an_engine_that_dies_leaves_the_game_saved_and_says_so(swift_built: None
         os.kill(int(children[0]), signal.SIGKILL)
         os.write(terminal, b"\x1b[A")
 
-    said, code, is_as_before = in_terminal([*PLAY, "--save", "mine.json"], act, SIZE, tmp_path)
+    said, code, is_as_before = in_terminal([*PLAY, "--seed", "7", "--save", "mine.json"], act, SIZE, tmp_path)
     assert (code, is_as_before) == (2, True)
     assert "was killed by signal 9" in said
     assert "The game is saved up to step 1." in said

@@ -101,7 +101,8 @@ def action_at(column: int, line: int, *, large: bool) -> int | None:
 def notice(session: Session) -> Text:
     """What is said to the player: two lines at most."""
     said = session.notice
-    return Text("\n".join(said.lines), BAD if said.is_refusal else "cyan" if session.glance else "")
+    style = BAD if said.is_refusal else "cyan" if session.glance else ""
+    return _text([[(line, style)] for line in said.lines])
 
 
 def rewards(game: Game) -> Text:
