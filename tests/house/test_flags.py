@@ -116,7 +116,7 @@ def test_every_command_is_there() -> None:
     assert {f"parity {name}" for name in ("run", "replay", "coverage", "rewards", "record", "mutants")} <= programs
     assert {
         f"hackmatrix {name}"
-        for name in ("train", "train-sb3", "evaluate", "bench", "watch", "watch-sb3", "view", "explain")
+        for name in ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "view", "explain")
     } <= programs
     assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
     assert "price_of_programs.py" in {Path(program).name for program in programs}

@@ -5,7 +5,6 @@ import re
 import signal
 from pathlib import Path
 
-import numpy as np
 import pytest
 from textual.pilot import Pilot
 
@@ -257,4 +256,4 @@ def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, swif
 
     assert str(drive(session, act).return_value) == "the engine is gone."
     with_two.close()
-    assert np.array_equal(session.game.turns, ())
+    assert session.game.turns == ()
