@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
-from tests.parity.written_page import episode_data, page_data
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:

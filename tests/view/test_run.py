@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 
 import pytest
+from written_page import page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.view.run import agents, curves
-from tests.parity.written_page import page_data
 from worldkit.runs.sinks import CsvLog
 
 ROWS = [

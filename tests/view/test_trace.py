@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from written_page import Value, episode_data, page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
@@ -17,7 +18,6 @@ from hackmatrix.world import ENGINES, WORLD
 from parity import BatchStep, EngineError, EngineOptions
 from parity.cli import main as parity
 from parity.trace import Case, Trace, read_trace, write_trace
-from tests.parity.written_page import Value, episode_data, page_data
 from tests.rules.builders import WAIT, daemon, state
 
 GOLDEN = Path(str(WORLD.golden))

@@ -52,9 +52,9 @@ class Game:
     @property
     def verdict(self) -> str:
         """The game so far in one line, as watching an agent tells it."""
-        in_rewards = EVALUATION.env.in_rewards
-        reward, earned = in_rewards(np.array(self.position.components)), in_rewards(np.array(self.earned))
-        return Moment(self.seed, len(self.turns), self.board, None, reward, earned, self.ending).verdict
+        here, earned = self.position, EVALUATION.env.in_rewards(np.array(self.earned))
+        components = np.array(here.components)
+        return Moment(self.seed, len(self.turns), here.state, None, components, earned, self.ending).verdict
 
     @property
     def trace(self) -> Trace:
