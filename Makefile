@@ -19,7 +19,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long lint bench parity mutants swift clean
+.PHONY: help setup train goodharts test test-long lint bench parity mutants pictures swift clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ setup: $(VENV)/.all ## install the package with every extra into .venv
 train: $(VENV)/.core ## train an agent for about four minutes (installs the core only)
 	@$(RUN) hackmatrix.cli.main train $(TRAIN_FLAGS)
 
-goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about ten minutes, and show what they came to eat
+goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about a quarter of an hour, and show what they came to eat
 	@$(GOODHARTS_SETTINGS) $(RUN) goodharts.cli.main train $(GOODHARTS_FLAGS)
 	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
 
@@ -60,6 +60,20 @@ parity: $(VENV)/.all ## hold both engines to each other for 10,000,000 steps, an
 mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about an hour)
 	@if command -v swift >/dev/null; then ./swift-build; fi
 	@$(VENV)/bin/python tests/mutants/plant.py
+
+# Another agent: make pictures AGENT=checkpoints/RUN/params_100.npz
+AGENT ?= $(shell ls -t checkpoints/*/params_*.npz 2>/dev/null | head -n 1)
+
+pictures: $(VENV)/.all ## draw the documents' pictures anew, of the latest agent and of what `make goodharts` left
+	@test -n "$(AGENT)" || { echo "There is no agent to draw: run make train first, or name one with AGENT=params_100.npz." >&2; exit 1; }
+	@test -f models/goodharts.json || { echo "There is nothing of Goodharts to draw: run make goodharts first." >&2; exit 1; }
+	@./swift-build
+	@$(VENV)/bin/python python/scripts/watch_pictures.py $(AGENT)
+	@$(VENV)/bin/python python/scripts/play_pictures.py $(AGENT)
+	@mkdir -p .cache
+	@$(RUN) hackmatrix.cli.main view $(dir $(AGENT)) --episodes 500 --stochastic --output .cache/page.html
+	@$(VENV)/bin/python python/scripts/page_pictures.py .cache/page.html
+	@$(VENV)/bin/python python/scripts/goodharts_pictures.py .
 
 swift:
 	@if command -v swift >/dev/null; then \

@@ -15,10 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from goodharts.cli import brain_view
@@ -42,6 +44,7 @@ CURVES = {
 _BIN = 4
 """Updates that a point of a curve is the mean of."""
 
+_STEPS_SHOWN = 20
 _SHARE_SHOWN = 0.75
 """How much of its updates the training in the picture of the dashboard has done."""
 
@@ -57,6 +60,7 @@ def main() -> None:
         print(table([read_results(folder / "models" / "goodharts.json") for folder in args.folders]))
         write_whole(IMAGES / "goodharts-curves.png", curves(args.folders))
         write_whole(IMAGES / "goodharts-dashboard.png", dashboard(args.folders[0]))
+        Image.fromarray(game()).save(IMAGES / "goodharts.png", optimize=True)
         model = args.folders[0] / "models" / "ppo_ground_truth.pth"
         agent = ["--model", str(model), "--seed", "16", "--steps", "40"]
         brain_view.main([*agent, "--record", str(IMAGES / "goodharts-brain-view.png")])
@@ -121,6 +125,18 @@ def dashboard(folder: Path) -> bytes:
         browser.close()
     page.close()
     return shot
+
+
+def game() -> NDArray[np.uint8]:
+    """What ``rgb_array`` shows of a game after some random steps."""
+    env = gym.make("Goodharts-v0", render_mode="rgb_array")
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    for _ in range(_STEPS_SHOWN):
+        env.step(env.action_space.sample())
+    frame = np.asarray(env.render(), np.uint8)
+    env.close()
+    return frame
 
 
 def _numbers(row: Mapping[str, str]) -> dict[str, Any]:

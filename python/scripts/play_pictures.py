@@ -24,8 +24,8 @@ def main() -> None:
     """Read the command line, and draw."""
     parser = Parser(description=__doc__)
     parser.add_argument("params", type=Path, help="a params_*.npz file")
-    parser.add_argument("--seed", type=SEED, default=31)
-    parser.add_argument("--step", type=STEPS, default=12)
+    parser.add_argument("--seed", type=SEED, default=31, help="the first game that may be shown (default 31)")
+    parser.add_argument("--step", type=STEPS, default=12, help="the step shown of the first that lasts so long")
     args = parser.parse_args()
     try:
         draw(args.params, args.seed, args.step)
@@ -34,15 +34,16 @@ def main() -> None:
 
 
 def draw(path: Path, seed: int, step: int) -> None:
-    """Draw the game after so many steps; raises ParityError for a bad file, or where the game is over before."""
+    """Draw the game after so many steps; raises ParityError for a bad file."""
     player = Watched(load_agent(path), deterministic=False)
     with closing(open_table("swift")) as table, TemporaryDirectory() as folder:
         session = Session(table, seed, Path(folder) / "game.json", player)
-        session.toggle_agent()
-        while len(session.game.turns) < step and session.agent_plays:
+        while len(session.game.turns) < step:
+            if session.game.ending:
+                session.next_game()
+            if not session.agent_plays:
+                session.toggle_agent()
             session.let_agent_act()
-        if session.game.ending:
-            raise ParityError(f"game {seed} is over before step {step}: choose another --seed or --step.")
         session.agent_plays = False
         drawn = asyncio.run(_screen(session))
     without_fonts = re.sub(r"@font-face {.*?}\n", "", drawn, flags=re.DOTALL)  # which would be fetched from elsewhere

@@ -1,4 +1,4 @@
-"""Make the pictures of docs/watching.md: one moment of a game, as the window and as the terminal show it."""
+"""Make the pictures of docs/watching.md and the README: one moment of a game in the window, the terminal, and alone."""
 
 import io
 import os
@@ -19,6 +19,7 @@ from parity.errors import ParityError
 from worldkit.cli.parser import fail
 from worldkit.envs.episodes import Episodes
 
+_TRIED = 100
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 
 
@@ -26,8 +27,8 @@ def main() -> None:
     """Read the command line, and draw."""
     parser = Parser(description=__doc__)
     parser.add_argument("params", type=Path, help="a params_*.npz file")
-    parser.add_argument("--seed", type=SEED, default=31)
-    parser.add_argument("--step", type=STEPS, default=24)
+    parser.add_argument("--seed", type=SEED, default=31, help="the first game that may be shown (default 31)")
+    parser.add_argument("--step", type=STEPS, default=24, help="the step shown of the first that lasts so long")
     args = parser.parse_args()
     try:
         draw(args.params, args.seed, args.step)
@@ -36,17 +37,20 @@ def main() -> None:
 
 
 def draw(path: Path, seed: int, step: int) -> None:
-    """Draw the moment after so many steps; raises ParityError for a bad file, or where the game is over before."""
+    """Draw the moment after so many steps; raises ParityError for a bad file, or where all games are over before."""
     os.environ["SDL_VIDEODRIVER"] = "dummy"
     import pygame
 
+    from hackmatrix.render.picture import draw_surface
     from hackmatrix.watch.picture import draw_moment
 
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
-        (game,) = games(episodes, Watched(load_agent(path), deterministic=False), seed, 1)
-        moment = next(islice(game, step, None), None)
+        played = games(episodes, Watched(load_agent(path), deterministic=False), seed, _TRIED)
+        reached = (next(islice(game, step, None), None) for game in played)
+        moment = next((moment for moment in reached if moment), None)
     if moment is None:
-        raise ParityError(f"game {seed} is over before step {step}: choose another --seed or --step.")
+        raise ParityError(f"{_TRIED} games are over before step {step}: choose a smaller --step.")
+    pygame.image.save(draw_surface(moment.board), IMAGES / "board.png")
     caption, controls = f"{path.name}, drawn actions, swift", Controls(4)
     pygame.image.save(draw_moment(moment, caption, controls), IMAGES / "watch_window.png")
     console = Console(record=True, width=TALL[0], file=io.StringIO(), force_terminal=True)

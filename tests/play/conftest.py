@@ -34,9 +34,10 @@ def session(table: Table, tmp_path: Path) -> Session:
 
 
 @pytest.fixture
-def advised(table: Table, tmp_path: Path) -> Session:
-    """Game 7 with an agent that likes lower actions better: up, else down, else left."""
-    return Session(table, 7, tmp_path / "game.json", liking(*range(NUM_ACTIONS)))
+def advised(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """Game 7 with an agent that likes lower actions better: up, else down, else left; saved under a short name."""
+    monkeypatch.chdir(tmp_path)
+    return Session(table, 7, Path("game.json"), liking(*range(NUM_ACTIONS)))
 
 
 def liking(*actions: int) -> Watched:
