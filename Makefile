@@ -90,17 +90,17 @@ clean: ## remove the environment, builds and caches; keep what training wrote
 
 # Source edits need no new installation: it is an editable one.
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
-	@echo "Installing the core into $(VENV) (about a minute the first time)..."
+	@echo "Installing the core into $(VENV) (one to four minutes the first time)..."
 	@$(INSTALL) .
 	@touch $@
 
 $(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
-	@echo "Installing every extra into $(VENV) (about a minute the first time)..."
+	@echo "Installing every extra into $(VENV) (one to four minutes the first time)..."
 	@$(INSTALL) ".[dev]"
 	@touch $(VENV)/.core $(VENV)/.goodharts $@
 
 $(VENV)/.goodharts: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
-	@echo "Installing what Goodharts needs into $(VENV) (about a minute the first time)..."
+	@echo "Installing what Goodharts needs into $(VENV) (one to four minutes the first time)..."
 	@$(INSTALL) ".[goodharts]"
 	@touch $(VENV)/.core $@
 
