@@ -1,7 +1,12 @@
 """What every test needs before JAX is imported: the CPU, and compiled programs kept between runs."""
 
+from __future__ import annotations
+
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "jax"
 
@@ -18,6 +23,10 @@ from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOWEST = (
     ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain"),
     ("rules",),
@@ -50,6 +59,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
             return file if entry == len(SLOWEST) else str(entry)
 
     return Scheduling(config, log)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium: where there is none, these tests are skipped, aloud, and fail in CI.
+
+    For one module at a time: while Playwright is at work its thread runs no other loop of events.
+    """
+    from playwright.sync_api import sync_playwright
+
+    if CHROMIUM is None:
+        sentence = "No Chromium on the PATH: install it (on Debian: apt install chromium)."
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{sentence} The tests of pages are required where CI=true.")
+        pytest.skip(sentence)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

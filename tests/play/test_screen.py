@@ -118,7 +118,7 @@ def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) 
         while len(advised.game.turns) < 3:
             await pilot.pause(0.01)
         await pilot.press("minus")
-        assert "the agent plays, 50 actions/s" in lines_of(pilot)[0]
+        assert "the agent plays, 2 actions/s" in lines_of(pilot)[0]
         await pilot.press("space")
         assert not advised.agent_plays
         done = len(advised.game.turns)
@@ -126,7 +126,7 @@ def test_the_agent_plays_at_its_pace_until_its_key_takes_over(advised: Session) 
         assert len(advised.game.turns) == done + 1
         assert not advised.game.turns[-1].by_agent
 
-    drive(advised, act)
+    drive(advised, act, speed=4)
 
 
 def test_help_rewards_and_log_lie_over_the_game_and_go_away(session: Session) -> None:

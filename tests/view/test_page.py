@@ -2,21 +2,18 @@
 
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import Browser, expect
 
 from hackmatrix.cli.main import main
-from tests.viewer.conftest import context
-
-__all__ = ["context"]
 
 
 def test_the_page_of_an_agent_opens_at_a_step_of_a_game(
-    swift_built: None, params: Path, tmp_path: Path, context: BrowserContext
+    swift_built: None, params: Path, tmp_path: Path, browser: Browser
 ) -> None:
     path = tmp_path / "page.html"
     assert main(["view", str(params), "--output", str(path), "--episodes", "3", "--max-steps", "12"]) == 0
     complaints: list[str] = []
-    page = context.new_page()
+    page = browser.new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(path.as_uri())

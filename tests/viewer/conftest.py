@@ -1,13 +1,11 @@
 """Makes the toy world importable, and opens pages in headless Chromium as a person would: from the disk."""
 
-import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "parity"))
 
@@ -15,27 +13,18 @@ from parity import World
 from parity.viewer.page import Page as Content
 from parity.viewer.write import write_page
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 20_000
 """Milliseconds to wait for what should be there within a second: other tests may have the cores."""
 
 Open = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
-def context() -> Iterator[BrowserContext]:
-    if CHROMIUM is None:
-        sentence = "No Chromium on the PATH: install it (on Debian: apt install chromium)."
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{sentence} The tests of the viewer are required where CI=true.")
-        pytest.skip(sentence)
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> BrowserContext:
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        context.set_default_timeout(PATIENCE)
-        yield context
-        browser.close()
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 @pytest.fixture

@@ -1,21 +1,19 @@
 """The page in a browser: headless Chromium, driven by Playwright."""
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import (
+    Browser,
     BrowserContext,
     ConsoleMessage,
     Dialog,
     Locator,
     Page,
     expect,
-    sync_playwright,
 )
 
 from goodharts.dashboard import Dashboard
@@ -25,7 +23,6 @@ from goodharts.dashboard.progress import POINTS
 from .client import Client
 from .demo import DEFAULT_MODES, row, rows
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SECONDS = 1000
 """Playwright counts in milliseconds."""
 PATIENCE = 20 * SECONDS
@@ -72,19 +69,11 @@ CONTRASTS = """() => {
 
 
 @pytest.fixture(scope="module")
-def context() -> Iterator[BrowserContext]:
-    if CHROMIUM is None:
-        sentence = "No Chromium on the PATH: install it (on Debian: apt install chromium)."
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{sentence} The tests of the dashboard's page are required where CI=true.")
-        pytest.skip(sentence)
+def context(browser: Browser) -> BrowserContext:
     expect.set_options(timeout=PATIENCE)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context()
-        context.set_default_timeout(PATIENCE)
-        yield context
-        browser.close()
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    return context
 
 
 @pytest.fixture(scope="module")
