@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hackmatrix.cli.players import AGENTS, announce, require_for, watched_of
 from hackmatrix.rules import ACTIONS
 from hackmatrix.watch.controls import FASTEST, SLOWEST, Controls
 from hackmatrix.world import ENGINES
@@ -21,8 +22,6 @@ from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
 from worldkit.cli.parser import typed_command
-from worldkit.cli.train_sb3 import require_sb3
-from worldkit.jaxkit.xla import keep_compiled_programs
 
 if TYPE_CHECKING:
     from hackmatrix.play.session import Session
@@ -49,9 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from hackmatrix.play.table import open_table
 
     player = _player(args)
-    if args.engine == "jax":
-        keep_compiled_programs("hackmatrix")
-        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
+    announce(args.engine)
     with closing(open_table(args.engine)) as table:
         session = Session(table, args.seed, args.save, player)
         table.look(int(session.game.position.mask.argmax()))  # the JAX engine compiles before the screen is taken over
@@ -86,13 +83,10 @@ def _keep(session: Session) -> None:
 def _player(args: argparse.Namespace) -> Watched | None:
     if args.agent is None:
         return None
-    if args.agent.suffix == ".zip":
-        require_sb3("hackmatrix[sb3]")
+    require_for([args.agent])
     from hackmatrix.watch.agents import load_agent
-    from hackmatrix.watch.play import Watched
 
-    agent = load_agent(args.agent, trust=args.trust)
-    return Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed)
+    return watched_of(load_agent(args.agent, trust=args.trust), args)
 
 
 def _check_terminal() -> None:
@@ -124,9 +118,7 @@ def _parser() -> Parser:
         "--save", type=Path, metavar="FILE", help="where the game is saved as a trace (default hackmatrix-SEED.json)"
     )
     agent = parser.add_argument_group("agent")
-    agent.add_argument(
-        "--agent", type=Path, metavar="FILE", help="params_*.npz, checkpoint_*.pkl or a MaskablePPO .zip"
-    )
+    agent.add_argument("--agent", type=Path, metavar="FILE", help=AGENTS)
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
     agent.add_argument(
         "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
