@@ -111,6 +111,7 @@ class World:
     row_names, column_names: what the drawn rows, the top one first, and columns are called (default: 0, 1, …).
     colour_of: the colour, as red, green and blue of 0 … 255 on a dark ground, of a word in a drawn cell, whose text is
         words with spaces between them; None: the colour of any text.
+    signs: what stands in drawn cells, words or parts of them -> what it means, for the pages of reports.
     draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game.
     game_seeds: the seeds of the games that a person starts together from one seed: seed, seed + 1, … unless the world
         says otherwise.
@@ -140,6 +141,7 @@ class World:
     row_names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
     colour_of: Callable[[str], tuple[int, int, int] | None] | None = None
+    signs: Mapping[str, str] = field(default_factory=dict)
     draws: bool = True
     game_seeds: GameSeeds = consecutive_seeds
     facts: tuple[str, ...] = ()

@@ -66,3 +66,8 @@ function differenceTable(found) {
   const table = make("table", {}, headRow("field", ...page.sides.map((_, side) => sideName(side))), make("tbody", {}, ...rows));
   return make("div", { class: "scrolls", role: "group", tabindex: 0, "aria-label": "Differences" }, table);
 }
+
+/** What the signs on the board mean, as far as the world tells. */
+function signList() {
+  return page.signs.map(([sign, meaning]) => make("div", {}, make("dt", {}, coloured(sign)), make("dd", {}, meaning)));
+}

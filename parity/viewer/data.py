@@ -124,7 +124,8 @@ def page_data(page: Page, world: World, rows: list[Value], seen: Seen) -> Value:
         "rowNames": list(world.row_names),
         "columnNames": list(world.column_names),
         "shape": [seen.rows, seen.columns],
-        "colours": _colours(world, seen.words),
+        "colours": _colours(world, seen.words.union(world.signs)),
+        "signs": [list(sign) for sign in world.signs.items()],
         "curves": [_curve_data(curve) for curve in page.curves],
         "episodes": rows,
     }

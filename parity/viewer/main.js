@@ -47,6 +47,8 @@ function begin() {
   at("command").textContent = page.command;
   at("views").hidden = !hasOverview || page.episodes.length === 0;
   if (page.episodes.length > 0) at("to-episode").textContent = page.episodes[0].name;
+  at("legend").hidden = page.signs.length === 0;
+  at("signs").replaceChildren(...signList());
   const clicks = {
     first: MOVES.Home, back: MOVES.ArrowLeft, forth: MOVES.ArrowRight, last: MOVES.End, play: MOVES[" "],
     "near-end": MOVES.e, previous: MOVES.p, next: MOVES.n,

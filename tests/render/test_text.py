@@ -24,7 +24,7 @@ CROWDED = """
   │          │          │    @     │          │          │          │
 2 │          │          │          │          │ [WARP]+5 │          │
   │    $2    │          │          │   . o    │          │          │
-  ├──────────┼──────────┼──────────┼──────────┼──────────┼──────────┤  @ player   V2 virus with 2 hp
+  ├──────────┼──────────┼──────────┼──────────┼──────────┼──────────┤  @ player  V2 virus with 2 hp
   │          │          │          │          │          │          │  D daemon  G glitch  C cryptog
 1 │          │  [9]+9   │          │          │          │          │  c2 hidden  c? last known cell
   │          │          │          │          │          │          │  * stunned ~3 disabled 3 turns

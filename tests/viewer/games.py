@@ -5,13 +5,18 @@ from dataclasses import replace
 
 import numpy as np
 from toy_world.plain import PlainEngine
+from toy_world.world import APPLE, draw_board
 from toy_world.world import WORLD as BARE
-from toy_world.world import draw_board
 
 from parity.compare import Difference
 from parity.viewer.page import Curve, Decision, End, Episode, Page, Step
 
-WORLD = replace(BARE, row_names=("D", "C", "B", "A"), colour_of={"W": (94, 224, 214), "w": (246, 160, 78)}.get)
+WORLD = replace(
+    BARE,
+    row_names=("D", "C", "B", "A"),
+    colour_of={"W": (94, 224, 214), "w": (246, 160, 78)}.get,
+    signs={"W": "walker", "w": "wasp", APPLE * 2: "apple, two days ripe"},
+)
 LENGTH = 12
 """Actions of every game."""
 

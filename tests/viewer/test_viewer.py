@@ -297,7 +297,9 @@ def test_nothing_in_the_data_can_act(open_page: Open) -> None:
     content = Content(
         EVIL, (EVIL,), (Episode(EVIL, EVIL, shown, end),) * 2, (EVIL,), EVIL, (Curve(EVIL, (0, 1), (0.0, 1.0)),)
     )
-    page = open_page(content, replace(WORLD, name=EVIL, components=(EVIL, "b", "c"), row_names=(EVIL,)))
+    page = open_page(
+        content, replace(WORLD, name=EVIL, components=(EVIL, "b", "c"), row_names=(EVIL,), signs={EVIL: EVIL})
+    )
     expect(page.locator("h1")).to_have_text(EVIL)
     page.get_by_role("link", name=EVIL, exact=True).last.click()
     page.keyboard.press("ArrowRight")
@@ -325,6 +327,29 @@ def test_words_have_the_colours_of_their_world(open_page: Open) -> None:
     words = page.locator("#sides .board .word")
     for word, wanted in (("W", "rgb(94, 224, 214)"), ("w", "rgb(246, 160, 78)")):
         assert words.filter(has_text=re.compile(f"^{word}$")).evaluate(colour) == wanted
+
+
+def test_a_legend_says_what_the_signs_mean_and_opens_by_the_keyboard(open_page: Open) -> None:
+    page = open_page(games.page(1), WORLD)
+    legend = page.get_by_text("Signs on the board")
+    meanings = page.get_by_role("definition")
+    expect(meanings.first).to_be_hidden()
+    legend.focus()
+    page.keyboard.press("Space")
+    expect(meanings).to_have_text(["walker", "wasp", "apple, two days ripe"])
+    signs = page.get_by_role("term")
+    expect(signs).to_have_text(["W", "w", "●●"])
+    assert signs.nth(1).locator(".word").evaluate("element => getComputedStyle(element).color") == "rgb(246, 160, 78)"
+    expect(page.get_by_role("button", name="Play")).to_be_visible()  # space opened the legend and nothing else
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#where")).to_have_text(f"step 1 of {LENGTH}")
+    expect(meanings.first).to_be_visible()
+
+
+def test_a_world_that_gives_no_signs_has_no_legend(open_page: Open) -> None:
+    page = open_page(games.page(1), replace(WORLD, signs={}))
+    expect(page.get_by_role("heading", name="seed 0")).to_be_visible()
+    expect(page.get_by_text("Signs on the board")).to_be_hidden()
 
 
 def large_board(step: int) -> Board:
@@ -361,6 +386,8 @@ def test_it_is_accessible_in_light_and_dark(open_page: Open, name: str) -> None:
     page = open_page(content(), WORLD, fragment)
     if name == "overview":
         chosen(page, "stage 1, wasp: 2 games").click()
+    else:
+        page.get_by_text("Signs on the board").click()
     page.emulate_media(color_scheme="light")
     assert faults(page) == []
     page.emulate_media(color_scheme="dark")

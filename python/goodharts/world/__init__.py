@@ -20,7 +20,7 @@ from goodharts.rules import (
     Mode,
     marks_of,
 )
-from goodharts.world.board import LINE_NAMES, colour_of, draw_board, observation_label
+from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
@@ -59,6 +59,7 @@ def _world(mode: Mode) -> World:
         row_names=LINE_NAMES,
         column_names=LINE_NAMES,
         colour_of=colour_of,
+        signs=SIGNS,
         game_seeds=game_seeds,
         facts=FACTS,
         events=EVENTS,

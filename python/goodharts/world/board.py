@@ -14,6 +14,9 @@ LINE_NAMES = tuple(f"{offset:+d}" if offset else "0" for offset in range(-_SHOWN
 _AGENT, _FOOD, _POISON, _EMPTY = "@", "o", "x", "."
 _COLOURS = {_AGENT: AGENT, _FOOD: FOOD_COLOUR, _POISON: POISON_COLOUR, _EMPTY: MUTED}
 
+SIGNS = {_AGENT: "agent", _FOOD: "food", _POISON: "poison", _EMPTY: "nothing"}
+"""What the signs of ``draw_board`` mean."""
+
 
 def draw_board(state: State) -> Board:
     """The surroundings of the agent, ``@``: food is ``o``, poison ``x``."""

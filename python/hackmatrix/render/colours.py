@@ -28,7 +28,9 @@ _WORDS = {
     words.SIPHONED: MUTED,
     words.SIPHON_CENTER: MUTED,
 }
-_SIGNS = {"$": CREDITS, "e": ENERGY} | {letter: ENEMIES[name] for name, letter in words.ENEMY_LETTERS.items()}
+_SIGNS = {words.CREDITS: CREDITS, words.ENERGY: ENERGY} | {
+    letter: ENEMIES[name] for name, letter in words.ENEMY_LETTERS.items()
+}
 
 
 def colour_of(word: str) -> Colour | None:

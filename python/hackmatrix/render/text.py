@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from hackmatrix.render import spans
+from hackmatrix.render.legend import legend
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.spans import FAINT, Line, width
 from hackmatrix.rules import NUM_PROGRAMS, SIZE
@@ -10,19 +11,8 @@ from hackmatrix.rules import NUM_PROGRAMS, SIZE
 _CELL_WIDTH = 10  # the longest word, [ANTI-V]+4
 _GAP = "  "
 
-LEGEND = (
-    "@ player   V2 virus with 2 hp",
-    "D daemon  G glitch  C cryptog",
-    "c2 hidden  c? last known cell",
-    "* stunned ~3 disabled 3 turns",
-    ">D1 daemon comes in 1 turn",
-    "[7]+4 7 points, spawns 4",
-    "[WARP] program  [?] question",
-    "$2 credits  e3 energy",
-    "ds data siphon to pick up",
-    ". siphoned  o siphon's centre",
-)
-"""What the words on a board mean, at most 29 columns wide."""
+LEGEND = legend(29)
+"""What the words on a board mean, beside which 29 columns are left."""
 
 
 def draw_text(model: BoardModel, *, colour: bool = True) -> str:

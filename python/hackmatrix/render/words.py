@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from hackmatrix.render.model import Block, Cell, Enemy, Transmission
+from hackmatrix.render.model import Block, Cell, Enemy, Place, Transmission
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
 
@@ -13,12 +13,19 @@ SIPHONED = "."
 SIPHON_CENTER = "o"
 HIDDEN_CONTENT = "?"
 LAST_KNOWN = "c?"
+STUNNED = "*"
+DISABLED = "~"
+FROM_SIPHON = "s"
+FROM_SCHEDULE = "t"
+CREDITS = "$"
+ENERGY = "e"
 
 
 def enemy_word(enemy: Enemy) -> str:
     """``V2`` is a virus with 2 hp, ``V2*`` a stunned one, ``V2~3`` one disabled for 3 turns (A5)."""
-    disabled = f"~{enemy.disabled_turns}" if enemy.disabled_turns else ""
-    return f"{ENEMY_LETTERS[enemy.type]}{enemy.hp}{'*' if enemy.stunned else ''}{disabled}"
+    stunned = STUNNED if enemy.stunned else ""
+    disabled = f"{DISABLED}{enemy.disabled_turns}" if enemy.disabled_turns else ""
+    return f"{ENEMY_LETTERS[enemy.type]}{enemy.hp}{stunned}{disabled}"
 
 
 def transmission_word(coming: Transmission) -> str:
@@ -31,9 +38,14 @@ def block_word(content: int | str, spawn_count: int) -> str:
     return f"[{content}]+{spawn_count}"
 
 
+def place_word(place: Place) -> str:
+    """``(5,1)`` is row 5, column 1 (A1)."""
+    return "({},{})".format(*place)
+
+
 def amount_words(cell: Cell) -> list[str]:
     """``$2`` is 2 credits, ``e3`` 3 energy; what a cell has none of is left out (A3)."""
-    return [f"{sign}{amount}" for sign, amount in (("$", cell.credits), ("e", cell.energy)) if amount]
+    return [f"{sign}{amount}" for sign, amount in ((CREDITS, cell.credits), (ENERGY, cell.energy)) if amount]
 
 
 @lru_cache(maxsize=2**16)  # from step to step most cells stay as they are
@@ -45,7 +57,7 @@ def cell_text(cell: Cell) -> str:
     """
     words = [PLAYER] if cell.player else []
     if enemy := cell.enemy:
-        known = "({},{})".format(*enemy.last_known) if enemy.last_known else ""
+        known = place_word(enemy.last_known) if enemy.last_known else ""
         words.append(enemy_word(enemy) + known + _origin(enemy))
     if coming := cell.transmission:
         words.append(transmission_word(coming) + _origin(coming))
@@ -61,4 +73,4 @@ def _whole_content(block: Block) -> str:
 
 
 def _origin(being: Enemy | Transmission) -> str:
-    return ("s" if being.from_siphon else "") + ("t" if being.from_schedule else "")
+    return (FROM_SIPHON if being.from_siphon else "") + (FROM_SCHEDULE if being.from_schedule else "")

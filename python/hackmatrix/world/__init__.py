@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from hackmatrix.render.colours import colour_of
+from hackmatrix.render.legend import SIGNS
 from hackmatrix.rules import (
     ACTIONS,
     COMPONENT_UNIT,
@@ -50,6 +51,7 @@ WORLD = World(
     draw=draw_board,
     row_names=ROW_NAMES,
     colour_of=colour_of,
+    signs=dict(SIGNS),
     facts=FACTS,
     events=EVENTS,
     component_unit=COMPONENT_UNIT,

@@ -1,0 +1,47 @@
+"""The legend: what it lists stands on boards, and it lists what stands there."""
+
+import re
+
+import numpy as np
+
+from hackmatrix.render import draw_text
+from hackmatrix.render.legend import SIGNS, legend
+from hackmatrix.render.model import BoardModel
+from hackmatrix.render.words import EXIT, cell_text
+from hackmatrix.rules import PROGRAMS
+from hackmatrix.world.starts import STARTS
+
+from .conftest import Draw
+
+EXAMPLES = re.compile(r"\d+|" + "|".join(sorted(map(re.escape, PROGRAMS), key=len, reverse=True)))
+"""What a sign of the legend stands for with another number or another program."""
+
+
+def letters(texts: list[str]) -> set[str]:
+    """The letters and signs of which words are made."""
+    return set("".join(EXAMPLES.sub("", text) for text in texts).replace(EXIT, "").replace(" ", ""))
+
+
+def test_every_sign_on_a_board_of_a_page_is_in_the_legend_and_the_other_way_round(
+    model: Draw, crowded: BoardModel
+) -> None:
+    drawn = np.random.default_rng(5)
+    boards = [crowded, *(model(**start(drawn)) for start in STARTS.values())]
+    assert letters([sign for sign, _ in SIGNS]) == letters(
+        [cell_text(cell) for board in boards for cell in board.cells]
+    )
+
+
+def test_every_sign_on_a_board_of_a_player_is_in_the_legend(crowded: BoardModel) -> None:
+    seen = [line.partition("│")[2].rpartition("│")[0] for line in draw_text(crowded, colour=False).splitlines()]
+    signs = [line.split()[0] for line in legend(1)]
+    assert letters([line.replace("│", "") for line in seen]) - letters(signs) - set("┼─") == set()
+
+
+def test_lines_are_filled_and_never_too_wide() -> None:
+    told = " ".join(legend(1))
+    for width in (29, 40, 80):
+        lines = legend(width)
+        assert max(map(len, lines)) <= width
+        assert re.sub(" +", " ", " ".join(lines)) == told
+    assert len(legend(80)) < len(legend(40)) < len(legend(29)) == 10
