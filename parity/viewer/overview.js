@@ -1,6 +1,8 @@
 // The overview: the curves of a run, where its games end, and the list of its episodes, filtered by both.
 
 const FIRST_ROWS = 200;
+/** Curves that are not folded: a row of a wide screen. */
+const FIRST_CURVES = 4;
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
 /** What is chosen: `level`, `cause` and `cell` ("row,column") of an end, null for any, and a `text`. */
@@ -190,7 +192,11 @@ function showOverview() {
 /** Draw what never changes, once. */
 function beginOverview() {
   at("curves").hidden = page.curves.length === 0;
-  at("multiples").replaceChildren(...page.curves.map(curveFigure));
+  const more = page.curves.slice(FIRST_CURVES);
+  at("first-curves").replaceChildren(...page.curves.slice(0, FIRST_CURVES).map(curveFigure));
+  at("more-curves").hidden = more.length === 0;
+  at("more-curves").querySelector("summary").textContent = counted(more.length, "more curve");
+  at("more-curves").querySelector("div").replaceChildren(...more.map(curveFigure));
   at("ends").hidden = ended.length === 0;
   at("list").hidden = listed.length === 0 && page.curves.length > 0;
   at("filter").addEventListener("input", () => {

@@ -270,6 +270,23 @@ def test_a_curve_is_read_at_the_pointer_and_in_words(open_page: Open) -> None:
     expect(read).to_have_text("4 at 3K")
 
 
+def test_all_curves_but_the_first_four_are_folded_away(open_page: Open) -> None:
+    curves = tuple(Curve(name, (0, 1), (0.0, 1.0)) for name in "abcdefg")
+    page = open_page(games.page(2, curves), WORLD)
+    drawn = page.locator("figure.multiple")
+    assert [drawn.nth(place).is_visible() for place in range(7)] == [True] * 4 + [False] * 3
+    page.get_by_text("3 more curves").focus()
+    page.keyboard.press("Enter")
+    assert all(drawn.nth(place).is_visible() for place in range(7))
+    expect(drawn.last.locator("output")).to_have_text("1 at 1")
+
+
+def test_four_curves_leave_nothing_to_unfold(open_page: Open) -> None:
+    page = open_page(games.page(2, CURVES * 2), WORLD)
+    expect(page.locator("figure.multiple")).to_have_count(4)
+    expect(page.locator("#more-curves")).to_be_hidden()
+
+
 def test_numbers_keep_all_digits_and_none_breaks_the_page(open_page: Open) -> None:
     large, odd = 2**60 + 1, float("nan")
     components = ((large, odd, float("-inf")),)
@@ -367,7 +384,7 @@ def bare(*shown: Step) -> Content:
 
 LARGE = bare(*(Step("right", (large_board(step),)) for step in range(3)))
 PAGES: dict[str, tuple[Callable[[], Content], str]] = {
-    "overview": (lambda: games.page(6, CURVES), ""),
+    "overview": (lambda: games.page(6, CURVES * 3), ""),
     "episode": (lambda: games.page(6), "#episode=1&step=6"),
     "divergence": (games.divergence, ""),
 }
@@ -386,6 +403,7 @@ def test_it_is_accessible_in_light_and_dark(open_page: Open, name: str) -> None:
     page = open_page(content(), WORLD, fragment)
     if name == "overview":
         chosen(page, "stage 1, wasp: 2 games").click()
+        page.get_by_text("2 more curves").click()
     else:
         page.get_by_text("Signs on the board").click()
     page.emulate_media(color_scheme="light")
