@@ -1,4 +1,4 @@
-"""Sessions on the Swift engine, players that are functions, and the screen as it is drawn."""
+"""Sessions on the Swift engine, players that are functions or files, and the screen as it is drawn."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -15,6 +15,9 @@ from hackmatrix.rules import NUM_ACTIONS
 from hackmatrix.watch.controls import Controls
 from hackmatrix.watch.play import Watched
 from parity import EngineError
+from tests.watch.conftest import model, params, run_folder
+
+__all__ = ["model", "params", "run_folder"]
 
 Act = Callable[[Pilot[EngineError]], Awaitable[None]]
 

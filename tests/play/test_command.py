@@ -54,6 +54,23 @@ def test_a_game_in_a_terminal_is_saved_on_leaving_and_the_terminal_is_as_before(
     assert read_trace(tmp_path / "hackmatrix-7.json").case.actions == (0,)
 
 
+@pytest.mark.parametrize("kind", ["params", "checkpoint", "model", "run"])
+def test_the_agent_at_hand_is_any_that_can_be_watched(
+    swift_built: None, kind: str, run_folder: Path, params: Path, model: Path, tmp_path: Path
+) -> None:
+    run = run_folder / "hackmatrix-20260102-000000-seed0"
+    agent = {"params": params, "checkpoint": run / "checkpoint_10.pkl", "model": model, "run": run}[kind]
+
+    def act(terminal: int, wait_for: Wait, _: int) -> None:
+        wait_for("stage 1 of 8")
+        os.write(terminal, b" ")
+        wait_for("step 1, agent")
+        os.write(terminal, b"q")
+
+    said, code, _ = in_terminal([*PLAY, "--agent", str(agent), "--speed", "20"], act, SIZE, tmp_path)
+    assert code == 0, said
+
+
 def test_a_signal_saves_the_game_and_ends_it(swift_built: None, tmp_path: Path) -> None:
     def act(terminal: int, wait_for: Wait, process: int) -> None:
         wait_for("stage 1 of 8")
@@ -122,6 +139,7 @@ def test_mistakes_are_one_sentence(in_a_terminal: None, capsys: pytest.CaptureFi
 def test_a_file_that_holds_no_agent_of_this_game_is_one_sentence(
     in_a_terminal: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("something else")
     (tmp_path / "damaged.npz").write_text("something else")
     save_params(tmp_path / "other.npz", new_params(actions=6))
@@ -130,6 +148,7 @@ def test_a_file_that_holds_no_agent_of_this_game_is_one_sentence(
         ("notes.txt", "is no agent that can be watched"),
         ("damaged.npz", "cannot be read"),
         ("other.npz", "another number of actions than the 28 here"),
+        ("empty", "There is no agent in"),
     ):
         assert sentence in refused(["--agent", str(tmp_path / name)], capsys)
 

@@ -107,7 +107,9 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "--timesteps" in refused(["train-sb3", "--timesteps", "none"], capsys)
     assert "without slashes" in refused(["train-sb3", "--run-name", "a/b"], capsys)
     assert "unrecognized arguments: --fly" in refused(["train-sb3", "--fly"], capsys)
-    assert "give one agent to watch: a file (FILE or --model), or --latest" in refused(["watch-sb3"], capsys)
+    assert "give one agent to watch: a file or a folder (PATH or --model), or --latest" in refused(
+        ["watch-sb3"], capsys
+    )
 
 
 def test_a_model_of_another_game_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

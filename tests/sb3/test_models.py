@@ -26,7 +26,7 @@ from parity.errors import UsageError
 from tests.mutations import WRONG, altered, damaged, is_one_line, said_or_read
 from tests.sb3.conftest import SHORT, run
 from tests.sb3.test_training import rows
-from worldkit.sb3.models import PLAIN
+from worldkit.sb3.model_file import PLAIN
 from worldkit.sb3.spaces import SpaceError, space_of, told_space
 from worldkit.sb3.training import load_model
 

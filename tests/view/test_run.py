@@ -1,13 +1,15 @@
 """A run on a page: the curves that it recorded, and games of its furthest agent."""
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from written_page import page_data
 
 from hackmatrix.cli.main import main
-from hackmatrix.view.run import agents, curves
+from hackmatrix.view.run import curves
 from worldkit.runs.sinks import CsvLog
 
 ROWS = [
@@ -39,20 +41,6 @@ def test_the_curves_are_what_the_run_recorded_the_return_first(recorded: Path) -
     assert found["steps_per_second"] == ((400, 800), (400.0, 410.0))
 
 
-def test_the_furthest_agent_comes_first(run_folder: Path) -> None:
-    run = run_folder / "hackmatrix-20260102-000000-seed0"
-    assert [path.name for path in agents(run)] == ["checkpoint_20.pkl", "params_10.npz", "checkpoint_10.pkl"]
-    assert not agents(run_folder), "a folder of runs is no run"
-
-
-def test_of_models_that_with_the_most_steps_comes_first(model: Path, tmp_path: Path) -> None:
-    for name in ("best_model.zip", "final_model.zip"):
-        (tmp_path / name).write_bytes(model.read_bytes())
-    (tmp_path / "checkpoint_99_steps.zip").write_bytes(b"damaged")
-    names = [path.name for path in agents(tmp_path)]
-    assert names == ["final_model.zip", "best_model.zip", "checkpoint_99_steps.zip"]
-
-
 def test_a_run_of_train_sb3_is_shown_too(swift_built: None, recorded: Path, model: Path, tmp_path: Path) -> None:
     (recorded / "final_model.zip").write_bytes(model.read_bytes())
     page = tmp_path / "page.html"
@@ -61,6 +49,20 @@ def test_a_run_of_train_sb3_is_shown_too(swift_built: None, recorded: Path, mode
     assert data["headline"] == "begun, final_model.zip, likeliest actions: games 0 to 1"
     assert len(data["curves"]) == 5
     assert [episode["name"] for episode in data["episodes"]] == ["seed 0", "seed 1"]
+
+
+def test_a_run_of_train_sb3_is_one_sentence_where_that_is_not_installed(tmp_path: Path) -> None:
+    (tmp_path / "final_model.zip").touch()
+    check = """
+import sys
+for name in ("torch", "stable_baselines3", "sb3_contrib", "gymnasium"):
+    sys.modules[name] = None
+from hackmatrix.cli.main import main
+main(["view", sys.argv[1]])
+"""
+    answer = subprocess.run([sys.executable, "-c", check, tmp_path], capture_output=True, text=True, check=False)
+    assert answer.returncode == 2
+    assert answer.stderr == 'This command needs Stable-Baselines3: run `pip install "hackmatrix[sb3]"`.\n'
 
 
 def test_a_run_without_an_agent_shows_its_curves(

@@ -14,7 +14,7 @@ from hackmatrix.evaluation.players import policy_of
 from hackmatrix.networks import NETWORKS
 from hackmatrix.plain_networks import PLAIN_NETWORKS
 from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
-from hackmatrix.watch.agents import latest_agent, load_agent
+from hackmatrix.watch.agents import agents_of, latest_agent, load_agent
 from parity.errors import ParityError
 from worldkit.evaluation.choice import likeliest
 from worldkit.purejaxrl.checkpointing import save_params
@@ -70,6 +70,20 @@ def test_parameters_and_checkpoints_hold_the_same_agent(params: Path, tmp_path: 
 def test_the_latest_agent_is_the_furthest_of_the_run_that_began_last(run_folder: Path) -> None:
     path, _, faults = latest_agent(run_folder)
     assert (path.parent.name, path.name, faults) == ("hackmatrix-20260102-000000-seed0", "checkpoint_20.pkl", [])
+
+
+def test_the_furthest_agent_comes_first(run_folder: Path) -> None:
+    run = run_folder / "hackmatrix-20260102-000000-seed0"
+    assert [path.name for path in agents_of(run)] == ["checkpoint_20.pkl", "params_10.npz", "checkpoint_10.pkl"]
+    assert not agents_of(run_folder), "a folder of runs is no run"
+
+
+def test_of_models_that_with_the_most_steps_comes_first(model: Path, tmp_path: Path) -> None:
+    for name in ("best_model.zip", "final_model.zip"):
+        (tmp_path / name).write_bytes(model.read_bytes())
+    (tmp_path / "checkpoint_99_steps.zip").write_bytes(b"damaged")
+    names = [path.name for path in agents_of(tmp_path)]
+    assert names == ["final_model.zip", "best_model.zip", "checkpoint_99_steps.zip"]
 
 
 def test_a_damaged_file_is_passed_over_and_said(run_folder: Path, tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_the_documented_lines_work_in_a_pipe(
         ([*WATCH, str(params), "--episodes", "3", "--hidden-dim", "16", "--num-layers", "2"], 3),
         ([*WATCH, checkpoint], 1),
         ([*WATCH, "--latest"], 1),
+        ([*WATCH, str(params.parent)], 1),
         ([*WATCH_SB3, "--model", str(model)], 1),
     ):
         said = piped([*words, *short], tmp_path)
@@ -196,6 +197,8 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], params: P
     assert "give one agent to watch" in refused([], capsys)
     assert "give one agent to watch" in refused([one, "--latest"], capsys)
     assert "There is no params_*.npz or checkpoint_*.pkl in" in refused(["--latest", str(tmp_path)], capsys)
+    assert f"There is no agent in {tmp_path}" in refused([str(tmp_path)], capsys)
+    assert "is no agent" in refused(["x" * 300], capsys)
     assert "There is no display to open a window on" in refused([one, "--render", "human"], capsys)
     assert "--record writes .mp4, .gif or .html, not 'film.avi'" in refused([one, "--record", "film.avi"], capsys)
     assert "cannot write" in refused([one, "--record", "/no/such/folder/film.mp4"], capsys)

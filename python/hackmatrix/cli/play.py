@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hackmatrix.cli.players import AGENTS, announce, require_for, watched_of
+from hackmatrix.cli.players import AGENTS, announce, load, watched_of
 from hackmatrix.rules import ACTIONS
 from hackmatrix.watch.controls import FASTEST, SLOWEST, Controls
 from hackmatrix.world import ENGINES
@@ -83,10 +83,8 @@ def _keep(session: Session) -> None:
 def _player(args: argparse.Namespace) -> Watched | None:
     if args.agent is None:
         return None
-    require_for([args.agent])
-    from hackmatrix.watch.agents import load_agent
-
-    return watched_of(load_agent(args.agent, trust=args.trust), args)
+    _, agent = load(args.agent, trust=args.trust)
+    return watched_of(agent, args)
 
 
 def _check_terminal() -> None:
@@ -118,7 +116,7 @@ def _parser() -> Parser:
         "--save", type=Path, metavar="FILE", help="where the game is saved as a trace (default hackmatrix-SEED.json)"
     )
     agent = parser.add_argument_group("agent")
-    agent.add_argument("--agent", type=Path, metavar="FILE", help=AGENTS)
+    agent.add_argument("--agent", type=Path, metavar="PATH", help=AGENTS)
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
     agent.add_argument(
         "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"

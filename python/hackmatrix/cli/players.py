@@ -1,13 +1,14 @@
 """The flags of whoever lets an agent play: which agent it is, how it chooses, and which games it plays."""
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parity.arguments import SEED, STEPS, Whole
-from parity.errors import ParityError
+from parity.errors import ParityError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.jaxkit.xla import keep_compiled_programs
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
     from hackmatrix.watch.play import Watched
 
-AGENTS = "params_*.npz, checkpoint_*.pkl or a MaskablePPO .zip"
+AGENTS = "params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, or a run's folder"
 _SIZE = Whole(1, 2**20)
 
 
@@ -44,18 +45,30 @@ def add_game_flags(group: argparse._ArgumentGroup, episodes: int) -> None:
     group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
 
 
-def load(path: Path, args: argparse.Namespace) -> "Agent":
-    """The agent in a file, read as the flags say; raises ParityError where there is none that can be used."""
-    require_for([path])
-    from hackmatrix.watch.agents import load_agent
+def load(path: Path, **how: Any) -> "tuple[Path, Agent]":  # noqa: ANN401 - as load_agent has them
+    """The agent that ``find`` finds, and its file; raises ParityError where there is none that can be used."""
+    found = find(path, **how)
+    if found is None:
+        raise UsageError(f"There is no agent in {path}: name the folder of a run, or an agent's file.")
+    return found
 
-    return load_agent(path, **reading(args))
 
+def find(path: Path, **how: Any) -> "tuple[Path, Agent] | None":  # noqa: ANN401 - as load_agent has them
+    """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
 
-def require_for(agents: Iterable[Path]) -> None:
-    """Raises UsageError where one of these files needs Stable-Baselines3, which is not installed."""
-    if any(path.suffix == ".zip" for path in agents):
+    What was passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    """
+    from hackmatrix.watch.agents import agents_of, first_good_agent
+
+    files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
+    if any(file.suffix == ".zip" for file in files):
         require_sb3("hackmatrix[sb3]")
+    found = first_good_agent(files, **how)
+    if found is None:
+        return None
+    file, agent, faults = found
+    say_passed_over(faults)
+    return file, agent
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:

@@ -19,10 +19,9 @@ from hackmatrix.cli.players import (
     add_game_flags,
     announce,
     caption_of,
+    find,
     load,
     reading,
-    require_for,
-    say_passed_over,
     watched_of,
 )
 from hackmatrix.world import ENGINES, WORLD
@@ -69,29 +68,26 @@ def main(argv: Sequence[str]) -> int:
 def _of_agent(args: argparse.Namespace, command: str) -> Page:
     from hackmatrix.view.agent import agent_page
 
-    watched, games = watched_of(load(args.path, args), args), _games(args)
+    path, agent = load(args.path, **reading(args))
+    games = _games(args)
     announce(games.engine)
-    return agent_page(caption_of(args.path, args), watched, games, command)
+    return agent_page(caption_of(path, args), watched_of(agent, args), games, command)
 
 
 def _of_run(args: argparse.Namespace, command: str) -> Page:
     """The curves of a run and games of its furthest agent; of a run that has only one of these, that one."""
     from hackmatrix.view.agent import agent_page
-    from hackmatrix.view.run import agents, curves
-    from hackmatrix.watch.agents import first_good_agent
+    from hackmatrix.view.run import curves
     from parity.viewer.page import Page
 
-    drawn, files = curves(args.path), agents(args.path)
-    name = args.path.resolve().name
-    require_for(files)
-    found = first_good_agent(files, **reading(args))
+    drawn, name = curves(args.path), args.path.resolve().name
+    found = find(args.path, **reading(args))
     if found is None:
         if not drawn:
             raise UsageError(f"{args.path} holds no run: name a folder that training wrote, or an agent's file.")
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
-    path, agent, faults = found
-    say_passed_over(faults)
+    path, agent = found
     games = _games(args)
     announce(games.engine)
     page = agent_page(f"{name}, {caption_of(path, args)}", watched_of(agent, args), games, command)
@@ -144,7 +140,7 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
         parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
     if not args.path.is_dir() and args.path.suffix not in (TRACE, *AGENT):
-        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {AGENTS}, or a run's folder")
+        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {AGENTS}")
     if args.path.suffix == TRACE and not args.path.is_dir():
         given = [name for name in _OF_AGENTS if getattr(args, name) != parser.get_default(name)]
         if given:
@@ -167,7 +163,7 @@ def _parser() -> Parser:
         description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
         allow_abbrev=False,
     )
-    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {AGENTS}, or a run's folder")
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {AGENTS}")
     parser.add_argument(
         "--output",
         type=Path,

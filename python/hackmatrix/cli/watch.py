@@ -118,7 +118,7 @@ def _as_text(args: argparse.Namespace, played: Games, caption: str, stop: StopRe
 def _agent(args: argparse.Namespace) -> tuple[Path, Agent]:
     """The agent's file and the agent; what was passed over on the way is said on standard error."""
     if args.agent:
-        return args.agent, load(args.agent, args)
+        return load(args.agent, **reading(args))
     from hackmatrix.watch.agents import latest_agent
 
     path, agent, faults = latest_agent(args.latest, **reading(args))
@@ -156,7 +156,7 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     """Settle what is watched and where; exits with one sentence where that is not told."""
     given = [agent for agent in (args.agent, args.model, args.latest) if agent is not None]
     if len(given) != 1:
-        parser.error("give one agent to watch: a file (FILE or --model), or --latest")
+        parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
     args.agent = args.agent or args.model
     if args.record and args.record.suffix not in RECORDS:
         parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
@@ -174,7 +174,7 @@ def _parser(command: str) -> Parser:
         allow_abbrev=False,
     )
     agent = parser.add_argument_group("agent")
-    agent.add_argument("agent", nargs="?", type=Path, metavar="FILE", help=AGENTS)
+    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=AGENTS)
     agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
     agent.add_argument(
         "--latest",

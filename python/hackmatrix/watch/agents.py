@@ -1,6 +1,6 @@
 """Who is watched: trained parameters, a checkpoint or a model of MaskablePPO, as a function of what is seen."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE, VERSION
 from parity.errors import ParityError, UsageError
 from worldkit.purejaxrl.params import load_params, misfit, params_of_checkpoint, trained_files
 from worldkit.purejaxrl.plain_network import Floats, PlainNetwork
+from worldkit.sb3.model_file import timesteps_of
 
 Agent = Callable[[Floats], tuple[Floats, Floats]]
 """Observations float32 (n, 1545) → logits float32 (n, 28), before any mask, and values float32 (n,)."""
@@ -61,6 +62,12 @@ def latest_agent(folder: Path, **sizes: Any) -> tuple[Path, Agent, list[ParityEr
             f"There is no params_*.npz or checkpoint_*.pkl in {folder}: name a file, or train an agent first."
         )
     return found
+
+
+def agents_of(folder: Path) -> Sequence[Path]:
+    """The agents of a run, the furthest first: parameters and checkpoints of `train`, or else models of `train-sb3`."""
+    found = [path for path in trained_files(folder) if path.parent == folder]
+    return found or sorted(folder.glob(f"*{MODEL}"), key=lambda path: (timesteps_of(path), path.name), reverse=True)
 
 
 def first_good_agent(paths: Iterable[Path], **how: Any) -> tuple[Path, Agent, list[ParityError]] | None:  # noqa: ANN401 - as load_agent has them

@@ -20,17 +20,14 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
-from parity.arguments import ALL_STEPS
 from parity.errors import UsageError
 from parity.reading import GIB, Unreadable, is_count, is_number, is_object, json_of, read_bytes, read_zip, shown
 from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
+from worldkit.sb3.model_file import LIMIT, PLAIN
 from worldkit.sb3.spaces import SpaceError, space_of, told_space
 from worldkit.settings import kept, setting
 
-LIMIT = 2 * GIB
-"""The largest model that is read, in bytes, unpacked."""
-PLAIN = "worldkit.json"
 _FORMAT, _VERSION = "worldkit MaskablePPO", 1
 _MOST_NUMBERS = GIB // 4
 """Numbers that a game's rollout may have: their memory is taken when a model is loaded."""
@@ -122,16 +119,6 @@ def load_model(
         raise UsageError(f"There is no model {path}: name a .zip file that training wrote.") from None
     except (Unreadable, _Wrong, SpaceError) as fault:
         raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
-
-
-def timesteps_of(path: Path) -> int:
-    """How many steps a model has had, as its file tells; -1 where it does not."""
-    try:
-        told = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
-    except (OSError, KeyError, Unreadable):
-        return -1
-    steps = told.get("num_timesteps") if is_object(told) else None
-    return int(steps) if steps is not None and is_count(steps, ALL_STEPS.most + 1) else -1
 
 
 def _trusted(content: bytes, env: VecEnv | None, device: str) -> MaskablePPO:

@@ -1,0 +1,21 @@
+"""What a model's file tells to those who load no model, and so need neither torch nor Stable-Baselines3."""
+
+from pathlib import Path
+
+from parity.arguments import ALL_STEPS
+from parity.reading import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip
+
+LIMIT = 2 * GIB
+"""The largest model that is read, in bytes, unpacked."""
+PLAIN = "worldkit.json"
+"""The part of the file that has the model's settings."""
+
+
+def timesteps_of(path: Path) -> int:
+    """How many steps a model has had, as its file tells; -1 where it does not."""
+    try:
+        told = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
+    except (OSError, KeyError, Unreadable):
+        return -1
+    steps = told.get("num_timesteps") if is_object(told) else None
+    return int(steps) if steps is not None and is_count(steps, ALL_STEPS.most + 1) else -1
