@@ -86,11 +86,11 @@ def test_only_valid_actions_are_chosen(by_chance: list[Episode]) -> None:
     assert {episode.ending for episode in by_chance} <= {"died", "won"}
 
 
-def test_who_died_has_killers_beside(by_chance: list[Episode]) -> None:
+def test_who_died_has_enemies_beside(by_chance: list[Episode]) -> None:
     for episode in by_chance:
         if episode.ending == "died":
-            assert episode.notes["killers"]
-            assert set(episode.notes["killers"]) <= {"virus", "daemon", "glitch", "cryptog"}
+            assert episode.notes["died_beside"]
+            assert set(episode.notes["died_beside"]) <= {"virus", "daemon", "glitch", "cryptog"}
         is_penalised = episode.stats["reward_breakdown"]["siphon_death_penalty"] == -10
         assert episode.notes["died_beside_siphon_enemy"] == is_penalised
 
@@ -136,7 +136,7 @@ def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
     parts = sum(value["mean"] for value in figures["reward"].values())
     assert parts == pytest.approx(returns.mean())
     assert sum(figures["stages"].values()) == sum(figures["endings"].values()) == 60
-    assert sum(figures["killed_by"].values()) == figures["endings"]["died"]
+    assert sum(figures["died_beside"].values()) == figures["endings"]["died"]
     # Wilson's interval of 0 in 60 (Newcombe 1998's formula, worked by hand)
     assert figures["win_rate"] == pytest.approx({"mean": 0.0, "low": 0.0, "high": 0.0602}, abs=1e-4)
 

@@ -42,17 +42,17 @@ def episode(seed: int, ending: str, earned: float, notes: Mapping[str, Any] | No
     plain = {name: int(value[0]) for name, value in told.items()}
     found = {"return": earned, "steps": 10 * seed, "reward_breakdown": dict.fromkeys(COMPONENTS, 0.0), **plain}
     zeros = (0,) * len(ACTIONS)
-    kept = {"killers": (), "died_beside_siphon_enemy": False, **(notes or {})}
+    kept = {"died_beside": (), "died_beside_siphon_enemy": False, **(notes or {})}
     return Episode(seed, ending, found, zeros, zeros, zeros, kept)
 
 
 def test_wins_are_counted_and_returns_have_a_median() -> None:
-    played = [episode(1, "won", 500.0), episode(2, "died", 1.0, {"killers": ("virus",)}), episode(3, "died", 3.0)]
+    played = [episode(1, "won", 500.0), episode(2, "died", 1.0, {"died_beside": ("virus",)}), episode(3, "died", 3.0)]
     figures = summary(EVALUATION, played)
     assert figures["win_rate"]["mean"] == 1 / 3
     assert figures["return"]["median"] == 3.0
     assert figures["endings"] == {"died": 2, "won": 1}
-    assert figures["killed_by"] == {"virus": 1, "nobody beside": 1}
+    assert figures["died_beside"] == {"virus": 1, "nobody": 1}
 
 
 @pytest.mark.parametrize(
@@ -80,17 +80,17 @@ def test_an_opening_is_taken_at_once_in_the_step_in_which_it_comes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "from_siphon", "killers", "beside_siphon_enemy"),
+    ("ending", "from_siphon", "beside", "beside_siphon_enemy"),
     [("died", False, ("glitch",), False), ("died", True, ("glitch",), True), ("won", True, (), False)],
 )
-def test_only_who_died_has_killers(
-    ending: str, from_siphon: bool, killers: tuple[str, ...], beside_siphon_enemy: bool
+def test_only_who_died_has_died_beside_somebody(
+    ending: str, from_siphon: bool, beside: tuple[str, ...], beside_siphon_enemy: bool
 ) -> None:
-    beside = {"type": "glitch", "row": 2, "col": 3, "spawnedFromSiphon": from_siphon}
+    near = {"type": "glitch", "row": 2, "col": 3, "spawnedFromSiphon": from_siphon}
     afar = {"type": "virus", "row": 5, "col": 5, "spawnedFromSiphon": True}
-    state = {"player": {"row": 2, "col": 2}, "enemies": [beside, afar]}
+    state = {"player": {"row": 2, "col": 2}, "enemies": [near, afar]}
     notes = EVALUATION.notes(ending, state)
-    assert notes == {"killers": killers, "died_beside_siphon_enemy": beside_siphon_enemy}
+    assert notes == {"died_beside": beside, "died_beside_siphon_enemy": beside_siphon_enemy}
 
 
 def test_the_report_is_on_the_siphon_and_the_programs() -> None:

@@ -1,4 +1,4 @@
-"""What the game adds to the report: how far episodes came, and who killed the player."""
+"""What the game adds to the report: how far episodes came, and beside whom the player died."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,21 @@ WON, DIED, INVALID = "won", "died", "invalid"
 
 
 def notes(ending: str, state: State) -> Mapping[str, Any]:
-    """The enemies beside a player who died: their types, sorted, each once, and whether a siphon brought one."""
+    """The enemies beside a player who died: their types, sorted, each once, and whether a siphon brought one.
+
+    Who of them attacked takes the state before the last step (``explain.ending``), which an evaluation does not read.
+    """
     beside = _enemies_beside_player(state) if ending == DIED else []
     return {
-        "killers": tuple(sorted({enemy["type"] for enemy in beside})),
+        "died_beside": tuple(sorted({enemy["type"] for enemy in beside})),
         "died_beside_siphon_enemy": any(enemy["spawnedFromSiphon"] for enemy in beside),
     }
 
 
 def figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
-    """The general figures, with stages, wins and killers among them."""
+    """The general figures, with stages, wins and deaths among them."""
     died = [episode for episode in episodes if episode.ending == DIED]
-    killers = Counter(" and ".join(episode.notes["killers"]) or "nobody beside" for episode in died)
+    beside = Counter(" and ".join(episode.notes["died_beside"]) or "nobody" for episode in died)
     highest = [episode.stats["highest_stage"] for episode in episodes]
     stages = Counter(highest)
     return {
@@ -32,7 +35,7 @@ def figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
         "highest_stage": mean(highest),
         "win_rate": share(general["endings"].get(WON, 0), len(episodes)),
         "endings": general["endings"],
-        "killed_by": dict(killers.most_common()),
+        "died_beside": dict(beside.most_common()),
         "died_beside_siphon_enemy": sum(episode.notes["died_beside_siphon_enemy"] for episode in episodes),
         "stages": {str(stage): stages[stage] for stage in sorted(stages)},
         **{name: general[name] for name in ("reward", "actions")},
@@ -48,7 +51,7 @@ def rows(general: Rows, figures: Figures) -> Rows:
         ("highest stage", f"{interval(figures['highest_stage'])} ({WON_STAGE}: won)"),
         ("won", percent(figures["win_rate"])),
         endings,
-        ("killed by", shares(figures["killed_by"], count)),
+        ("died beside", shares(figures["died_beside"], count)),
         ("died beside an enemy from a siphon", f"{figures['died_beside_siphon_enemy'] / count:.1%}"),
         ("stages", shares(figures["stages"], count)),
     ]
