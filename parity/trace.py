@@ -12,6 +12,7 @@ from typing import Any, Literal
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
+from parity.files import write_whole
 from parity.reading import MIB, Unreadable, is_count, is_number, read_json, shown
 
 FORMAT = "parity-trace"
@@ -69,11 +70,9 @@ class Trace:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write ``trace`` as JSON, atomically."""
+    """Write ``trace`` as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(trace_text(trace), encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, trace_text(trace).encode())
 
 
 def trace_text(trace: Trace) -> str:

@@ -7,11 +7,12 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
 from parity.errors import UsageError
+from parity.files import replacing
 from parity.viewer.data import Seen, Value, episode_data, episode_row, page_data
 from parity.viewer.page import Page
 from parity.world import World
@@ -74,27 +75,23 @@ def _hash(text: str) -> str:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
-    """A function that writes text to a file that takes the place of ``path`` once the context ends well."""
-    with _telling_failures(path):
-        if path.exists() and not path.is_file():
-            raise UsageError(f"{path} is a folder, a device or the like: name a file.")
-        unfinished = path.with_name(f"{path.name}.unfinished")
-        file = unfinished.open("w", encoding="utf-8", newline="\n")
+    """A function that writes text to a file that takes the place of ``path`` once the context ends well.
 
-    def write(text: str) -> None:
+    Only what goes wrong with the file is told as such, not what fails meanwhile.
+    """
+    with ExitStack() as replacement:
         with _telling_failures(path):
-            file.write(text)
+            if path.exists() and not path.is_file():
+                raise UsageError(f"{path} is a folder, a device or the like: name a file.")
+            file = replacement.enter_context(replacing(path))
 
-    try:
+        def write(text: str) -> None:
+            with _telling_failures(path):
+                file.write(text.encode())
+
         yield write
         with _telling_failures(path):
-            file.close()
-            unfinished.replace(path)
-    finally:
-        with suppress(OSError):
-            file.close()
-        with suppress(OSError):
-            unfinished.unlink()
+            replacement.close()
 
 
 @contextmanager

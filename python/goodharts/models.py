@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from goodharts.networks import NETWORKS, ActorCritic, NetworkConfig
 from goodharts.rules import MODES
 from parity.errors import UsageError
+from parity.files import replacing
 from parity.reading import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
-from worldkit.runs.files import replacing
 
 FORMAT = 1
 LIMIT = 1024 * MIB

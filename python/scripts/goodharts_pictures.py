@@ -31,8 +31,8 @@ from goodharts.evaluation.results import read_results
 from goodharts.rules import DEFAULT_MODES
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
+from parity.files import write_whole
 from worldkit.cli.parser import fail
-from worldkit.runs.files import write_whole
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from parity.files import replacing
 from worldkit.purejaxrl import plain_pickle
 from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import (
@@ -36,7 +37,6 @@ from worldkit.purejaxrl.params import BEGAN, params_of_checkpoint, params_path
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.saving import Saver
 from worldkit.purejaxrl.update import init_runner
-from worldkit.runs.files import replacing
 
 from .conftest import SMALL
 from .free_engine import FreeEnv
@@ -321,7 +321,7 @@ class TestWriting:
         def full(number: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr("worldkit.runs.files.os.fsync", full)
+        monkeypatch.setattr("parity.files.os.fsync", full)
         with pytest.raises(OSError, match="No space left"), replacing(path) as file:
             file.write(b"new")
         assert path.read_bytes() == b"old"
@@ -344,7 +344,7 @@ class TestWriting:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("worldkit.runs.files.os.fsync", full)
+            patch.setattr("parity.files.os.fsync", full)
             saver.after(at(trainer, 10))
             assert said == [
                 f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."
@@ -359,7 +359,7 @@ class TestWriting:
             "import sys, numpy as np\n"
             "from pathlib import Path\n"
             "from worldkit.purejaxrl import plain_pickle\n"
-            "from worldkit.runs.files import replacing\n"
+            "from parity.files import replacing\n"
             "import hashlib\n"
             "folder, count = Path(sys.argv[1]), int(sys.argv[2])\n"
             "while True:\n"

@@ -11,8 +11,8 @@ from PIL import Image
 from goodharts.brain_view import PICTURE
 from goodharts.brain_view.moment import Moment
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture
+from parity.files import replacing
 from worldkit.render.film import film, telling_failures
-from worldkit.runs.files import replacing
 
 
 def record(path: Path, moments: Iterable[Moment], caption: Caption, fps: float) -> int:

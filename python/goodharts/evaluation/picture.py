@@ -13,7 +13,7 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
-from worldkit.runs.files import write_whole
+from parity.files import write_whole
 
 FORMATS = ("png", "svg", "pdf")
 """By the end of the file's name."""

@@ -18,6 +18,7 @@ import numpy as np
 from flax.traverse_util import flatten_dict
 from numpy.typing import NDArray
 
+from parity.files import write_whole
 from parity.reading import Unreadable, read_bytes, size_text
 from worldkit.purejaxrl import parallel, plain_pickle
 from worldkit.purejaxrl.checkpoint_file import (
@@ -37,7 +38,6 @@ from worldkit.purejaxrl.params import Params, began
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
-from worldkit.runs.files import write_whole
 
 LATEST = "latest"
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")

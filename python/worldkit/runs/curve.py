@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from worldkit.runs.files import write_whole
+from parity.files import write_whole
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 

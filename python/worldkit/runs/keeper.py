@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from worldkit.runs.files import write_whole
+from parity.files import write_whole
 
 
 class Keeper:

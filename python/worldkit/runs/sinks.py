@@ -26,8 +26,9 @@ from tensorboardX.record_writer import masked_crc32c
 from tensorboardX.summary import scalar
 
 from parity.errors import UsageError
+from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_text, shown
-from worldkit.runs.files import AppendedFile, write_whole
+from worldkit.runs.files import AppendedFile
 
 LIMIT = 256 * MIB
 """The largest file of metrics that is read, in bytes."""

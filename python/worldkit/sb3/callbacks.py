@@ -13,9 +13,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
 from parity.errors import UsageError
+from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_npz
 from worldkit.envs.sb3_vec_env import WorldVecEnv
-from worldkit.runs.files import write_whole
 from worldkit.runs.run import Run
 from worldkit.sb3.models import model_content
 

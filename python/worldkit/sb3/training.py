@@ -12,9 +12,9 @@ from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 
 from parity.errors import ParityError, UsageError
+from parity.files import write_whole
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
-from worldkit.runs.files import write_whole
 from worldkit.runs.keeper import reason
 from worldkit.runs.run import Run
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
