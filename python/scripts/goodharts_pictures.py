@@ -9,7 +9,6 @@ printed; the dashboard and the agent in the pictures are those of the first.
 import argparse
 import csv
 import io
-import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from shared.pictures import IMAGES, browser
 
 from goodharts.cli import brain_view
 from goodharts.dashboard import Dashboard
@@ -34,7 +33,6 @@ from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from worldkit.cli.parser import fail
 
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))
 CURVES = {
     "food": "food eaten in 1,000 steps",
@@ -116,13 +114,11 @@ def dashboard(folder: Path) -> bytes:
             break
         for mode, row in zip(logs, rows, strict=True):
             page.update({"mode": mode, **_numbers(row)})
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        screen = browser.new_page(viewport={"width": 1280, "height": 900})
+    with browser() as opened:
+        screen = opened.new_page(viewport={"width": 1280, "height": 900})
         screen.goto(page.url)
         screen.locator(".js-plotly-plot .scatterlayer").last.wait_for()
         shot = screen.screenshot(full_page=True)
-        browser.close()
     page.close()
     return shot
 

@@ -1,20 +1,15 @@
 """Make the pictures of pages in docs/watching.md, in headless Chromium."""
 
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
+from shared.pictures import IMAGES, browser
 
 from parity.arguments import SEED, Parser
-from parity.errors import ParityError, UsageError
+from parity.errors import ParityError
 from worldkit.cli.parser import fail
-
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @dataclass(frozen=True)
@@ -70,18 +65,6 @@ def take(opened: Browser, address: str, picture: Picture) -> None:
         page.get_by_role("heading", name=picture.heading).evaluate("heading => heading.scrollIntoView()")
     page.screenshot(path=IMAGES / picture.name)
     page.close()
-
-
-@contextmanager
-def browser() -> Iterator[Browser]:
-    """The system's Chromium; raises UsageError where there is none."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        raise UsageError(f"There is no {' or '.join(BROWSERS)} on the PATH: install one of them.")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Make the picture of docs/playing.md: a game in the terminal, after an agent has played for a while."""
 
 import asyncio
-import re
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from shared.pictures import draw_moment, write_svg
 
 from hackmatrix.play.app import PlayApp
 from hackmatrix.play.panes import HEIGHT, WIDTH
@@ -13,24 +14,6 @@ from hackmatrix.play.table import open_table
 from hackmatrix.watch.agents import load_agent
 from hackmatrix.watch.controls import Controls
 from hackmatrix.watch.play import Watched
-from parity.arguments import SEED, STEPS, Parser
-from parity.errors import ParityError
-from worldkit.cli.parser import fail
-
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
-
-
-def main() -> None:
-    """Read the command line, and draw."""
-    parser = Parser(description=__doc__)
-    parser.add_argument("params", type=Path, help="a params_*.npz file")
-    parser.add_argument("--seed", type=SEED, default=31, help="the first game that may be shown (default 31)")
-    parser.add_argument("--step", type=STEPS, default=12, help="the step shown of the first that lasts so long")
-    args = parser.parse_args()
-    try:
-        draw(args.params, args.seed, args.step)
-    except ParityError as error:
-        fail(error)
 
 
 def draw(path: Path, seed: int, step: int) -> None:
@@ -45,9 +28,7 @@ def draw(path: Path, seed: int, step: int) -> None:
                 session.toggle_agent()
             session.let_agent_act()
         session.agent_plays = False
-        drawn = asyncio.run(_screen(session))
-    without_fonts = re.sub(r"@font-face {.*?}\n", "", drawn, flags=re.DOTALL)  # which would be fetched from elsewhere
-    (IMAGES / "play_terminal.svg").write_text(without_fonts, encoding="utf-8")
+        write_svg("play_terminal.svg", asyncio.run(_screen(session)))
 
 
 async def _screen(session: Session) -> str:
@@ -59,4 +40,4 @@ async def _screen(session: Session) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    draw_moment(__doc__, draw, step=12)

@@ -2,38 +2,22 @@
 
 import io
 import os
-import re
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
+from shared.pictures import IMAGES, draw_moment, write_svg
 
 from hackmatrix.watch.agents import load_agent
 from hackmatrix.watch.controls import Controls
 from hackmatrix.watch.play import Watched, games
 from hackmatrix.watch.text import TALL, page
 from hackmatrix.world import WORLD
-from parity.arguments import SEED, STEPS, Parser
 from parity.errors import ParityError
-from worldkit.cli.parser import fail
 from worldkit.envs.episodes import Episodes
 
 _TRIED = 100
-IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
-
-
-def main() -> None:
-    """Read the command line, and draw."""
-    parser = Parser(description=__doc__)
-    parser.add_argument("params", type=Path, help="a params_*.npz file")
-    parser.add_argument("--seed", type=SEED, default=31, help="the first game that may be shown (default 31)")
-    parser.add_argument("--step", type=STEPS, default=24, help="the step shown of the first that lasts so long")
-    args = parser.parse_args()
-    try:
-        draw(args.params, args.seed, args.step)
-    except ParityError as error:
-        fail(error)
 
 
 def draw(path: Path, seed: int, step: int) -> None:
@@ -55,10 +39,8 @@ def draw(path: Path, seed: int, step: int) -> None:
     pygame.image.save(draw_moment(moment, caption, controls), IMAGES / "watch_window.png")
     console = Console(record=True, width=TALL[0], file=io.StringIO(), force_terminal=True)
     console.print(page(moment, controls, caption, TALL[0]))
-    drawn = console.export_svg(title="hackmatrix watch")
-    without_fonts = re.sub(r"@font-face {.*?}\n", "", drawn, flags=re.DOTALL)  # which would be fetched from elsewhere
-    (IMAGES / "watch_terminal.svg").write_text(without_fonts, encoding="utf-8")
+    write_svg("watch_terminal.svg", console.export_svg(title="hackmatrix watch"))
 
 
 if __name__ == "__main__":
-    main()
+    draw_moment(__doc__, draw, step=24)

@@ -72,6 +72,7 @@ def every_parser() -> Iterator[argparse.ArgumentParser]:
     for script in SCRIPTS:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", [str(script)])
+            patch.syspath_prepend(script.parent)  # as Python does for a script
             yield parser_of(partial(runpy.run_path, str(script), run_name="__main__"))
     parser = parity_cli.build_parser()
     (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
