@@ -1,6 +1,10 @@
 """``pyproject.toml`` and ``constraints.txt`` agree, and name released versions only."""
 
 import importlib
+import os
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,8 +16,13 @@ from packaging.version import Version
 
 
 @pytest.fixture(scope="module")
-def project(root: Path) -> dict[str, Any]:
-    table: dict[str, Any] = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+def settings(root: Path) -> dict[str, Any]:
+    return tomllib.loads((root / "pyproject.toml").read_text())
+
+
+@pytest.fixture(scope="module")
+def project(settings: dict[str, Any]) -> dict[str, Any]:
+    table: dict[str, Any] = settings["project"]
     return table
 
 
@@ -61,3 +70,44 @@ def test_dev_holds_every_other_extra_that_needs_no_accelerator(project: dict[str
 def test_the_console_command_points_at_a_function(project: dict[str, Any]) -> None:
     module, _, function = project["scripts"]["hackmatrix"].partition(":")
     assert callable(getattr(importlib.import_module(module), function))
+
+
+FROM_THE_WHEEL = """
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import parity
+from goodharts.world import WORLDS
+from hackmatrix.world import WORLD
+from parity.viewer.page import Page
+from parity.viewer.write import write_page
+
+wheel = Path(sys.argv[1])
+assert Path(parity.__file__).is_relative_to(wheel)
+write_page(Page("Nothing", (), ()), WORLD, Path("page.html"))
+for world in (WORLD, *WORLDS.values()):
+    assert world.golden.is_relative_to(wheel) and list(world.golden.glob("*.json")), world.name
+assert len(WORLD.benches) == 2 and all(bench.mutants for bench in WORLD.benches)
+assert {path.suffix for path in files("goodharts").joinpath("dashboard", "assets").iterdir()} == {".css", ".js"}
+"""
+
+
+def test_the_packages_in_the_wheel_need_no_file_beside_them(
+    root: Path, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    wheel = tmp_path / "wheel"
+    for package in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(root / package, wheel / Path(package).name, ignore=ignored)
+    assert {path.name for path in wheel.iterdir()} == set(settings["tool"]["importlinter"]["root_packages"])
+    answer = subprocess.run(
+        [sys.executable, "-c", FROM_THE_WHEEL, wheel],
+        env={**os.environ, "PYTHONPATH": str(wheel)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "Nothing" in (tmp_path / "page.html").read_text(encoding="utf-8")
