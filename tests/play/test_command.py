@@ -102,8 +102,16 @@ def test_an_engine_that_dies_leaves_the_game_saved_and_says_so(swift_built: None
 @pytest.mark.parametrize(
     ("size", "variables", "sentence"),
     [
-        ((23, 80), {}, "The terminal has 80 columns and 23 lines and playing needs 80 and 24: enlarge it"),
-        ((24, 79), {}, "The terminal has 79 columns and 24 lines and playing needs 80 and 24: enlarge it"),
+        (
+            (23, 80),
+            {},
+            "The terminal has 80 columns and 23 lines and playing needs 80 columns and 24 lines:",
+        ),
+        (
+            (24, 79),
+            {},
+            "The terminal has 79 columns and 24 lines and playing needs 80 columns and 24 lines:",
+        ),
         ((24, 80), {"TERM": "dumb"}, "The terminal (TERM=dumb) cannot show a screen: play in one that can."),
     ],
 )

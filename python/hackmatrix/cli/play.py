@@ -22,6 +22,7 @@ from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
 from worldkit.cli.parser import typed_command
+from worldkit.render.display import require_room
 
 if TYPE_CHECKING:
     from hackmatrix.play.session import Session
@@ -96,11 +97,7 @@ def _check_terminal() -> None:
     console = open_console()
     if console.is_dumb_terminal:
         raise UsageError(f"The terminal (TERM={os.environ['TERM']}) cannot show a screen: play in one that can.")
-    if console.width < WIDTH or console.height < HEIGHT:
-        raise UsageError(
-            f"The terminal has {console.width} columns and {console.height} lines and playing needs {WIDTH} and "
-            f"{HEIGHT}: enlarge it, or make its letters smaller."
-        )
+    require_room(console, "playing", (WIDTH, HEIGHT))
 
 
 def _parser() -> Parser:

@@ -14,8 +14,8 @@ from rich.live import Live
 
 from hackmatrix.watch.controls import Controls
 from hackmatrix.watch.play import Moment
-from hackmatrix.watch.text import TALL, WIDE, fits, page
-from parity.errors import UsageError
+from hackmatrix.watch.text import TALL, WIDE, page
+from worldkit.render.display import require_room
 
 _CTRL_C = b"\x03"
 
@@ -27,13 +27,7 @@ class Terminal:
     """
 
     def __init__(self, console: Console, caption: str) -> None:
-        width, height = console.size
-        if not fits(width, height):
-            needed = " or ".join(f"{columns} columns and {lines} lines" for columns, lines in (WIDE, TALL))
-            raise UsageError(
-                f"The terminal has {width} columns and {height} lines and watching needs {needed}: "
-                "enlarge it, or make its letters smaller."
-            )
+        require_room(console, "watching", WIDE, TALL)
         self._console, self._caption = console, caption
         self._undo = ExitStack()
 

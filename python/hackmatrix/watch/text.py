@@ -16,11 +16,6 @@ _BAR = 14
 _MOST_ACTIONS = 8
 
 
-def fits(width: int, height: int) -> bool:
-    """Whether a terminal of this size has room for a page."""
-    return any(width >= columns and height >= lines for columns, lines in (WIDE, TALL))
-
-
 def print_moment(console: Console, moment: Moment) -> None:
     """Print a moment as a block of text, an empty line behind it."""
     console.print(_title(moment))
