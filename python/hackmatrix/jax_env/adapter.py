@@ -23,6 +23,8 @@ _FIRST_TYPE = 1
 class _Games(JaxGames):
     """Games that count no marks."""
 
+    packages = ("hackmatrix",)
+
     def blank(self, games: int) -> State:
         blank: State = jax.tree.map(lambda leaf: np.zeros(games, leaf.dtype), BLANK_STATE)
         return blank
@@ -42,7 +44,7 @@ class _Games(JaxGames):
         # the last state of a game that ended, the present one of a game that goes on
         return state, _stepped(choose(result.terminated, final, state), result), None
 
-    def show(self, state: State, wanted: Array) -> tuple[Shown, Fired]:
+    def show(self, state: State) -> tuple[Shown, Fired]:
         return _shown(state, jax.vmap(jax_env.observe)(state)), None
 
     def arrays(self, state: State) -> Mapping[str, Array]:
@@ -62,24 +64,23 @@ class _MarkedGames(_Games):
 
     def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, Fired]:
         fresh, fired = jax.vmap(marked.reset)(seeds)
-        return choose(wanted, fresh, state), _total(fired & wanted[:, None])
+        return choose(wanted, fresh, state), fired & wanted[:, None]
 
     def restart(self, state: State, wanted: Array) -> tuple[State, Fired]:
-        state, fired = jax.vmap(marked.restart)(state, wanted)
-        return state, _total(fired)
+        return jax.vmap(marked.restart)(state, wanted)  # type: ignore[no-any-return]
 
     def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
         state, result, fired = jax.vmap(marked.step)(state, actions)
-        return state, _stepped(state, result), _total(fired)
+        return state, _stepped(state, result), fired
 
     def step_restarting(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
         final, result, fired = jax.vmap(marked.step)(state, actions)
         state, started = jax.vmap(marked.restart)(final, result.terminated)
-        return state, _stepped(final, result), _total(fired) + _total(started)
+        return state, _stepped(final, result), fired.astype(jnp.int32) + started
 
-    def show(self, state: State, wanted: Array) -> tuple[Shown, Fired]:
+    def show(self, state: State) -> tuple[Shown, Fired]:
         observation, fired = jax.vmap(marked.observe)(state)
-        return _shown(state, observation), _total(fired & wanted[:, None])
+        return _shown(state, observation), fired
 
 
 _GAMES, _MARKED_GAMES = _Games(), _MarkedGames()
@@ -99,11 +100,6 @@ def _stepped(final: State, result: jax_env.StepResult) -> Stepped:
     events = sum(happened, start=jnp.uint32(0))
     reward = jax.vmap(jax_env.reward)(result.components)
     return Stepped(result.components, reward, result.terminated, None, _facts(final), events)
-
-
-def _total(fired: Array) -> Array:
-    """In how many games each mark fired: int32 (marks,) from bool (n, marks)."""
-    return jnp.sum(fired, axis=0, dtype=jnp.int32)
 
 
 def _facts(state: State) -> Array:

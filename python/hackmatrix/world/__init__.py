@@ -22,6 +22,7 @@ from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.shrinkers import SHRINKERS
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, EngineOptions, World
+from worldkit.jaxkit.xla import keep_compiled_programs
 
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
@@ -32,7 +33,8 @@ def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEng
 
 
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    """The JAX engine, jitted in this process."""
+    """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
+    keep_compiled_programs("hackmatrix")
     from hackmatrix.jax_env import adapter
 
     return adapter.open_jax(games, options)

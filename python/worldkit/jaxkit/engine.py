@@ -1,8 +1,8 @@
 """A world in JAX as the harness and the environments play it: ``JaxEngine`` plays what ``JaxGames`` says."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
+from worldkit.jaxkit.kept import compiled
 from worldkit.threefry import seed_pairs, seeds_of
 
 State = Any
 """A world's own pytree of arrays."""
 
 Fired = Array | None
-"""How often each mark fired, all games together, int32 (marks,); None where nobody counts."""
+"""How often each mark fired in each game, bool or int32 (n, marks); None where nobody counts."""
+
+_FEWEST, _SHARED = 8, 256
+"""Up to so many games are played as the next power of two, so that engines of many widths share their programs."""
 
 
 class Shown(NamedTuple):
@@ -46,7 +50,13 @@ class JaxGames(ABC):
     """Many games of a world side by side: states with leaves (n, …). All but the conversions is traced by JAX.
 
     Programs are compiled once for each object of a subclass, so a world keeps one and gives it to all its engines.
+
+    Attributes:
+        packages: those whose sources say what the games compute. Where they are named, traced programs are kept from
+            one run to the next (`kept`); an object must then be told from others by its class alone.
     """
+
+    packages: Sequence[str] = ()
 
     @abstractmethod
     def blank(self, games: int) -> State:
@@ -69,8 +79,8 @@ class JaxGames(ABC):
         """As ``step``, and where a game ended the next one; what is told is that of the step."""
 
     @abstractmethod
-    def show(self, state: State, wanted: Array) -> tuple[Shown, Fired]:
-        """What can be seen of all games; marks of observing are those of the games ``wanted``."""
+    def show(self, state: State) -> tuple[Shown, Fired]:
+        """What can be seen of all games, and the marks of observing."""
 
     def arrays(self, state: State) -> Mapping[str, Array] | None:
         """The complete states as ``parity.BatchEngine.state_arrays`` has them, where the world offers them."""
@@ -86,40 +96,50 @@ class JaxGames(ABC):
 
 
 class JaxEngine(BatchEngine):
-    """``games`` games of a world, jitted, with numpy arrays at the border. Marks count where the world counts them."""
+    """``games`` games of a world, jitted, with numpy arrays at the border. Marks count where the world counts them.
+
+    Few games are filled up with copies of the last one, which do as it does and are neither shown nor counted.
+    """
 
     def __init__(self, games: int, world: JaxGames) -> None:
         self.games = games
         self._world = world
+        width = max(_FEWEST, 1 << (games - 1).bit_length()) if games <= _SHARED else games
+        self._original = np.minimum(np.arange(width), games - 1)
+        self._is_shown = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
         self._shows_arrays = False
         self._begun: tuple[bytes, bool, tuple[State, Shown, Stepped, Fired]] | None = None
-        seeds = np.zeros((games, 2), np.uint32)
+        seeds, nobody = np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_)
         # nobody asked for these games: their marks do not count
-        self._state, self._shown, fired = _reset(world, world.blank(games), seeds, np.ones(games, np.bool_))
+        self._state, self._shown, fired = self._run(_reset, world.blank(width), seeds, ~nobody, nobody)
         self._counts = None if fired is None else np.zeros(len(fired), np.int64)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         pairs = np.zeros((self.games, 2), np.uint32)
         pairs[slots] = seed_pairs(seeds)
-        return self._placed(_reset(self._world, self._state, pairs, self._chosen(slots)), slots)
+        chosen = self._chosen(slots)
+        made = self._run(_reset, self._state, pairs[self._original], chosen, chosen & self._is_shown)
+        return self._placed(made, slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
-        return self._placed(_restart(self._world, self._state, self._chosen(slots)), slots)
+        chosen = self._chosen(slots)
+        return self._placed(self._run(_restart, self._state, chosen, chosen & self._is_shown), slots)
 
     def seeds(self) -> NDArray[np.uint64]:
-        return seeds_of(np.asarray(self._shown.seeds))
+        return seeds_of(self._of_shown(self._shown.seeds))
 
     def mask(self) -> NDArray[np.bool_]:
-        return np.asarray(self._shown.mask)
+        return self._of_shown(self._shown.mask)
 
     def facts(self) -> NDArray[Any] | None:
-        return None if self._shown.facts is None else np.asarray(self._shown.facts)
+        return None if self._shown.facts is None else self._of_shown(self._shown.facts)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """JAX dispatches the step and returns."""
-        begun = (_step_restarting if restarting else _step)(self._world, self._state, actions)
-        self._arrays = _arrays(self._world, begun[0]) if self._shows_arrays else None
+        function = _step_restarting if restarting else _step
+        begun = self._run(function, self._state, actions[self._original], self._is_shown)
+        self._arrays = self._run(_arrays, begun[0]) if self._shows_arrays else None
         self._begun = (actions.tobytes(), restarting, begun)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
@@ -138,20 +158,26 @@ class JaxEngine(BatchEngine):
         def placed(old: Array, *new: Array) -> NDArray[Any]:
             leaf = np.array(old)
             leaf[slots] = new
-            return leaf
+            return leaf[self._original]
 
         state = jax.tree.map(placed, self._state, *given)
-        return self._placed((state, *_show(self._world, state, self._chosen(slots))), slots)
+        shown, fired = self._run(_show, state, self._chosen(slots) & self._is_shown)
+        return self._placed((state, shown, fired), slots)
 
     def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
         """Asked for once, they are made along with every step."""
         if self._arrays is None:
-            self._arrays = _arrays(self._world, self._state)
+            self._arrays = self._run(_arrays, self._state)
         self._shows_arrays = self._arrays is not None
-        return None if self._arrays is None else {name: np.asarray(values) for name, values in self._arrays.items()}
+        return None if self._arrays is None else {name: self._of_shown(values) for name, values in self._arrays.items()}
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return self._counts
+
+    def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        if jax.config.jax_disable_jit:
+            return function(self._world, *args)
+        return _program(function, self._world, len(self._original))(*args)
 
     def _placed(self, made: tuple[State, Shown, Fired], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
@@ -167,8 +193,8 @@ class JaxEngine(BatchEngine):
         self._state, self._shown, stepped, fired = self._begun[2]
         self._begun = None
         self._count(fired)
-        told = (None if values is None else np.asarray(values) for values in stepped)
-        return BatchStep(np.asarray(self._shown.observation), *told)  # type: ignore[arg-type]
+        told = (None if values is None else self._of_shown(values) for values in stepped)
+        return BatchStep(self._of_shown(self._shown.observation), *told)  # type: ignore[arg-type]
 
     def _count(self, fired: Fired) -> None:
         if fired is not None and self._counts is not None:
@@ -177,49 +203,65 @@ class JaxEngine(BatchEngine):
     def _chosen(self, slots: Slots) -> NDArray[np.bool_]:
         chosen = np.zeros(self.games, np.bool_)
         chosen[slots] = True
-        return chosen
+        return chosen[self._original]
+
+    def _of_shown(self, values: Array) -> NDArray[Any]:
+        return np.asarray(values)[: self.games]
 
 
-_jit = partial(jax.jit, static_argnums=0)
-
-
-@_jit
-def _reset(world: JaxGames, state: State, seeds: Array, wanted: Array) -> tuple[State, Shown, Fired]:
+def _reset(world: JaxGames, state: State, seeds: Array, wanted: Array, counted: Array) -> tuple[State, Shown, Fired]:
     state, fired = world.reset(state, seeds, wanted)
-    return state, *_seen(world, state, wanted, fired)
+    return state, *_seen(world, state, counted, fired)
 
 
-@_jit
-def _restart(world: JaxGames, state: State, wanted: Array) -> tuple[State, Shown, Fired]:
+def _restart(world: JaxGames, state: State, wanted: Array, counted: Array) -> tuple[State, Shown, Fired]:
     state, fired = world.restart(state, wanted)
-    return state, *_seen(world, state, wanted, fired)
+    return state, *_seen(world, state, counted, fired)
 
 
-@_jit
-def _step(world: JaxGames, state: State, actions: Array) -> tuple[State, Shown, Stepped, Fired]:
+def _step(world: JaxGames, state: State, actions: Array, counted: Array) -> tuple[State, Shown, Stepped, Fired]:
     state, stepped, fired = world.step(state, actions)
-    shown, fired = _seen(world, state, jnp.ones(len(actions), bool), fired)
+    shown, fired = _seen(world, state, counted, fired)
     return state, shown, stepped, fired
 
 
-@_jit
-def _step_restarting(world: JaxGames, state: State, actions: Array) -> tuple[State, Shown, Stepped, Fired]:
+def _step_restarting(
+    world: JaxGames, state: State, actions: Array, counted: Array
+) -> tuple[State, Shown, Stepped, Fired]:
     state, stepped, fired = world.step_restarting(state, actions)
-    shown, fired = _seen(world, state, jnp.ones(len(actions), bool), fired)
+    shown, fired = _seen(world, state, counted, fired)
     return state, shown, stepped, fired
 
 
-def _seen(world: JaxGames, state: State, wanted: Array, fired: Fired) -> tuple[Shown, Fired]:
-    """What can be seen after something happened, and the marks of both."""
-    shown, more = world.show(state, wanted)
-    return shown, more if fired is None or more is None else fired + more
+def _show(world: JaxGames, state: State, counted: Array) -> tuple[Shown, Fired]:
+    return _seen(world, state, counted, None)
 
 
-@_jit
-def _show(world: JaxGames, state: State, wanted: Array) -> tuple[Shown, Fired]:
-    return world.show(state, wanted)
-
-
-@_jit
 def _arrays(world: JaxGames, state: State) -> Mapping[str, Array] | None:
     return world.arrays(state)
+
+
+def _seen(world: JaxGames, state: State, counted: Array, fired: Fired) -> tuple[Shown, Fired]:
+    """What can be seen after something happened, and how often each mark of both fired in the games ``counted``."""
+    shown, more = world.show(state)
+    total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
+    return shown, sum(total[1:], start=total[0]) if total else None
+
+
+@cache
+def _program(function: Callable[..., Any], world: JaxGames, games: int) -> Callable[..., Any]:
+    """One of the functions above for ``games`` games of a world, compiled when it is first asked for."""
+    state = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), world.blank(games))
+    seeds, actions = jax.ShapeDtypeStruct((games, 2), np.uint32), jax.ShapeDtypeStruct((games,), np.int32)
+    chosen = jax.ShapeDtypeStruct((games,), np.bool_)
+    others = {
+        _reset: (seeds, chosen, chosen),
+        _restart: (chosen, chosen),
+        _step: (actions, chosen),
+        _step_restarting: (actions, chosen),
+        _show: (chosen,),
+        _arrays: (),
+    }
+    kind = type(world)
+    about = f"{function.__name__} {kind.__module__}.{kind.__qualname__}"
+    return compiled(partial(function, world), state, *others[function], about=[about], packages=world.packages)

@@ -42,7 +42,7 @@ class TrainEnvGames(JaxGames):
         step: TrainStep = jax.vmap(self._env.step)(state, actions)
         return step.state, self._told(step), None
 
-    def show(self, state: State, wanted: Array) -> tuple[Shown, None]:
+    def show(self, state: State) -> tuple[Shown, None]:
         env = self._env
         return Shown(jax.vmap(env.observe)(state), jax.vmap(env.mask)(state), jax.vmap(self.seed_of)(state)), None
 

@@ -1,0 +1,137 @@
+"""Traced programs that are kept from one run to the next, beside what XLA compiled of them.
+
+With JAX's own compilation cache a second start compiles nothing, but it still traces every program in Python, which
+then takes longest. So the trace is kept as well (`jax.export`), in a file that is asked for by what the trace was made
+of: the sources of the packages that say what is computed, what it is computed for, the versions and settings of JAX.
+"""
+
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jax
+import jaxlib
+from jax import export
+
+from worldkit.runs.files import write_whole
+
+Tree = Any
+
+FOLDER = "traces"
+"""In the folder of JAX's compilation cache."""
+MOST_KEPT = 200
+"""Files of about half a megabyte; the one that was not used for longest goes first."""
+_SETTINGS = (
+    "jax_default_matmul_precision",
+    "jax_default_prng_impl",
+    "jax_enable_x64",
+    "jax_numpy_dtype_promotion",
+    "jax_threefry_partitionable",
+)
+"""The settings of JAX that change what is traced."""
+
+
+def compiled(
+    function: Callable[..., Tree], *args: Tree, about: Sequence[str], packages: Iterable[str]
+) -> Callable[..., Tree]:
+    """``function`` compiled for arguments like ``args``, from its kept trace where there is one.
+
+    Its results must not depend on anything but its arguments, the sources of ``packages``, those of this kit, and
+    what ``about`` says: its name and the settings that it closes over. A trace is kept where packages are named and JAX has a
+    folder for its compilation cache, which is to be trusted: whoever can write there can run code here. A file that is
+    broken, or was made of something else, is replaced.
+
+    Args:
+        function: what to compile.
+        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place; on one device.
+        about: what tells this program from all others of these packages.
+        packages: by name; none for a program that is not to be kept.
+    """
+    folder = _folder()
+    names = tuple(packages)
+    if not names or folder is None:
+        program: Callable[..., Tree] = jax.jit(function).lower(*args).compile()
+        return program
+    leaves, tree = jax.tree.flatten(args)
+    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+    made_of = _made_of(names, [*about, str(tree), *map(str, shapes)])
+    path = folder / hashlib.sha256(made_of).hexdigest()[:32]
+    kept = _read(path, made_of)
+    if kept is None:
+        kept = _traced(function, tree, shapes)
+        _write(path, made_of, *kept)
+    exported, outputs = kept
+    on_leaves = jax.jit(exported.call).lower(*shapes).compile()
+
+    def run(*args: Tree) -> Tree:
+        return jax.tree.unflatten(outputs, on_leaves(*jax.tree.leaves(args)))
+
+    return run
+
+
+def _traced(function: Callable[..., Tree], tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
+    """The trace of ``function`` on flat arguments and results, and the tree of its results."""
+    trees = []
+
+    def on_leaves(*leaves: Any) -> list[Any]:
+        results, outputs = jax.tree.flatten(function(*jax.tree.unflatten(tree, leaves)))
+        trees.append(outputs)
+        return results
+
+    exported = export.export(jax.jit(on_leaves))(*shapes)
+    return exported, trees[0]
+
+
+def _folder() -> Path | None:
+    folder = jax.config.jax_compilation_cache_dir
+    return Path(folder) / FOLDER if folder and jax.config.jax_enable_compilation_cache else None
+
+
+def _made_of(packages: tuple[str, ...], about: Sequence[str]) -> bytes:
+    settings = [f"{name} {getattr(jax.config, name)}" for name in _SETTINGS]
+    versions = [f"jax {jax.__version__}", f"jaxlib {jaxlib.__version__}", jax.default_backend()]
+    sources = _sources((__name__.partition(".")[0], *packages))
+    return "\n".join([*versions, *settings, sources, *about]).encode()
+
+
+@cache
+def _sources(packages: tuple[str, ...]) -> str:
+    """A digest of all sources of some packages."""
+    digest = hashlib.sha256()
+    for package in packages:
+        spec = find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            for path in sorted(Path(folder).rglob("*.py")):
+                digest.update(f"{package} {path.relative_to(folder)}\n".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path, made_of: bytes) -> tuple[export.Exported, Any] | None:
+    """What is kept in a file; None where there is nothing that can be used."""
+    try:
+        kept, outputs, trace = pickle.loads(path.read_bytes())
+        if kept != made_of:
+            return None
+        exported = export.deserialize(trace)
+        os.utime(path)
+    except Exception:  # noqa: BLE001 - bytes that are no trace can fail anywhere, and then it is made again
+        return None
+    return exported, outputs
+
+
+def _write(path: Path, made_of: bytes, exported: export.Exported, outputs: Any) -> None:
+    """Keep a trace; a folder that cannot be written only costs the next start its time."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, pickle.dumps((made_of, outputs, bytes(exported.serialize()))))
+        oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
+        for file in oldest_first[:-MOST_KEPT]:
+            file.unlink()
+    except OSError:
+        return
