@@ -23,6 +23,7 @@ class HackMatrixTrainEnv(TrainEnv):
     components = rules.COMPONENTS
     component_unit = rules.COMPONENT_UNIT
     networks = NETWORKS
+    packages = ("hackmatrix",)
 
     def reset(self, seed: Array) -> jax_env.State:
         return jax_env.reset(seed)

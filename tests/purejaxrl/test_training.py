@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from parity.errors import ParityError, UsageError
+from worldkit.jaxkit import kept
 from worldkit.purejaxrl.loop import (
     CompiledTraining,
     Log,
     LoopState,
     Progress,
     TrainingDiverged,
+    compile_training,
     metrics_of,
     run_training,
 )
@@ -148,6 +150,25 @@ def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTr
     assert all(jax.tree.leaves(same))
     differs = jax.tree.map(lambda a, b: bool((a != b).any()), first.train_state.params, other.train_state.params)
     assert any(jax.tree.leaves(differs))
+
+
+def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
+    trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class KeptEnv(FreeEnv):
+        packages = ("tests",)
+
+    monkeypatch.setattr(kept, "_folder", lambda: tmp_path)
+    compile_training(SMALL, KeptEnv())
+    monkeypatch.setattr(kept, "_trace", lambda *_: pytest.fail("it was traced again"))
+    again = compile_training(dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), KeptEnv())
+    assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), again.stats) == jax.tree.map(
+        lambda leaf: (leaf.shape, leaf.dtype), trainer.stats
+    )
+    expected, _ = trainer.train(trainer.runner, jnp.int32(3))
+    trained, _ = again.train(again.runner, jnp.int32(3))
+    jax.tree.map(np.testing.assert_array_equal, trained.train_state.params, expected.train_state.params)
+    jax.tree.map(np.testing.assert_array_equal, trained.env_state, expected.env_state)
 
 
 def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining, free_env: FreeEnv) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
-from worldkit.jaxkit.kept import compiled
+from worldkit.jaxkit.kept import traced
 from worldkit.threefry import seed_pairs, seeds_of
 
 State = Any
@@ -264,4 +264,7 @@ def _program(function: Callable[..., Any], world: JaxGames, games: int) -> Calla
     }
     kind = type(world)
     about = f"{function.__name__} {kind.__module__}.{kind.__qualname__}"
-    return compiled(partial(function, world), state, *others[function], about=[about], packages=world.packages)
+    program = traced(
+        jax.jit(partial(function, world)), state, *others[function], about=[about], packages=world.packages
+    )
+    return program.compile()

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jaxlib
 from jax import export
+from jax.stages import Wrapped
 
 from worldkit.runs.files import write_whole
 
@@ -36,45 +37,53 @@ _SETTINGS = (
 """The settings of JAX that change what is traced."""
 
 
-def compiled(
-    function: Callable[..., Tree], *args: Tree, about: Sequence[str], packages: Iterable[str]
-) -> Callable[..., Tree]:
-    """``function`` compiled for arguments like ``args``, from its kept trace where there is one.
+class Program(NamedTuple):
+    """A traced function.
 
-    Its results must not depend on anything but its arguments, the sources of ``packages``, those of this kit, and
-    what ``about`` says: its name and the settings that it closes over. A trace is kept where packages are named and JAX has a
-    folder for its compilation cache, which is to be trusted: whoever can write there can run code here. A file that is
-    broken, or was made of something else, is replaced.
+    results: their shapes, `jax.ShapeDtypeStruct` or alike. compile: makes what is called with the arguments.
+    """
+
+    results: Tree
+    compile: Callable[[], Callable[..., Tree]]
+
+
+def traced(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
+    """A jitted function traced for arguments like ``args``, from its kept trace where there is one.
+
+    What it computes must not depend on anything but its arguments, the sources of ``packages``, those of this kit, and
+    what ``about`` says: its name and the settings that it closes over. A trace is kept where packages are named and
+    JAX has a folder for its compilation cache, which is to be trusted: whoever can write there can run code here. A
+    file that is broken, or was made of something else, is replaced.
 
     Args:
-        function: what to compile.
-        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place; on one device.
+        function: what to trace.
+        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place.
         about: what tells this program from all others of these packages.
-        packages: by name; none for a program that is not to be kept.
+        packages: by name; none for a program that is not to be kept. What is kept runs on one device.
     """
-    folder = _folder()
-    names = tuple(packages)
-    if not names or folder is None:
-        program: Callable[..., Tree] = jax.jit(function).lower(*args).compile()
-        return program
+    folder, names = _folder(), tuple(packages)
+    if folder is None or not names:
+        lowered = function.lower(*args)
+        return Program(lowered.out_info, lowered.compile)
     leaves, tree = jax.tree.flatten(args)
     shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
     made_of = _made_of(names, [*about, str(tree), *map(str, shapes)])
     path = folder / hashlib.sha256(made_of).hexdigest()[:32]
     kept = _read(path, made_of)
     if kept is None:
-        kept = _traced(function, tree, shapes)
+        kept = _trace(function, tree, shapes)
         _write(path, made_of, *kept)
     exported, outputs = kept
-    on_leaves = jax.jit(exported.call).lower(*shapes).compile()
 
-    def run(*args: Tree) -> Tree:
-        return jax.tree.unflatten(outputs, on_leaves(*jax.tree.leaves(args)))
+    def compile_it() -> Callable[..., Tree]:
+        on_leaves = jax.jit(exported.call).lower(*shapes).compile()
+        return lambda *args: jax.tree.unflatten(outputs, on_leaves(*jax.tree.leaves(args)))
 
-    return run
+    results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
+    return Program(jax.tree.unflatten(outputs, results), compile_it)
 
 
-def _traced(function: Callable[..., Tree], tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
+def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
     """The trace of ``function`` on flat arguments and results, and the tree of its results."""
     trees = []
 
@@ -120,7 +129,7 @@ def _read(path: Path, made_of: bytes) -> tuple[export.Exported, Any] | None:
             return None
         exported = export.deserialize(trace)
         os.utime(path)
-    except Exception:  # noqa: BLE001 - bytes that are no trace can fail anywhere, and then it is made again
+    except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
         return None
     return exported, outputs
 

@@ -1,18 +1,22 @@
 """The host's side of training: compile once, run chunks of updates, hand their metrics on."""
 
+import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from flax.training.train_state import TrainState
+from jax import Array
 from jax.sharding import Mesh
 
 from parity.errors import ParityError
+from worldkit.jaxkit.kept import traced
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.rollout import RunnerState
@@ -80,7 +84,11 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
     start = time.perf_counter()
     train = make_train(config, env, mesh)
-    shapes = jax.eval_shape(partial(init_runner, config, env))
+    kind = [f"{type(env).__module__}.{type(env).__qualname__}", str(sorted(_settings(config).items()))]
+    packages = env.packages if mesh is None else ()
+    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
+    games = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *kind], packages=packages)
+    shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
     if mesh is not None:
         wanted = shardings_of(config, env, mesh)
         shapes = jax.tree.map(
@@ -88,13 +96,46 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
         )
     # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
     with ThreadPoolExecutor(1) as beside:
-        making = beside.submit(init_runner, config, env)
-        lowered = train.lower(shapes, jnp.int32(1))
-        compiled = lowered.compile()
+        making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
+        placing = {} if mesh is None else {"out_shardings": (_plain(wanted), None)}
+        function = jax.jit(_of_plain_states(train, shapes.train_state), **placing)
+        program = traced(function, _plain(shapes), jnp.int32(1), about=["updates", *kind], packages=packages)
+        compiled = program.compile()
         runner = making.result()
     if mesh is not None:
         runner = jax.tree.map(parallel.placed, runner, wanted)
-    return CompiledTraining(compiled, runner, time.perf_counter() - start, lowered.out_info[1])
+
+    def updates(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
+        after, stats = compiled(_plain(runner), num_updates)
+        return _whole(after, runner.train_state), stats
+
+    return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
+
+
+def _settings(config: TrainConfig) -> dict[str, Any]:
+    """The settings that a compiled program depends on."""
+    at_run_time = ("seed", "total_timesteps")
+    return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
+
+
+def _plain(runner: RunnerState) -> RunnerState:
+    """The state without the functions that Flax keeps in it, which cannot be written down with a trace."""
+    state = runner.train_state
+    return runner._replace(train_state=(state.step, state.params, state.opt_state))
+
+
+def _whole(runner: RunnerState, like: TrainState) -> RunnerState:
+    """The inverse of ``_plain``, with the functions of ``like``."""
+    step, params, opt_state = runner.train_state
+    return runner._replace(train_state=like.replace(step=step, params=params, opt_state=opt_state))
+
+
+def _of_plain_states(train: TrainFunction, like: TrainState) -> TrainFunction:
+    def on_plain(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
+        after, stats = train(_whole(runner, like), num_updates)
+        return _plain(after), stats
+
+    return on_plain
 
 
 def run_training(

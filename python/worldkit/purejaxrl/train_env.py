@@ -64,6 +64,8 @@ class TrainEnv(ABC):
             value of last observations out.
         networks: the networks to choose from, by name: the encoder before the hidden layers, None to read the
             observation flat. The first is the default.
+        packages: those whose sources say what this world computes. Where they are named, the traced trainer is kept
+            from one run to the next (`worldkit.jaxkit.kept`); worlds of one class must then be the same.
     """
 
     name: str
@@ -76,6 +78,7 @@ class TrainEnv(ABC):
     component_unit: float = 1.0
     can_truncate: bool = False
     networks: Mapping[str, Encoder | None] = {"mlp": None}
+    packages: tuple[str, ...] = ()
 
     @abstractmethod
     def reset(self, seed: Array) -> State:

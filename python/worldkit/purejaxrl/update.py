@@ -16,7 +16,7 @@ from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import LossStats, Samples, make_optimizer, ppo_loss
 from worldkit.purejaxrl.networks import make_network
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
 class UpdateStats(NamedTuple):
@@ -30,9 +30,10 @@ class UpdateStats(NamedTuple):
 TrainFunction = Callable[[RunnerState, Array], tuple[RunnerState, UpdateStats]]
 
 
-def init_runner(config: TrainConfig, env: TrainEnv) -> RunnerState:
+def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) -> RunnerState:
     """A fresh network and a new game in every slot; a pure function of ``config.seed``.
 
+    ``games`` are these new games where somebody has made them.
     Raises UsageError for a network that the world does not have.
     """
     if config.network not in env.networks:
@@ -43,10 +44,11 @@ def init_runner(config: TrainConfig, env: TrainEnv) -> RunnerState:
     network = make_network(config.network, encoder, env.num_actions, config.hidden_dim, config.num_layers, config.dtype)
     optimizer = make_optimizer(config.learning_rate, config.max_grad_norm)
     params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
-    seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
+    if games is None:
+        games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
     return RunnerState(
         train_state=TrainState.create(apply_fn=network.apply, params=params, tx=optimizer),
-        env_state=jax.jit(jax.vmap(env.reset))(seeds),
+        env_state=games,
         episode_steps=jnp.zeros(config.num_envs, jnp.int32),
         episode_return=jnp.zeros(config.num_envs),
         key=run_key,

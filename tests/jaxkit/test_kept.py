@@ -1,0 +1,171 @@
+"""Traced programs that are kept from one run to the next."""
+
+import importlib
+import os
+import pickle
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+
+from worldkit.jaxkit import kept
+from worldkit.jaxkit.kept import Program, traced
+
+
+class Pair(NamedTuple):
+    """Some results."""
+
+    key: Array
+    values: dict[str, Array]
+
+
+class Tracer:
+    """A function that knows how often it was traced."""
+
+    def __init__(self) -> None:
+        self.traces = 0
+
+    def __call__(self, key: Array, shift: Array) -> Pair:
+        self.traces += 1
+        following, drawn = jax.random.split(key)
+        return Pair(following, {"shifted": jax.random.normal(drawn, (3,)) + shift})
+
+    def program(self, about: str = "a program", package: str = "parity") -> Program:
+        """The function as a new process would get it."""
+        return traced(jax.jit(lambda key, shift: self(key, shift)), *ARGS, about=[about], packages=[package])
+
+
+ARGS = jax.random.key(5), jnp.float32(2.0)
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(kept, "_folder", lambda: tmp_path / kept.FOLDER)
+    return tmp_path / kept.FOLDER
+
+
+@pytest.fixture
+def tracer() -> Tracer:
+    return Tracer()
+
+
+def result(program: Program) -> bytes:
+    out: Pair = program.compile()(*ARGS)
+    return np.asarray(jax.random.key_data(out.key)).tobytes() + np.asarray(out.values["shifted"]).tobytes()
+
+
+def test_the_second_time_nothing_is_traced_and_the_results_are_the_same_bits(folder: Path, tracer: Tracer) -> None:
+    first = result(tracer.program())
+    assert tracer.traces == 1
+    assert result(tracer.program()) == first
+    assert tracer.traces == 1
+    assert first == result(traced(jax.jit(tracer), *ARGS, about=[], packages=[]))
+
+
+def test_the_shapes_of_the_results_are_known_before_anything_is_compiled(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    results: Pair = tracer.program().results
+    assert results.values["shifted"].shape == (3,)
+    assert results.values["shifted"].dtype == jnp.float32
+    assert jnp.issubdtype(results.key.dtype, jax.dtypes.prng_key)
+
+
+def test_another_program_has_a_trace_of_its_own(folder: Path, tracer: Tracer) -> None:
+    tracer.program("one")
+    tracer.program("another")
+    assert tracer.traces == len(list(folder.iterdir())) == 2
+
+
+def test_other_shapes_have_a_trace_of_their_own(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    wider = ARGS[0], jnp.ones(3)
+    traced(jax.jit(lambda *args: tracer(*args)), *wider, about=["a program"], packages=["parity"])
+    assert tracer.traces == 2
+
+
+def test_a_setting_of_jax_that_changes_results_asks_for_another_trace(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    with jax.default_matmul_precision("highest"):
+        tracer.program()
+    assert tracer.traces == 2
+
+
+def test_changed_sources_ask_for_another_trace(
+    folder: Path, tracer: Tracer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "changing" / "deep").mkdir(parents=True)
+    (tmp_path / "changing" / "__init__.py").touch()
+    source = tmp_path / "changing" / "deep" / "rule.py"
+    source.write_text("PRICE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    tracer.program(package="changing")
+    kept._sources.cache_clear()  # what a new process starts with
+    tracer.program(package="changing")
+    assert tracer.traces == 1
+    source.write_text("PRICE = 2\n")
+    kept._sources.cache_clear()
+    tracer.program(package="changing")
+    assert tracer.traces == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"no trace", pickle.dumps((b"something else", None, b""))])
+def test_a_file_that_cannot_be_used_is_replaced(folder: Path, tracer: Tracer, content: bytes) -> None:
+    first = result(tracer.program())
+    (path,) = folder.iterdir()
+    path.write_bytes(content)
+    for _ in range(2):
+        assert result(tracer.program()) == first
+    assert tracer.traces == 2
+
+
+def test_half_a_file_is_replaced(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    (path,) = folder.iterdir()
+    path.write_bytes(path.read_bytes()[:-100])
+    tracer.program()
+    assert tracer.traces == 2
+
+
+def test_of_too_many_the_one_not_used_for_longest_goes(
+    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "MOST_KEPT", 2)
+    tracer.program("one")
+    (one,) = folder.iterdir()
+    tracer.program("two")
+    (two,) = set(folder.iterdir()) - {one}
+    os.utime(one, (1, 1))
+    os.utime(two, (2, 2))
+    tracer.program("one")  # used again
+    tracer.program("three")
+    assert one.exists()
+    assert not two.exists()
+    assert tracer.traces == 3
+
+
+def test_a_folder_that_cannot_be_made_costs_only_the_trace(folder: Path, tracer: Tracer) -> None:
+    folder.write_text("a file in its place")
+    first = result(tracer.program())
+    assert result(tracer.program()) == first
+    assert tracer.traces == 2
+
+
+def test_nothing_is_kept_where_jax_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tracer: Tracer) -> None:
+    monkeypatch.setattr(kept, "_folder", lambda: None)
+    result(tracer.program())
+    tracer.program()
+    assert tracer.traces == 2
+
+
+def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(kept, "_sources", lambda packages: asked.append(packages) or "")
+    kept._made_of(("parity",), [])
+    assert asked == [("worldkit", "parity")]
+    assert "worldkit" in sys.modules
