@@ -12,8 +12,8 @@ TRAIN_FLAGS ?= --num-minibatches 32 --lr 5e-4 --ent-coef 0.05 --total-timesteps 
 
 # For two CPU cores: a small network that takes many gradient steps an update. What each setting does without them, and
 # the full-length run, is in docs/goodharts.md.
-GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=16 GOODHARTS_TRAINING_HIDDEN=256 \
-	GOODHARTS_TRAINING_LEARNING_RATE=0.001 GOODHARTS_TRAINING_ENTROPY_INITIAL=0.02
+GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=4 GOODHARTS_TRAINING_HIDDEN=256 \
+	GOODHARTS_TRAINING_LEARNING_RATE=0.0005
 GOODHARTS_FLAGS ?= --mode all --network mlp --updates 64
 GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 

@@ -67,7 +67,7 @@ class _MarkedGames(_Games):
         return choose(wanted, fresh, state), fired & wanted[:, None]
 
     def restart(self, state: State, wanted: Array) -> tuple[State, Fired]:
-        return jax.vmap(marked.restart)(state, wanted)  # type: ignore[no-any-return]
+        return jax.vmap(marked.restart)(state, wanted)
 
     def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
         state, result, fired = jax.vmap(marked.step)(state, actions)

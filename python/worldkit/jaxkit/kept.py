@@ -10,12 +10,12 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jaxlib
 from jax import export
 from jax.stages import Wrapped
 
@@ -97,13 +97,18 @@ def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.
 
 
 def _folder() -> Path | None:
-    folder = jax.config.jax_compilation_cache_dir
-    return Path(folder) / FOLDER if folder and jax.config.jax_enable_compilation_cache else None
+    folder = _setting("jax_compilation_cache_dir")
+    return Path(folder) / FOLDER if folder and _setting("jax_enable_compilation_cache") else None
+
+
+def _setting(name: str) -> Any:
+    """A setting of JAX as it holds here and now."""
+    return getattr(jax.config, name)
 
 
 def _made_of(packages: tuple[str, ...], about: Sequence[str]) -> bytes:
-    settings = [f"{name} {getattr(jax.config, name)}" for name in _SETTINGS]
-    versions = [f"jax {jax.__version__}", f"jaxlib {jaxlib.__version__}", jax.default_backend()]
+    settings = [f"{name} {_setting(name)}" for name in _SETTINGS]
+    versions = [f"jax {jax.__version__}", f"jaxlib {metadata.version('jaxlib')}", jax.default_backend()]
     sources = _sources((__name__.partition(".")[0], *packages))
     return "\n".join([*versions, *settings, sources, *about]).encode()
 

@@ -84,10 +84,11 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
     start = time.perf_counter()
     train = make_train(config, env, mesh)
-    kind = [f"{type(env).__module__}.{type(env).__qualname__}", str(sorted(_settings(config).items()))]
+    world = f"{type(env).__module__}.{type(env).__qualname__}"
+    settings = str(sorted(_settings(config).items()))
     packages = env.packages if mesh is None else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
-    games = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *kind], packages=packages)
+    games = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)
     shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
     if mesh is not None:
         wanted = shardings_of(config, env, mesh)
@@ -97,9 +98,9 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
     with ThreadPoolExecutor(1) as beside:
         making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
-        placing = {} if mesh is None else {"out_shardings": (_plain(wanted), None)}
-        function = jax.jit(_of_plain_states(train, shapes.train_state), **placing)
-        program = traced(function, _plain(shapes), jnp.int32(1), about=["updates", *kind], packages=packages)
+        function = _of_plain_states(train, shapes.train_state)
+        placed = jax.jit(function) if mesh is None else jax.jit(function, out_shardings=(_plain(wanted), None))
+        program = traced(placed, _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages)
         compiled = program.compile()
         runner = making.result()
     if mesh is not None:
@@ -118,21 +119,21 @@ def _settings(config: TrainConfig) -> dict[str, Any]:
     return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
 
 
-def _plain(runner: RunnerState) -> RunnerState:
+def _plain(runner: RunnerState) -> Any:  # noqa: ANN401 - a tree
     """The state without the functions that Flax keeps in it, which cannot be written down with a trace."""
-    state = runner.train_state
-    return runner._replace(train_state=(state.step, state.params, state.opt_state))
+    state, *of_games = runner
+    return (state.step, state.params, state.opt_state), of_games
 
 
-def _whole(runner: RunnerState, like: TrainState) -> RunnerState:
+def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tree
     """The inverse of ``_plain``, with the functions of ``like``."""
-    step, params, opt_state = runner.train_state
-    return runner._replace(train_state=like.replace(step=step, params=params, opt_state=opt_state))
+    (step, params, opt_state), of_games = plain
+    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state), *of_games)
 
 
-def _of_plain_states(train: TrainFunction, like: TrainState) -> TrainFunction:
-    def on_plain(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
-        after, stats = train(_whole(runner, like), num_updates)
+def _of_plain_states(train: TrainFunction, like: TrainState) -> Callable[[Any, Array], tuple[Any, UpdateStats]]:
+    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
+        after, stats = train(_whole(plain, like), num_updates)
         return _plain(after), stats
 
     return on_plain
