@@ -19,7 +19,7 @@ import jax
 from jax import export
 from jax.stages import Wrapped
 
-from worldkit.runs.files import write_whole
+from parity.files import write_whole
 
 Tree = Any
 
