@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from goodharts.rules import DEFAULT_NUMBERS, FOOD, MOVES, NUM_CELLS, POISON, SIZE, Mode, Numbers
+from goodharts.rules import DEFAULT_NUMBERS, EMPTY, FOOD, MOVES, NUM_CELLS, POISON, SIZE, Mode, Numbers
 from goodharts.torch_env import random
 from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.observation import Eye
@@ -19,7 +19,7 @@ from goodharts.torch_env.tables import POTENTIALS, prices
 _STARTED_AT_ONCE = 1 << 26
 """Bytes that drawing episodes may take: as many games as that allows start in one go."""
 _WORDS_AHEAD = 1 << 15
-"""Pairs of words drawn in one go for coming steps: few calls where games are few, and little memory where many."""
+"""Pairs of places drawn in one go for coming steps: few calls where games are few, and little memory where many."""
 _MOST_STEPS_AHEAD = 64
 
 
@@ -71,16 +71,18 @@ class Games:
         self._rewards = Rewards(prices(mode, numbers), numbers, self.device)
         self._potentials = Potentials(self.device) if mode.rewarded_for == "handhold" else None
         self._potential = torch.zeros(games, dtype=torch.int64, device=self.device)
-        self._moves = torch.tensor(MOVES, device=self.device).T.contiguous()
-        self._energies = torch.tensor([0, numbers.food_energy, numbers.poison_energy], device=self.device)
+        self._columns, self._lines = torch.tensor(MOVES, device=self.device).T.contiguous()
+        energies = torch.tensor([0, numbers.food_energy, numbers.poison_energy], device=self.device)
+        self._gains = energies - numbers.step_energy
         self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=self.device)
         self._at_once = max(_STARTED_AT_ONCE // bytes_a_game(numbers, evaluating), 1)
-        self._ahead = torch.empty((0, games, 2), dtype=torch.int32, device=self.device)
+        self._rows = torch.arange(games, device=self.device)
+        self._ahead = torch.empty((0, games, 2), dtype=torch.int64, device=self.device)
         self._ahead_used = 0
 
     def start(self, keys: Tensor, rows: Tensor | None = None) -> Tensor:
         """New games with these keys, int32 (k, 2), in these rows, or in all; returns what they see, int8 (k, 121)."""
-        rows = torch.arange(self.games, device=self.device) if rows is None else rows
+        rows = self._rows if rows is None else rows
         for some, some_keys in zip(self._in_parts(rows), self._in_parts(keys), strict=True):
             event = torch.zeros(len(some), dtype=torch.int64, device=self.device)
             self.state.put(some, self._new_episode(some_keys, event))
@@ -90,30 +92,29 @@ class Games:
         """One action (n,), int64, in every game, by G5."""
         state = self.state
         self._count_moves(actions)
-        state.x = (state.x + self._moves[0, actions]) & (SIZE - 1)
-        state.y = (state.y + self._moves[1, actions]) & (SIZE - 1)
-        cells = state.y * SIZE + state.x
-        places = self._base + cells
-        flat = state.grid.view(-1)
-        eaten = flat[places].long()
-        words = self._reappearing_words()
-        state.event = (state.event + 1) & random.WORD
-        state.steps += 1
+        # In place and selected, not indexed: where games are few, a step's time is that of starting its operations.
+        state.x.add_(self._columns.index_select(0, actions)).bitwise_and_(SIZE - 1)
+        state.y.add_(self._lines.index_select(0, actions)).bitwise_and_(SIZE - 1)
+        places = torch.add(self._base + state.x, state.y, alpha=SIZE)
+        eaten = state.grid.view(-1).index_select(0, places).long()
+        reappearing = self._reappearing()
+        state.event.add_(1).bitwise_and_(random.WORD)
+        state.steps.add_(1)
         if self._is_mortal:
-            state.energy += self._energies[eaten] - self.numbers.step_energy
-        flat[places] = 0
-        self._reappear(eaten, cells, words)
+            state.energy.add_(self._gains.index_select(0, eaten))
+        self._eat(eaten, places, reappearing)
         terminated = state.energy <= 0 if self._is_mortal else torch.zeros_like(eaten, dtype=torch.bool)
         truncated = torch.zeros_like(terminated) if self.evaluating else state.steps >= self.numbers.max_steps
         codes = self.look()
-        components = self._rewards.components(eaten, terminated)
+        components, reward = self._rewards.of(eaten, terminated)
         if self._potentials:
             after = self._potentials.of(codes)
             components[:, 4] = shaping(self._potential, after, terminated)
+            reward = self._rewards.total(components)
             self._count_potentials(self._potential, terminated)
             self._potential = after
         self._count_step(eaten, terminated, truncated)
-        return Outcome(codes, components, self._rewards.total(components), eaten, terminated, truncated)
+        return Outcome(codes, components, reward, eaten, terminated, truncated)
 
     def restart(self, rows: Tensor) -> Tensor:
         """A new episode in each of these rows (k,), with the draws of their latest step; returns what they see (G6)."""
@@ -130,7 +131,7 @@ class Games:
         for some in self._in_parts(rows):
             address = random.address(random.RESPAWN, DRAWS // 2, self.device)
             words = random.words(state.key[some], state.event[some], address)
-            cells = first_empty(state.grid[some], words, None, self._marks, "G6.respawn")
+            cells = first_empty(state.grid[some], words, self._marks, "G6.respawn")
             state.x[some], state.y[some] = cells % SIZE, cells // SIZE
         state.energy[rows] = self.numbers.start_energy
         state.steps[rows] = 0
@@ -151,7 +152,7 @@ class Games:
         return self._eye.codes(self.state)
 
     def _in_parts(self, rows: Tensor) -> tuple[Tensor, ...]:
-        return torch.split(rows, self._at_once)
+        return (rows,) if len(rows) <= self._at_once else torch.split(rows, self._at_once)
 
     def _new_episode(self, keys: Tensor, event: Tensor) -> State:
         return new_episode(keys, event, self.numbers, self.evaluating, self._marks)
@@ -162,10 +163,10 @@ class Games:
         return self._seen(rows)
 
     def _draw_ahead_again(self, rows: Tensor) -> None:
-        """Words drawn ahead for other keys or events are no longer those of these rows."""
+        """Places drawn ahead for other keys or events are no longer those of these rows."""
         ahead = self._ahead[self._ahead_used :]
         if len(ahead):
-            ahead[:, rows] = self._words_ahead(self.state.key[rows], self.state.event[rows], len(ahead))
+            ahead[:, rows] = self._places_ahead(rows, len(ahead))
 
     def _seen(self, rows: Tensor) -> Tensor:
         codes = self._eye.codes(self.state, rows)
@@ -173,30 +174,34 @@ class Games:
             self._potential[rows] = self._potentials.of(codes)
         return codes
 
-    def _reappearing_words(self) -> Tensor:
-        """The first two draws for what reappears after the coming step, int32 (n, 2)."""
+    def _reappearing(self) -> Tensor:
+        """Where the first two draws for what reappears after the coming step fall, as places: int64 (n, 2)."""
         if self._ahead_used == len(self._ahead):
             steps = min(max(_WORDS_AHEAD // self.games, 1), _MOST_STEPS_AHEAD)
-            self._ahead, self._ahead_used = self._words_ahead(self.state.key, self.state.event, steps), 0
-        words = self._ahead[self._ahead_used]
+            self._ahead, self._ahead_used = self._places_ahead(self._rows, steps), 0
+        places = self._ahead[self._ahead_used]
         self._ahead_used += 1
-        return words
+        return places
 
-    def _words_ahead(self, key: Tensor, event: Tensor, steps: int) -> Tensor:
-        """Those words for several steps to come, int32 (steps, n, 2): one call costs little more than one step's."""
+    def _places_ahead(self, rows: Tensor, steps: int) -> Tensor:
+        """Those places for several steps to come, int64 (steps, k, 2): one call costs little more than one step's."""
+        key, event = self.state.key[rows], self.state.event[rows]
         events = event + torch.arange(1, steps + 1, device=self.device)[:, None]
         pair = random.address(random.REAPPEAR, 1, self.device)
-        return random.words(key.repeat(steps, 1), events.flatten(), pair).view(steps, len(key), 2)
+        words = random.words(key.repeat(steps, 1), events.flatten(), pair).view(steps, len(rows), 2)
+        return self._base[rows][:, None] + random.cell(words)
 
-    def _reappear(self, eaten: Tensor, agents: Tensor, words: Tensor) -> None:
-        """Another item of the kind, where one was eaten, in the first free cell of the draws (G5)."""
+    def _eat(self, eaten: Tensor, places: Tensor, reappearing: Tensor) -> None:
+        """What was eaten vanishes, and another item of the kind is in the first free place of the draws (G5)."""
         rows = eaten.nonzero()[:, 0]
         if not len(rows):
             return
-        grid, agents, kinds = self.state.grid, agents[rows], eaten[rows].to(torch.int8)
-        drawn = random.cell(words[rows])
-        is_free = (grid[rows[:, None], drawn] == 0) & (drawn != agents[:, None])
-        cells = torch.where(is_free[:, 0], drawn[:, 0], drawn[:, 1])
+        grid = self.state.grid.view(-1)
+        emptied, drawn = places.index_select(0, rows), reappearing.index_select(0, rows)
+        kinds = grid.index_select(0, emptied)
+        # The agent's cell is not free: what was eaten is still there.
+        is_free = (grid.index_select(0, drawn.view(-1)) == EMPTY).view(-1, 2)
+        chosen = torch.where(is_free[:, 0], drawn[:, 0], drawn[:, 1])
         if self._marks:
             self._marks.add("G5.reappear_later_draw", ~is_free[:, 0] & is_free[:, 1])
         hard = (~is_free.any(dim=1)).nonzero()[:, 0]
@@ -204,12 +209,13 @@ class Games:
             some = rows[hard]
             address = random.address(random.REAPPEAR, DRAWS // 2, self.device)
             words = random.words(self.state.key[some], self.state.event[some], address)
-            cells[hard] = first_empty(grid[some], words, agents[hard], self._marks, "G5.reappear")
-        grid[rows, cells] = kinds
+            cells = first_empty(self.state.grid[some], words, self._marks, "G5.reappear")
+            chosen[hard] = self._base[some] + cells
+        grid.index_fill_(0, emptied, EMPTY).index_copy_(0, chosen, kinds)
 
     def _count_moves(self, actions: Tensor) -> None:
         if marks := self._marks:
-            x, y = self.state.x + self._moves[0, actions], self.state.y + self._moves[1, actions]
+            x, y = self.state.x + self._columns[actions], self.state.y + self._lines[actions]
             marks.add("G4.move", len(actions))
             marks.add("G4.wrap_column", (x < 0) | (x == SIZE))
             marks.add("G4.wrap_row", (y < 0) | (y == SIZE))

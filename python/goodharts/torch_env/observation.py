@@ -12,8 +12,10 @@ class Eye:
     """Looks at the cells around agents; holds the offsets that this takes, and counts when it looks over an edge."""
 
     def __init__(self, games: int, device: torch.device, marks: Marks | None) -> None:
-        self._reach = torch.arange(-REACH, REACH + 1, device=device)
-        self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=device)[:, None, None]
+        along = (torch.arange(SIZE)[:, None] + torch.arange(-REACH, REACH + 1)) % SIZE
+        self._columns = along.to(device)  # (128, 11): the columns in view from each column
+        self._lines = (along * SIZE).to(device)  # the first cells of the lines in view from each line
+        self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=device)[:, None]
         self._marks = marks
 
     def codes(self, state: State, rows: Tensor | None = None) -> Tensor:
@@ -21,13 +23,12 @@ class Eye:
         x, y, base = (
             (state.x, state.y, self._base) if rows is None else (state.x[rows], state.y[rows], self._base[rows])
         )
-        columns = x[:, None] + self._reach
-        lines = y[:, None] + self._reach
         if self._marks:
             self._marks.add("G7.look", len(x))
-            self._marks.add("G7.over_the_edge", ((columns | lines) & ~(SIZE - 1)).any(dim=1))
-        cells = ((lines & (SIZE - 1)) * SIZE)[:, :, None] + (columns & (SIZE - 1))[:, None, :]
-        return state.grid.view(-1)[(cells + base).view(len(x), VIEW * VIEW)]
+            self._marks.add("G7.over_the_edge", _is_near_edge(x) | _is_near_edge(y))
+        lines, columns = self._lines.index_select(0, y) + base, self._columns.index_select(0, x)
+        cells = lines[:, :, None] + columns[:, None, :]
+        return state.grid.view(-1).index_select(0, cells.view(-1)).view(len(x), VIEW * VIEW)
 
 
 def shown(codes: Tensor, channels: Tensor) -> Tensor:
@@ -35,4 +36,9 @@ def shown(codes: Tensor, channels: Tensor) -> Tensor:
 
     channels: float32 (2, 3), what each channel shows of an empty cell, of food and of poison.
     """
-    return channels[:, codes.long()].transpose(0, 1).reshape(-1, *OBSERVATION_SHAPE)
+    shows = channels.index_select(1, codes.flatten().int())
+    return shows.view(len(channels), *codes.shape).transpose(0, 1).reshape(-1, *OBSERVATION_SHAPE)
+
+
+def _is_near_edge(along: Tensor) -> Tensor:
+    return (along < REACH) | (along >= SIZE - REACH)

@@ -12,7 +12,12 @@ FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR, RESPAWN = 1, 2, 3, 4, 5
 
 PAIRS_OF_A_SITE = 1 << 16
 """Addresses of a site: a number more belongs to the next one."""
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_ROTATIONS = tuple(
+    tuple(tuple(torch.tensor(number, dtype=torch.int32) for number in (by, 32 - by, (1 << by) - 1)) for by in group)
+    for group in ((13, 15, 26, 6), (17, 29, 16, 24))
+)
+"""By how much to shift to the left and to the right, and what to mask off. As tensors, since torch makes one of each
+number otherwise, again and again, which takes longer than to shift a few thousand words."""
 _PARITY = 0x1BD11BDA
 WORD = 0xFFFFFFFF
 """The bits of a word."""
@@ -26,11 +31,11 @@ def threefry2x32(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> 
     high = torch.empty_like(x + y)
     x, y = x.expand_as(high).clone(), y.expand_as(high).clone()
     for group in range(5):
-        for rotation in _ROTATIONS[group % 2]:
+        for left, right, mask in _ROTATIONS[group % 2]:
             x += y
-            torch.bitwise_left_shift(y, rotation, out=high)
-            y >>= 32 - rotation
-            y &= (1 << rotation) - 1
+            torch.bitwise_left_shift(y, left, out=high)
+            y >>= right
+            y &= mask
             y |= high
             y ^= x
         x += keys[(group + 1) % 3]

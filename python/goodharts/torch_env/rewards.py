@@ -6,6 +6,8 @@ from torch import Tensor
 from goodharts.rules import COMPONENT_UNIT, FOOD, POISON, REACH, Numbers
 from goodharts.torch_env.tables import DISCOUNT, POTENTIALS, Prices
 
+_CODES = 3
+"""Of what can be eaten: EMPTY, FOOD and POISON."""
 _WHOLE = 100
 """Hundredths in one: a potential in thousandths times this is in hundred-thousandths."""
 
@@ -14,18 +16,23 @@ class Rewards:
     """The five components of a mode's reward, and their sum."""
 
     def __init__(self, prices: Prices, numbers: Numbers, device: torch.device) -> None:
-        self._eaten = torch.zeros((3, 5), dtype=torch.int64, device=device)
-        self._eaten[:, 0] = prices.step
-        self._eaten[FOOD, 1] = prices.food
-        self._eaten[POISON, 2] = prices.poison
-        self._death = prices.death
         self._clip = numbers.reward_clip
+        components = torch.zeros((2, _CODES, 5), dtype=torch.int64, device=device)
+        components[:, :, 0] = prices.step
+        components[:, FOOD, 1] = prices.food
+        components[:, POISON, 2] = prices.poison
+        components[1, :, 3] = prices.death
+        # A row for each code where somebody lived on, and then one for each where somebody died.
+        self._components = components.view(-1, 5)
+        self._totals = self.total(self._components)
 
-    def components(self, eaten: Tensor, is_dead: Tensor) -> Tensor:
-        """Int64 (n, 5) from what was eaten, a code (n,), and who died, bool (n,); without shaping."""
-        components = self._eaten[eaten]
-        components[:, 3] = is_dead * self._death
-        return components
+    def of(self, eaten: Tensor, is_dead: Tensor) -> tuple[Tensor, Tensor]:
+        """Components, int64 (n, 5), and their total, float32 (n,), without shaping.
+
+        eaten: what was eaten, a code (n,). is_dead: who died, bool (n,).
+        """
+        row = torch.add(eaten, is_dead, alpha=_CODES)
+        return self._components.index_select(0, row), self._totals.index_select(0, row)
 
     def total(self, components: Tensor) -> Tensor:
         """The reward, float32 (n,): the sum, clipped."""

@@ -50,9 +50,9 @@ class State:
 
     def rows(self, rows: Tensor) -> State:
         """A copy of some games."""
-        return State(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return State(*(getattr(self, field.name).index_select(0, rows) for field in fields(self)))
 
     def put(self, rows: Tensor, games: State) -> None:
         """Put games into some rows."""
         for field in fields(self):
-            getattr(self, field.name)[rows] = getattr(games, field.name)
+            getattr(self, field.name).index_copy_(0, rows, getattr(games, field.name))
