@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +29,14 @@ class Command:
 class Benchmark:
     """Something to measure: what it is, and ``measure(num_envs, repetitions)``, imported when called.
 
+    Whoever measures for minutes gives each record as soon as it is measured, as an iterator.
+
     games: how many games it plays unless told otherwise. needs: a package that must be installed.
     plays: whether it plays on the world's first engine, which may not be built.
     """
 
     purpose: str
-    measure: Callable[[int, int], list[Record]]
+    measure: Callable[[int, int], Iterable[Record]]
     games: int = 256
     needs: str | None = None
     plays: bool = True

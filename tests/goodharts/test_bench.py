@@ -8,6 +8,7 @@ import torch
 from goodharts.bench import env, train
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
+from goodharts.config import Training
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.training.trainer import Trainer
@@ -45,7 +46,7 @@ def test_json_is_a_list_of_the_documented_records(
 ) -> None:
     monkeypatch.setattr(env, "STEPS", 3)
     monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
-    monkeypatch.setattr(gym, "STEPS_ALONE", 5)
+    monkeypatch.setattr(gym, "SECONDS_ALONE", 0.01)
     monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
     assert main(["bench", "env", "gym", "--num-envs", "2,3", "--repetitions", "1", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
@@ -63,21 +64,35 @@ def test_json_is_a_list_of_the_documented_records(
 def test_the_trainer_s_benchmark_measures_each_network_beside_games_that_do_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    played: list[type[Games]] = []
+    played: list[tuple[type[Games], int]] = []
     update = Trainer.step
 
     def counted(trainer: Trainer) -> object:
-        played.append(type(trainer.player.games))
+        played.append((type(trainer.player.games), trainer.config.training.steps_per_env))
         return update(trainer)
 
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
     monkeypatch.setattr(Trainer, "step", counted)
-    records = train.measure(2, 1)
+    records = list(train.measure(2, 1))
     assert [(record.name, record.num_envs) for record in records] == [
         (f"train_{figure}_mlp", 2) for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     ]
     assert all(record.value > 0 for record in records)
-    assert played == [Games, train.NothingGames] * 2
+    steps = Training().steps_per_env if torch.cuda.is_available() else train.CPU_STEPS
+    assert played == [(Games, steps), (train.NothingGames, steps)] * 2
+
+
+def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+
+    def measured(network: str, num_envs: int, repetitions: int) -> list[str]:
+        begun.append(network)
+        return [f"of {network}"]
+
+    monkeypatch.setattr(train, "_measure", measured)
+    records = train.measure(2, 1)
+    assert (next(records), begun) == ("of cnn", ["cnn"])
+    assert (next(records), begun) == ("of mlp", ["cnn", "mlp"])
 
 
 def test_games_that_do_nothing_show_one_moment_and_never_end() -> None:

@@ -5,6 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,7 @@ from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
-from parity.errors import ParityError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from worldkit.bench import env, gym, sb3, startup, timing
 from worldkit.bench.records import Record, as_json, median_and_spread, plain_record
 from worldkit.cli import bench
@@ -82,6 +83,82 @@ def test_without_names_every_benchmark_runs_and_the_file_holds_all(
     assert main(["bench", "--num-envs", "4", "--json", str(target)]) == 0
     assert len(json.loads(target.read_text())) == len(BENCHMARKS)
     assert "env_steps_per_second" in capsys.readouterr().out
+
+
+def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
+    monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
+    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
+
+
+def steps_per_second(num_envs: int, repetitions: int) -> Iterator[Record]:
+    yield plain_record("env_steps_per_second", num_envs, [7.0] * repetitions)
+
+
+def given_up(num_envs: int, repetitions: int) -> Iterator[Record]:
+    yield plain_record("train_steps_per_second", num_envs, [9.0] * repetitions)
+    raise KeyboardInterrupt
+
+
+ENV = Benchmark("quick", steps_per_second, plays=False)
+GIVEN_UP = Benchmark("interrupted after its first record", given_up, plays=False)
+
+
+def test_a_record_is_shown_and_in_the_file_before_the_next_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "bench.json"
+    target.write_text("what was there before")
+    seen: list[tuple[int, list[str]]] = []
+
+    def look() -> None:
+        seen.append((len(json.loads(target.read_text())), capsys.readouterr().out.splitlines()))
+
+    def train(num_envs: int, repetitions: int) -> Iterator[Record]:
+        look()
+        yield from steps_per_second(num_envs, repetitions)
+        look()
+
+    the_only_benchmarks(monkeypatch, env=ENV, train=Benchmark("looks", train, plays=False))
+    assert main(["bench", "--num-envs", "3", "--json", str(target)]) == 0
+    assert [count for count, _ in seen] == [1, 2]
+    (heading, first), (second,) = (lines for _, lines in seen)
+    assert heading.split() == ["measured", "games", "median", "spread", "trace", "compile", "peak"]
+    assert first == second  # and so under the same heading
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_was_measured_before_ctrl_c_is_kept_in_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    the_only_benchmarks(monkeypatch, env=ENV, train=GIVEN_UP, gym=ENV)
+    target = tmp_path / "bench.json"
+    assert main(["bench", "--num-envs", "3", "--json", str(target)]) == INTERRUPTED_EXIT_CODE
+    names = ["env_steps_per_second", "train_steps_per_second"]
+    assert [record["name"] for record in json.loads(target.read_text())] == names
+    said = capsys.readouterr()
+    assert [line.split()[0] for line in said.out.splitlines()] == ["measured", *names]
+    assert said.err.splitlines()[-1] == "hackmatrix: interrupted."
+
+
+def test_standard_output_gets_one_list_at_ctrl_c_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    the_only_benchmarks(monkeypatch, env=ENV, train=GIVEN_UP)
+    assert main(["bench", "--num-envs", "3,4", "--json", "-"]) == INTERRUPTED_EXIT_CODE
+    assert [record["num_envs"] for record in json.loads(capsys.readouterr().out)] == [3, 4, 3]
+
+
+def test_a_link_stays_a_link_and_what_it_leads_to_gets_one_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As /dev/stdout is one, to a file where a shell says ``> file``."""
+    file, link = tmp_path / "file", tmp_path / "link"
+    link.symlink_to(file)
+    file.touch()
+    the_only_benchmarks(monkeypatch, env=ENV)
+    assert main(["bench", "--num-envs", "3,4", "--json", str(link)]) == 0
+    assert link.is_symlink()
+    assert [record["num_envs"] for record in json.loads(file.read_text())] == [3, 4]
 
 
 def test_json_keeps_what_was_not_measured_as_null() -> None:
@@ -210,7 +287,7 @@ def test_without_the_swift_engine_all_other_benchmarks_run(
 
 
 def test_the_gym_benchmark_measures_one_game_and_many(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gym, "STEPS_ALONE", 20)
+    monkeypatch.setattr(gym, "SECONDS_ALONE", 0.01)
     monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
     records = gym.measure(ENV_SPEC, 3, 2)
     assert [(record.name, record.num_envs, record.unit) for record in records] == [

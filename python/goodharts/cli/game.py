@@ -11,6 +11,8 @@ from parity.errors import UsageError
 from worldkit.game import Benchmark, Command, Game
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from worldkit.bench.records import Record
     from worldkit.envs.spec import EnvSpec
 
@@ -52,7 +54,7 @@ def _bench_env(num_envs: int, repetitions: int) -> list[Record]:
     return measure(num_envs, repetitions)
 
 
-def _bench_train(num_envs: int, repetitions: int) -> list[Record]:
+def _bench_train(num_envs: int, repetitions: int) -> Iterator[Record]:
     from goodharts.bench.train import measure
 
     return measure(num_envs, repetitions)

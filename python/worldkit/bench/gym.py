@@ -9,7 +9,8 @@ import numpy as np
 from worldkit.bench.records import Record, plain_record
 from worldkit.envs.spec import EnvSpec
 
-STEPS_ALONE = 10_000
+SECONDS_ALONE = 1.0
+"""That a sample of one game takes, at least: worlds are of very different speeds."""
 STEPS_PER_GAME = 200
 
 
@@ -39,13 +40,14 @@ def measure(spec: EnvSpec, num_envs: int, repetitions: int) -> list[Record]:
 def _play_one(env: "gymnasium.Env[Any, np.int64]") -> float:
     rng = np.random.default_rng(0)
     _, info = env.reset(seed=0)
-    start = time.perf_counter()
-    for _ in range(STEPS_ALONE):
+    steps, seconds, start = 0, 0.0, time.perf_counter()
+    while seconds < SECONDS_ALONE:
         valid = info["action_mask"].nonzero()[0]
         _, _, terminated, truncated, info = env.step(valid[int(rng.random() * len(valid))])
         if terminated or truncated:
             _, info = env.reset()
-    return STEPS_ALONE / (time.perf_counter() - start)
+        steps, seconds = steps + 1, time.perf_counter() - start
+    return steps / seconds
 
 
 def _play_many(env: "gymnasium.vector.VectorEnv[Any, Any, Any]") -> float:

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 from rich.table import Table
 
 MEBIBYTE = 2**20
+_NAME_WIDTH = len("train_ceiling_steps_per_second_mlp")
+_WIDTHS = {"games": 6, "median": 17, "spread": 6, "trace": 6, "compile": 7, "peak": 9}
+"""Of the longest values that are to be expected: nobody knows those of the rows to come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,22 +68,21 @@ def as_json(records: Sequence[Record]) -> str:
     return json.dumps([asdict(record) for record in records], indent=2) + "\n"
 
 
-def as_table(records: Sequence[Record]) -> Table:
-    """The records as a table for the terminal."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("measured", no_wrap=True)
-    for heading in ("games", "median", "spread", "trace", "compile", "peak"):
-        table.add_column(heading, justify="right")
-    for record in records:
-        table.add_row(
-            record.name,
-            f"{record.num_envs:,}",
-            _value(record),
-            f"{record.spread:.1%}",
-            _seconds(record.trace_seconds),
-            _seconds(record.compile_seconds),
-            "–" if record.peak_bytes is None else f"{record.peak_bytes / MEBIBYTE:,.0f} MiB",
-        )
+def as_row(record: Record, *, with_heading: bool = False) -> Table:
+    """A record as one row for the terminal; rows that are printed one after the other are one table."""
+    table = Table(box=None, padding=(0, 1, 0, 0), show_header=with_heading)
+    table.add_column("measured", no_wrap=True, min_width=_NAME_WIDTH)
+    for heading, width in _WIDTHS.items():
+        table.add_column(heading, justify="right", min_width=width)
+    table.add_row(
+        record.name,
+        f"{record.num_envs:,}",
+        _value(record),
+        f"{record.spread:.1%}",
+        _seconds(record.trace_seconds),
+        _seconds(record.compile_seconds),
+        "–" if record.peak_bytes is None else f"{record.peak_bytes / MEBIBYTE:,.0f} MiB",
+    )
     return table
 
 

@@ -1,5 +1,6 @@
 """How close MaskablePPO on a world comes to MaskablePPO on an environment that does nothing."""
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -17,15 +18,19 @@ from worldkit.envs.spec import EnvSpec
 from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.models import policy_for
 
+STEPS = 256
+"""Of each game in a sample, at most: gradient steps are of one size, so that fewer of them take as long each."""
+
 
 def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions: int) -> list[Record]:
     """``sb3_steps_per_second``, ``sb3_ceiling_steps_per_second`` and ``sb3_share_of_ceiling``.
 
-    One sample is a rollout and its update with the settings ``config`` in ``num_envs`` games; the ceiling is
-    the same in an environment that answers every step with the same observation and mask. The samples of both
-    alternate, and the share is that of neighbours. Memory is not measured. Raises EngineError where the
-    engine cannot start.
+    One sample is a rollout of ``STEPS`` steps and its update with the settings ``config`` in ``num_envs`` games; the
+    ceiling is the same in an environment that answers every step with the same observation and mask. The samples of
+    both alternate, and the share is that of neighbours. Memory is not measured. Raises EngineError where the engine
+    cannot start.
     """
+    config = dataclasses.replace(config, n_steps=min(config.n_steps, STEPS))
     games, nothing = WorldVecEnv(spec, num_envs, seed=0), NothingVecEnv(spec, num_envs)
     models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in (games, nothing)]
     try:

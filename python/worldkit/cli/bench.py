@@ -1,6 +1,6 @@
-"""``bench``: measure, show a table, and write the figures as JSON where asked."""
+"""``bench``: measure, show each figure as soon as it is there, and write them as JSON where asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -8,8 +8,8 @@ from rich.console import Console
 from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
 from parity.errors import EngineError
-from worldkit.bench.records import Record, as_json, as_table
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.bench.records import Record, as_json, as_row
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import prefer_wide_vectors
 
@@ -19,6 +19,8 @@ _NEED_JAX = ("env", "train", "lockstep", "startup")
 
 def main(game: Game, argv: Sequence[str]) -> int:
     """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
+
+    What was measured is shown and written whatever comes next, Ctrl+C too.
 
     Raises:
         SystemExit: code 2 with one sentence on standard error where an argument is wrong or the JSON file
@@ -36,16 +38,39 @@ def main(game: Game, argv: Sequence[str]) -> int:
     prefer_wide_vectors()
     # The JSON may go to standard output, and then nothing else may.
     console = open_console(stderr=True)
-    records: list[Record] = []
-    for name in args.benchmarks or _possible(game, benchmarks, console):
-        for num_envs in args.num_envs or [benchmarks[name].games]:
-            console.print(f"measuring {name} with {num_envs:,} games ...")
-            records += benchmarks[name].measure(num_envs, args.repetitions)
-    table = console if args.json == STANDARD_OUTPUT else open_console()
-    if args.json:
-        write_output(args.json, as_json(records))
-    table.print(as_table(records))
+    rows = console if args.json == STANDARD_OUTPUT else open_console()
+    chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
+    measured = _measured(chosen, args.num_envs, args.repetitions, console)
+    for number, record in enumerate(_written(measured, args.json)):
+        rows.print(as_row(record, with_heading=number == 0))
     return 0
+
+
+def _measured(
+    benchmarks: dict[str, Benchmark], counts: list[int] | None, repetitions: int, console: Console
+) -> Iterator[Record]:
+    for name, benchmark in benchmarks.items():
+        for num_envs in counts or [benchmark.games]:
+            console.print(f"measuring {name} with {num_envs:,} games ...")
+            yield from benchmark.measure(num_envs, repetitions)
+
+
+def _written(records: Iterable[Record], target: str | None) -> Iterator[Record]:
+    """The records, which are in the file ``target``, if that is given, before they are handed on.
+
+    What cannot be rewritten, such as standard output, gets them at the end: also where that is Ctrl+C or a fault.
+    """
+    found: list[Record] = []
+    is_rewritten = target is not None and can_be_rewritten(target)
+    try:
+        for record in records:
+            found.append(record)
+            if target and is_rewritten:
+                write_output(target, as_json(found))
+            yield record
+    finally:
+        if target and found and not is_rewritten:
+            write_output(target, as_json(found))
 
 
 def kit_benchmarks(game: Game) -> dict[str, Benchmark]:

@@ -1,10 +1,12 @@
 """Where a command writes its answer: a file, or standard output."""
 
+import os
 import sys
 from pathlib import Path
 
 from parity.arguments import Parser
 from worldkit.cli.parser import could_write, fail
+from worldkit.runs.files import write_whole
 
 STANDARD_OUTPUT = "-"
 JSON_HELP = "write the figures as JSON; - is standard output"
@@ -17,12 +19,28 @@ def check_output(parser: Parser, target: str | None) -> None:
 
 
 def write_output(target: str, text: str) -> None:
-    """Write ``text`` to the file ``target``, or to standard output for ``-``."""
+    """Write ``text`` to the file ``target``, or to standard output for ``-``.
+
+    A file has either all of it or what it had before, where its folder lets it be replaced.
+    """
     if target == STANDARD_OUTPUT:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    path = Path(target)
     try:
-        Path(target).write_text(text, encoding="utf-8")
+        if can_be_rewritten(target) and os.access(path.parent, os.W_OK):
+            write_whole(path, text.encode())
+        else:
+            path.write_text(text, encoding="utf-8")
     except OSError as error:
         fail(f"cannot write {target}: {error.strerror}.")
+
+
+def can_be_rewritten(target: str) -> bool:
+    """Whether ``target`` is a file, which a new one may replace, or none yet: no pipe, no device, and no link to any.
+
+    ``/dev/stdout`` is a link, to a file where a shell says ``> file``: put a file in its place, and it is gone.
+    """
+    path = Path(target)
+    return target != STANDARD_OUTPUT and not path.is_symlink() and (path.is_file() or not path.exists())
