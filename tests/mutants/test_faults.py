@@ -27,7 +27,8 @@ def test_a_fault_can_be_planted(fault: Fault) -> None:
         assert not names or re.search(rf"\b(def|class) {names[-1].split('[')[0]}\b", tests), test
 
 
-def test_a_verdict_is_that_of_the_tests(tmp_path: Path) -> None:
+def test_a_verdict_is_that_of_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # loading them takes longer than the tests here
     (tmp_path / "code.py").write_text("LEAST = 3\n")
     (tmp_path / "test_code.py").write_text(
         "import pathlib\n\n\ndef test() -> None:\n    values = {}\n"
