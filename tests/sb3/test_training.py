@@ -184,10 +184,10 @@ def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) 
 
 
 def test_it_learns(swift_built: None, tmp_path: Path) -> None:
-    """150,000 steps are worth more than two standard deviations of what luck could do."""
+    """60,000 steps are worth more than two standard deviations of what luck could do."""
     run(
         tmp_path,
-        timesteps=150_000,
+        timesteps=60_000,
         num_envs=32,
         learning_rate=3e-3,
         batch_size=512,
