@@ -66,7 +66,7 @@ def test_without_a_login_one_line_says_that_w_and_b_is_left_out(swift_built: Non
     assert "nobody is logged in" in notices[0]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
     swift_built: None, tmp_path: Path, number: signal.Signals
 ) -> None:
