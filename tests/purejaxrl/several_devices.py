@@ -26,12 +26,12 @@ if __name__ == "__main__":
     from worldkit.purejaxrl.loop import Log, LoopState, Progress, compile_training, run_training
 
     path = Path(output)
-    config = dataclasses.replace(SMALL, total_timesteps=40 * SMALL.batch_size)
+    config = dataclasses.replace(SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4)
     env = FreeEnv()
     compiled = compile_training(config, env, parallel.mesh_of_all_devices(config.num_envs))
     written: list[Mapping[str, float]] = []
     start = LoopState(compiled.runner, Progress(), Log())
-    half = dataclasses.replace(config, total_timesteps=20 * SMALL.batch_size)
+    half = dataclasses.replace(config, total_timesteps=4 * SMALL.batch_size)
     result = run_training(compiled.train, start, half, env, write=written.append)
     save_checkpoint(path, result, dataclasses.asdict(config), env)
     if processes != "1":
