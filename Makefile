@@ -36,8 +36,8 @@ goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about a quar
 test: lint swift ## check style and types, build and test what there is of Swift, run the tests
 	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs
 
-test-long: lint swift ## the same with the tests that take minutes
-	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs -m ""
+test-long: lint swift ## the same with the tests that take minutes, and programs optimised as those of a user are
+	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs -m ""
 
 lint: $(VENV)/.all ## ruff, mypy and the import contracts
 	@$(RUN) ruff check
