@@ -5,8 +5,12 @@ from hypothesis import settings
 
 from .engines import ENGINES, Engine
 
-settings.register_profile("reproducible", derandomize=True, database=None, deadline=None, max_examples=30)
-settings.load_profile("reproducible")
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where the long tests run too, every property meets more examples than by default."""
+    examples = 10 if config.option.markexpr else 30
+    settings.register_profile("reproducible", derandomize=True, database=None, deadline=None, max_examples=examples)
+    settings.load_profile("reproducible")
 
 
 @pytest.fixture(scope="session", params=sorted(ENGINES))
