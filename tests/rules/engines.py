@@ -103,47 +103,6 @@ def outcome_of(state: State, result: StepResult) -> Outcome:
     )
 
 
-class Jax:
-    """The JAX engine, one game at a time, each function compiled once."""
-
-    @cached_property
-    def _reset(self) -> Compiled:
-        return jax.jit(jax_env.reset)
-
-    @cached_property
-    def _step(self) -> Compiled:
-        return jax.jit(jax_env.step)
-
-    @cached_property
-    def _mask(self) -> Compiled:
-        return jax.jit(jax_env.mask)
-
-    @cached_property
-    def _observe(self) -> Compiled:
-        return jax.jit(jax_env.observe)
-
-    def reset(self, seed: int) -> StateDict:
-        return jax_env.get_state(self._reset(seed_pair(seed)))
-
-    def complete(self, state: StateDict) -> StateDict:
-        return jax_env.get_state(jax_env.set_state(state))
-
-    def play(self, state: StateDict, *actions: int) -> Outcome:
-        now = jax_env.set_state(state)
-        for action in actions:
-            now, result = self._step(now, np.int32(action))
-        return outcome_of(now, result)
-
-    def mask(self, state: StateDict) -> list[bool]:
-        return [bool(valid) for valid in np.asarray(self._mask(jax_env.set_state(state)))]
-
-    def observe(self, state: StateDict) -> NDArray[np.float32]:
-        return np.asarray(self._observe(jax_env.set_state(state)))
-
-
-ENGINES: dict[str, Engine] = {"jax": Jax(), "reference": Reference()}
-
-
 class Batch:
     """The JAX engine on ``WIDTH`` games at once; longer lists are played in pieces, the last one padded."""
 
@@ -187,11 +146,39 @@ class Batch:
         answers: list[Any] = []
         for start in range(0, len(games), WIDTH):
             piece = list(games[start : start + WIDTH])
-            padded = piece + [piece[-1]] * (WIDTH - len(piece))
-            stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *padded)
+            # the last one over and over, where they are fewer
+            rows = np.minimum(np.arange(WIDTH), len(piece) - 1)
+            stacked = jax.tree.map(lambda *leaves, rows=rows: np.stack(leaves)[rows], *piece)
             whole = jax.tree.map(np.asarray, function(*stacked))
             answers += [jax.tree.map(lambda leaf, game=game: leaf[game], whole) for game in range(len(piece))]
         return answers
 
 
 BATCH = Batch()
+
+
+class Jax:
+    """The JAX engine, one game at a time, by the programs of ``BATCH``: others would have to be compiled."""
+
+    def reset(self, seed: int) -> StateDict:
+        return jax_env.get_state(BATCH.reset([seed])[0])
+
+    def complete(self, state: StateDict) -> StateDict:
+        return jax_env.get_state(jax_env.set_state(state))
+
+    def play(self, state: StateDict, *actions: int) -> Outcome:
+        now = jax_env.set_state(state)
+        for action in actions:
+            ((now, result),) = BATCH.step([now], [action])
+        return outcome_of(now, result)
+
+    def mask(self, state: StateDict) -> list[bool]:
+        ((mask, _),) = BATCH.look([jax_env.set_state(state)])
+        return [bool(valid) for valid in mask]
+
+    def observe(self, state: StateDict) -> NDArray[np.float32]:
+        ((_, observation),) = BATCH.look([jax_env.set_state(state)])
+        return np.asarray(observation)
+
+
+ENGINES: dict[str, Engine] = {"jax": Jax(), "reference": Reference()}

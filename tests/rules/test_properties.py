@@ -4,6 +4,7 @@ from itertools import count
 
 import jax
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -211,6 +212,7 @@ def test_R1_same_seed_and_actions_same_game(engine: Engine, number: int, choices
     assert runs[0]
 
 
+@pytest.mark.long
 def test_R1_a_vmapped_step_equals_a_single_one() -> None:
     starts = [jax_env.set_state(random_state(number)) for number in range(WIDTH)]
     actions = [number % rules.NUM_ACTIONS for number in range(WIDTH)]
@@ -221,6 +223,7 @@ def test_R1_a_vmapped_step_equals_a_single_one() -> None:
             np.testing.assert_array_equal(np.asarray(one), other)
 
 
+@pytest.mark.long
 def test_R1_a_vmapped_reset_equals_a_single_one() -> None:
     single = jax.jit(jax_env.reset)
     for seed, together in zip(range(4), BATCH.reset(range(4)), strict=True):
