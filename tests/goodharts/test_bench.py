@@ -13,6 +13,7 @@ from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.training.trainer import Trainer
 from worldkit.bench import gym
+from worldkit.bench.records import Record, plain_record
 from worldkit.cli.bench import kit_benchmarks
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
@@ -85,14 +86,14 @@ def test_the_trainer_s_benchmark_measures_each_network_beside_games_that_do_noth
 def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def measured(network: str, num_envs: int, repetitions: int) -> list[str]:
+    def measured(network: str, num_envs: int, repetitions: int) -> list[Record]:
         begun.append(network)
-        return [f"of {network}"]
+        return [plain_record(f"of {network}", num_envs, [1.0])]
 
     monkeypatch.setattr(train, "_measure", measured)
     records = train.measure(2, 1)
-    assert (next(records), begun) == ("of cnn", ["cnn"])
-    assert (next(records), begun) == ("of mlp", ["cnn", "mlp"])
+    assert (next(records).name, begun) == ("of cnn", ["cnn"])
+    assert (next(records).name, begun) == ("of mlp", ["cnn", "mlp"])
 
 
 def test_games_that_do_nothing_show_one_moment_and_never_end() -> None:

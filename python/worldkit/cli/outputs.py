@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from parity.arguments import Parser
+from parity.files import write_whole
 from worldkit.cli.parser import could_write, fail
-from worldkit.runs.files import write_whole
 
 STANDARD_OUTPUT = "-"
 JSON_HELP = "write the figures as JSON; - is standard output"
