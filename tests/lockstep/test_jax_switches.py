@@ -90,12 +90,14 @@ def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
     jitted = open_jax(1)
     only = np.zeros(1, np.intp)
     jitted.set_state([start], only)
+    actions = (9, 4, 1)
+    # before the switches are set, which hold for every program called within
+    played = [(jitted.step(np.array([action], np.int32)), jitted.get_state(only)[0]) for action in actions]
     with jax.enable_x64(True), jax.disable_jit():
         game = jax_env.set_state(start)
-        for action in (9, 4, 1):
+        for action, (expected, state) in zip(actions, played, strict=True):
             game, result = jax_env.step(game, jnp.int32(action))
-            expected = jitted.step(np.array([action], np.int32))
-            assert jax_env.get_state(game) == jitted.get_state(only)[0]
+            assert jax_env.get_state(game) == state
             np.testing.assert_array_equal(result.components, expected.components[0])
             assert bool(result.terminated) is bool(expected.terminated[0])
         assert bool(result.stage_complete)
