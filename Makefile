@@ -10,7 +10,7 @@ PYTEST_WORKERS ?= auto
 # About four minutes on two CPU cores. Small minibatches make many gradient steps, which a short run learns more from.
 TRAIN_FLAGS ?= --num-minibatches 32 --lr 5e-4 --ent-coef 0.05 --total-timesteps 2,000,000 --log-interval 4
 
-# For two CPU cores: a small network that takes many gradient steps an update. What each setting does without them, and
+# For two CPU cores: a small network that takes more gradient steps an update. What each setting does without them, and
 # the full-length run, is in docs/goodharts.md.
 GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=4 GOODHARTS_TRAINING_HIDDEN=256 \
 	GOODHARTS_TRAINING_LEARNING_RATE=0.0005

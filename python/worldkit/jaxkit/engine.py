@@ -175,6 +175,8 @@ class JaxEngine(BatchEngine):
         return self._counts
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
+            return function(self._world, *args)
         return _program(function, self._world, len(self._original))(*args)
 
     def _placed(self, made: tuple[State, Shown, Fired], slots: Slots) -> NDArray[Any]:

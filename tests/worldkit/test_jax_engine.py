@@ -1,0 +1,71 @@
+"""The kit's engine for worlds in JAX: its widths, its marks, and JAX without jit."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from numpy.typing import NDArray
+from toy_world.adapter import OrchardGames, OrchardTrainEnv
+
+from worldkit.jaxkit.engine import Fired, JaxEngine, Shown, State, Stepped
+
+STEPS = 12
+
+
+class MarkedGames(OrchardGames):
+    """Orchard with three marks: of each game that begins, of each step, and of each look."""
+
+    def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, Fired]:
+        return super().reset(state, seeds, wanted)[0], wanted[:, None] & jnp.array([True, False, False])
+
+    def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
+        state, stepped, _ = super().step(state, actions)
+        return state, stepped, jnp.broadcast_to(jnp.array([False, True, False]), (len(actions), 3))
+
+    def show(self, state: State) -> tuple[Shown, Fired]:
+        shown, _ = super().show(state)
+        return shown, jnp.broadcast_to(jnp.array([False, False, True]), (len(shown.seeds), 3))
+
+
+GAMES = MarkedGames(OrchardTrainEnv())
+
+
+def play(engine: JaxEngine) -> list[NDArray[Any]]:
+    """What is seen and told of some games, step by step."""
+    slots = np.arange(engine.games)
+    seen = [engine.reset(np.arange(engine.games, dtype=np.uint64), slots), engine.mask(), engine.seeds()]
+    for number in range(STEPS):
+        step = engine.step_restarting(np.full(engine.games, number % engine.mask().shape[1], np.int32))
+        seen += [step.observation, step.components, step.reward, step.terminated, engine.mask(), engine.seeds()]
+    return seen
+
+
+@pytest.mark.parametrize("games", [1, 7, 9, 300])
+def test_a_game_is_the_same_among_any_number_of_others(games: int) -> None:
+    for alone, together in zip(play(JaxEngine(8, GAMES)), play(JaxEngine(games, GAMES)), strict=True):
+        assert len(together) == games
+        shared = min(8, games)
+        np.testing.assert_array_equal(together[:shared], alone[:shared])
+
+
+@pytest.mark.parametrize("games", [3, 8, 300])
+def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None:
+    engine = JaxEngine(games, GAMES)
+    some = np.array([0, games - 1])
+    engine.reset(np.array([4, 5], np.uint64), some)
+    np.testing.assert_array_equal(engine.marks(), [2, 0, 2])
+    engine.step(np.zeros(games, np.int32))
+    np.testing.assert_array_equal(engine.marks(), [2, games, 2 + games])
+    engine.set_state(engine.get_state(some[:1]), some[1:])
+    np.testing.assert_array_equal(engine.marks(), [2, games, 3 + games])
+
+
+def test_without_jit_the_games_are_the_same() -> None:
+    jitted = play(JaxEngine(2, GAMES))
+    with jax.disable_jit():
+        unjitted = play(JaxEngine(2, GAMES))
+    for one, other in zip(jitted, unjitted, strict=True):
+        np.testing.assert_array_equal(one, other)
