@@ -1,9 +1,11 @@
-"""Whole published games, on the canonical engine and on the reading, in training and in an evaluation (G1-G13)."""
+"""Whole published games, on both engines and on the reading, in training and in an evaluation (G1-G13)."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import torch
@@ -13,12 +15,16 @@ from reading.observation import observe
 from reading.randomness import key_of_game
 
 import parity
+from goodharts.jax_env import state_dict as jax_dicts
+from goodharts.jax_env.env import Game as JaxGame
+from goodharts.jax_env.tables import Variant
 from goodharts.rules import MODES
 from goodharts.torch_env import state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import shown
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
+from worldkit.jaxkit.threefry import Seed
 
 GAMES = json.loads((Path(__file__).parent / "known-answers-goodharts.json").read_text())["games"]
 TRAINED = [game for game in GAMES if not game["evaluating"]]
@@ -83,6 +89,39 @@ def test_the_engine_plays_the_published_game_alone(game: dict[str, Any]) -> None
 def test_the_engine_plays_the_published_game_in_a_batch_and_out_of_order(game: dict[str, Any]) -> None:
     keys = game_keys(int(game["seed"]), game["game"] + 3).flip(0)[:8]
     play(game, keys, 2)
+
+
+@cache
+def in_jax(variant: Variant) -> Any:  # noqa: ANN401 - a jitted function
+    """A program that plays games (n,) through actions (steps,): the first and last states, and what each step gave."""
+    game = JaxGame(variant)
+    go_on = game.respawn if variant.evaluating else game.restart
+
+    def step(state: Any, action: jax.Array) -> Any:  # noqa: ANN401 - as JAX's scan has them
+        state, outcome = jax.vmap(game.step, in_axes=(0, None))(state, action)
+        ends = outcome.terminated, outcome.truncated
+        return jax.vmap(go_on)(state, ends[0] | ends[1]), (outcome.components, *ends)
+
+    def play(keys: Seed, actions: jax.Array) -> Any:  # noqa: ANN401 - as above
+        first = jax.vmap(game.reset)(keys)
+        last, told = jax.lax.scan(step, first, actions)
+        return first, last, told, jax.vmap(game.observe)(last)
+
+    return jax.jit(play)
+
+
+@cases(GAMES, quick=("ground_truth-191", "proxy-0", "ground_truth_handhold-0", "ground_truth_handhold-5"))
+def test_the_engine_in_jax_plays_the_published_game(game: dict[str, Any]) -> None:
+    keys = game_keys(int(game["seed"]), game["game"] + 2).numpy().view(np.uint32)[-2:]
+    play = in_jax(Variant(MODES[game["mode"]], game["evaluating"]))
+    actions = np.array(game["actions"], np.int32)
+    first, last, (components, terminated, truncated), seen = jax.device_get(play(Seed(*keys.T), actions))
+    states = (jax.tree.map(lambda leaf: leaf[0], state) for state in (first, last))
+    assert [jax_dicts.to_dict(state) for state in states] == [game["first"], game["last"]]
+    assert components[:, 0].tolist() == game["components"]
+    ended = np.flatnonzero(terminated[:, 0] | truncated[:, 0]).tolist()
+    assert [[step, "terminated" if terminated[step, 0] else "truncated"] for step in ended] == game["ends"]
+    assert (2 * seen[0]).reshape(2, -1).tolist() == game["lastObservation"]
 
 
 @cases(TRAINED, quick=("ground_truth_handhold-5",))

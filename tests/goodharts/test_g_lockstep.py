@@ -1,4 +1,4 @@
-"""The canonical engine and the plain-Python reading play the same games, bit for bit, and count the same marks."""
+"""The torch engine, the JAX engine and the plain-Python reading play the same games, bit for bit, and count alike."""
 
 import json
 
@@ -12,18 +12,33 @@ from parity.cli import main
 from parity.coverage import coverage_of
 from parity.lockstep import Outcome, Settings, run
 
-PAIR = ("torch", "reading")
+READING, JAX = ("torch", "reading"), ("torch", "jax")
+COMPILED_BY_DEFAULT = ("proxy", "ground_truth_handhold")
+"""Modes that differ in all that the JAX engine compiles differently: most of its tests' time is compiling."""
+EVERY_PAIR = pytest.mark.parametrize(
+    ("mode", "pair"),
+    [
+        pytest.param(
+            mode,
+            pair,
+            id=f"{mode}-{pair[1]}",
+            marks=pytest.mark.long if pair == JAX and mode not in COMPILED_BY_DEFAULT else (),
+        )
+        for mode in MODES
+        for pair in (READING, JAX)
+    ],
+)
 
 
-def played(mode: str, settings: Settings) -> Outcome:
-    outcome = run(PAIRED[mode], PAIR, settings)
+def played(mode: str, pair: tuple[str, str], settings: Settings) -> Outcome:
+    outcome = run(PAIRED[mode], pair, settings)
     assert outcome.divergences == []
     return outcome
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_directed_run_is_identical_and_hits_every_mark(mode: str) -> None:
-    outcome = played(mode, Settings(source="directed", games=24, steps=40, marks=True))
+@EVERY_PAIR
+def test_a_directed_run_is_identical_and_hits_every_mark(mode: str, pair: tuple[str, str]) -> None:
+    outcome = played(mode, pair, Settings(source="directed", games=24, steps=40, marks=True))
     assert outcome.marks is not None
     found = coverage_of(PAIRED[mode], outcome.marks)
     assert found.silent_marks() == ()
@@ -31,18 +46,21 @@ def test_a_directed_run_is_identical_and_hits_every_mark(mode: str) -> None:
     assert found.never() == ()
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next(mode: str) -> None:
-    outcome = played(mode, Settings(games=6, steps=120, seed=9, auto_reset=True))
+@EVERY_PAIR
+def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next(
+    mode: str, pair: tuple[str, str]
+) -> None:
+    outcome = played(mode, pair, Settings(games=6, steps=120, seed=9, auto_reset=True))
     assert outcome.episodes > 0 or mode == "proxy"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("source", ["uniform", "directed"])
 @pytest.mark.parametrize("auto_reset", [False, True])
+@pytest.mark.parametrize("pair", [READING, JAX], ids=["reading", "jax"])
 @pytest.mark.parametrize("mode", MODES)
-def test_long_games_are_identical(mode: str, auto_reset: bool, source: str) -> None:
-    played(mode, Settings(source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset))
+def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: bool, source: str) -> None:
+    played(mode, pair, Settings(source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset))
 
 
 # --- a world of one engine
@@ -58,14 +76,14 @@ def test_the_engine_repeats_itself(mode: str, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("command", ["run", "coverage"])
 def test_what_needs_two_engines_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--world", "goodharts-proxy"]) == 2
+    assert main([command, "--world", "reading.worlds:ALONE"]) == 2
     assert capsys.readouterr().err == (
         "parity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
         "torch,torch to see whether it repeats itself.\n"
     )
 
 
-def test_a_trace_is_replayed_on_the_one_engine(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trace_is_replayed_on_the_first_engine(capsys: pytest.CaptureFixture[str]) -> None:
     golden = WORLDS["proxy"].golden
     assert golden is not None
     trace = str(golden / "uniform-100.json")
@@ -73,11 +91,11 @@ def test_a_trace_is_replayed_on_the_one_engine(capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["actions"] == 120
     assert main(["replay", trace, "--engines", "torch,reading"]) == 2
     said = capsys.readouterr().err
-    assert said == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch.\n"
+    assert said == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
 
 
 def test_there_is_nothing_to_plant_faults_in(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mutants", "--world", "goodharts-proxy"]) == 2
+    assert main(["mutants", "--world", "reading.worlds:ALONE"]) == 2
     assert "has no benches and so no mutants" in capsys.readouterr().err
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from reading.play import cell_at, full, made, open_game, open_games
+from reading.play import ENGINES, cell_at, full, made, open_game, open_games
 
 from goodharts.rules import NUM_CELLS
 from parity import State, StateRefused
@@ -38,10 +38,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.parametrize("engine", ["torch", "jax"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_G13_a_state_that_no_game_can_have_is_refused_in_one_sentence(name: str) -> None:
+def test_G13_a_state_that_no_game_can_have_is_refused_in_one_sentence(name: str, engine: str) -> None:
     state, said = REFUSED[name]
-    with open_game("torch") as game:
+    with open_game(engine) as game:
         game.reset(1)
         before = game.get_state()
         with pytest.raises(StateRefused) as refused:
@@ -72,8 +73,9 @@ def test_G13_the_reading_refuses_the_same(name: str) -> None:
         game.set_state(REFUSED[name][0])
 
 
-def test_G13_of_several_states_all_are_taken_or_none() -> None:
-    games = open_games("torch", 2)
+@pytest.mark.parametrize("engine", ["torch", "jax"])
+def test_G13_of_several_states_all_are_taken_or_none(engine: str) -> None:
+    games = open_games(engine, 2)
     games.reset(1)
     before = games.get_state()
     with pytest.raises(StateRefused):
@@ -97,7 +99,7 @@ TAKEN: dict[str, State] = {
 
 
 @pytest.mark.parametrize("name", TAKEN)
-@pytest.mark.parametrize("engine", ["torch", "reading"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_G13_what_is_taken_is_given_back(engine: str, name: str) -> None:
     with open_game(engine) as game:
         game.set_state(TAKEN[name])

@@ -25,9 +25,11 @@ from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
-from worldkit.threefry import seeds_of
+from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _GOLDEN = Path(__file__).parent / "golden"
+_KEYS_EVENT = np.uint32(2**32 - 1)
+"""The event whose draws are the keys of a run's games (G10)."""
 
 
 def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
@@ -40,17 +42,24 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions())
     return TorchEngine(mode, games, options)
 
 
+def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+    """The second engine, jitted in this process; JAX is imported when it is first opened."""
+    from goodharts.jax_env.adapter import open_jax
+
+    return open_jax(mode, games, options)
+
+
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     """The seeds of a run's games, which are their keys (G10): uint64 (games,)."""
-    from goodharts.torch_env.random import game_keys
-
-    return seeds_of(game_keys(seed, games).numpy())
+    low, high = (np.full(games, half, np.uint32) for half in seed_pair(seed))
+    numbers = np.arange(1, games + 1, dtype=np.uint32)
+    return seeds_of(np.stack(threefry2x32((low, high), (np.full(games, _KEYS_EVENT), numbers)), axis=1))
 
 
 def _world(mode: Mode) -> World:
     return World(
         name=f"goodharts-{mode.name}",
-        engines={"torch": partial(open_torch, mode)},
+        engines={"torch": partial(open_torch, mode), "jax": partial(open_jax, mode)},
         actions=ACTIONS,
         components=COMPONENTS,
         observation_shape=OBSERVATION_SHAPE,

@@ -12,7 +12,7 @@ from parity.engine import AutoResetBatch, Engine
 
 from .worlds import PAIRED
 
-ENGINES = ("reading", "torch")
+ENGINES = ("reading", "torch", "jax")
 
 
 @dataclass(frozen=True)

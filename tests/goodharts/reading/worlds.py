@@ -1,4 +1,4 @@
-"""The worlds of Goodharts with a second engine, the reading, to hold the canonical one to.
+"""The worlds of Goodharts with one more engine, the reading, to hold both others to.
 
 In this folder's parent: ``parity run --world reading.worlds:GROUND_TRUTH``, and so on for the other modes.
 """
@@ -38,6 +38,8 @@ def _with_reading(mode: Mode) -> World:
 
 
 PAIRED = {name: _with_reading(mode) for name, mode in MODES.items()}
+ALONE = replace(WORLDS["proxy"], engines={"torch": WORLDS["proxy"].engines["torch"]}, benches=())
+"""A world of one engine."""
 GROUND_TRUTH = PAIRED["ground_truth"]
 GROUND_TRUTH_BLINDED = PAIRED["ground_truth_blinded"]
 PROXY_MORTAL = PAIRED["proxy_mortal"]

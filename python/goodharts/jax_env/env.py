@@ -1,0 +1,144 @@
+"""The game: reset, step, and what follows an end (G4-G6).
+
+The functions work on many games, every leaf ``(n, …)``; ``Game`` has them for one, and under ``vmap`` they run as they
+are (``batching``).
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from goodharts.jax_env import grid, observation, rewards
+from goodharts.jax_env.placement import Search, first_empty, new_episode
+from goodharts.jax_env.random import Site
+from goodharts.jax_env.rewards import Deed
+from goodharts.jax_env.state import State, blank, choose
+from goodharts.jax_env.tables import NUMBERS, Variant
+from goodharts.jax_env.wide import wide
+from goodharts.rules import MOVES, SIZE
+from worldkit.jaxkit.batching import batch_native, where_wanted
+from worldkit.jaxkit.marks import mark
+from worldkit.jaxkit.threefry import Draws, Seed
+
+_CHUNK = 64
+"""Games that start an episode, or that ate, side by side; of those that play at random one in a hundred does."""
+_COLUMNS, _ROWS = np.array(MOVES, np.int32).T
+
+
+class Outcome(NamedTuple):
+    """What a step gave (n, …) besides the new state: components int32 (n, 5), reward float32, all else bool."""
+
+    components: Array
+    reward: Array
+    ate_food: Array
+    ate_poison: Array
+    terminated: Array
+    truncated: Array
+
+
+def reset(variant: Variant, key: Seed) -> State:
+    """New games with these keys, their first placement drawn at event 0 (G3, G10)."""
+    games: State = jax.tree.map(jnp.asarray, blank(len(key.low)))
+    return _begun(variant, games._replace(key=key), jnp.ones(key.low.shape, bool))
+
+
+def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]:
+    """One action (n,) in every game, by G5; a game that ended goes on as it is."""
+    before, state = state, _moved(state, action)
+    state = state._replace(event=state.event + 1, steps=state.steps.plus(jnp.int32(1)))
+    ate_food, ate_poison = (grid.holds(plane, state.cell()[:, None])[:, 0] for plane in (state.food, state.poison))
+    if variant.is_mortal:
+        gained = NUMBERS.food_energy * ate_food + NUMBERS.poison_energy * ate_poison - NUMBERS.step_energy
+        state = state._replace(energy=state.energy.plus(gained))
+        terminated = ~state.energy.is_positive()
+    else:
+        mark("G5.frozen", lambda: jnp.ones(action.shape, bool))
+        terminated = jnp.zeros(action.shape, bool)
+    state = _eaten(state, ate_food, ate_poison)
+    truncated = ~terminated & False if variant.evaluating else state.steps.is_at_least(NUMBERS.max_steps)
+    deed = Deed(ate_food, ate_poison, terminated)
+    _mark_step(variant, deed, truncated)
+    components = rewards.components(variant, before, state, deed)
+    return state, Outcome(components, rewards.total(components), ate_food, ate_poison, terminated, truncated)
+
+
+def restart(variant: Variant, state: State, wanted: Array) -> State:
+    """Where ``wanted`` (n,) holds a new episode, with the draws of the latest step (G6)."""
+    mark("G6.restart", lambda: wanted)
+    return _begun(variant, state, wanted)
+
+
+def respawn(state: State, wanted: Array) -> State:
+    """Where ``wanted`` (n,) holds the agent lives again, somewhere else on the same grid (G6)."""
+    search = Search(state.food | state.poison, state.draws())
+    cell = where_wanted(wanted, partial(first_empty, site=Site.RESPAWN), search, state.cell(), _CHUNK)
+    return choose(wanted, _newborn(state.at(cell)), state)
+
+
+def _begun(variant: Variant, state: State, wanted: Array) -> State:
+    """Where ``wanted`` holds a new episode, with the draws of the event as it stands (G3)."""
+
+    def episode(draws: Draws) -> State:
+        new = new_episode(draws, evaluating=variant.evaluating)
+        games: State = jax.tree.map(jnp.asarray, blank(len(new.cell)))
+        games = games._replace(food=new.food, poison=new.poison, food_count=new.food_count)
+        games = games._replace(poison_count=new.poison_count, key=draws.seed, event=draws.event_number)
+        return _newborn(games.at(new.cell))
+
+    return where_wanted(wanted, episode, state.draws(), state, _CHUNK)
+
+
+def _newborn(state: State) -> State:
+    """The games with a life that begins."""
+    return state._replace(energy=wide(NUMBERS.start_energy, state.x), steps=wide(0, state.x))
+
+
+def _moved(state: State, action: Array) -> State:
+    """G4, around the torus."""
+    x, y = state.x + jnp.asarray(_COLUMNS)[action], state.y + jnp.asarray(_ROWS)[action]
+    mark("G4.move", lambda: jnp.ones(action.shape, bool))
+    mark("G4.wrap_column", lambda: (x < 0) | (x >= SIZE))
+    mark("G4.wrap_row", lambda: (y < 0) | (y >= SIZE))
+    return state._replace(x=x % SIZE, y=y % SIZE)
+
+
+def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
+    """What was eaten is gone, and an item of its kind is in the first cell that is empty and not the agent's (G5)."""
+    here = state.cell()
+    # what was eaten still holds the agent's cell, so that nothing reappears there
+    search = Search(state.food | state.poison, state.draws())
+    new = where_wanted(ate_food | ate_poison, partial(first_empty, site=Site.REAPPEAR), search, here, _CHUNK)
+    food = grid.toggled(grid.toggled(state.food, here, ate_food), new, ate_food)
+    poison = grid.toggled(grid.toggled(state.poison, here, ate_poison), new, ate_poison)
+    return state._replace(food=food, poison=poison)
+
+
+def _mark_step(variant: Variant, deed: Deed, truncated: Array) -> None:
+    mark("G5.food", lambda: deed.ate_food)
+    mark("G5.poison", lambda: deed.ate_poison)
+    mark("G5.truncated", lambda: truncated & ~deed.died)
+    if variant.is_mortal:
+        mark("G5.starved", lambda: deed.died & ~deed.ate_poison)
+        mark("G5.poisoned", lambda: deed.died & deed.ate_poison)
+        mark("G5.terminated_and_truncated", lambda: truncated & deed.died)
+
+
+class Game:
+    """One game of a variant as pure functions of arrays without an axis of games; ``vmap`` runs them natively.
+
+    reset(key): ``key`` is a ``Seed`` of uint32. step(state, action): the state after it, and its ``Outcome``.
+    restart(state, wanted), respawn(state, wanted): bool ``wanted``. observe(state): float32 (2, 11, 11).
+    """
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.reset: Callable[..., Any] = batch_native(partial(reset, variant))
+        self.step: Callable[..., Any] = batch_native(partial(step, variant))
+        self.restart: Callable[..., Any] = batch_native(partial(restart, variant))
+        self.respawn: Callable[..., Any] = batch_native(respawn)
+        self.observe: Callable[..., Any] = batch_native(partial(observation.observe, variant.mode))

@@ -1,0 +1,63 @@
+"""What an agent sees (G7): the rows of its view as bits, and the two channels that they become."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from goodharts.jax_env import grid
+from goodharts.jax_env.state import State
+from goodharts.jax_env.tables import NUMBERS
+from goodharts.rules import REACH, SIZE, VIEW, Mode
+from worldkit.jaxkit.marks import mark
+
+_WORDS_OF_A_ROW = SIZE // grid.BITS
+_AROUND = np.arange(-REACH, REACH + 1, dtype=np.int32)
+_BITS_OF_A_VIEW = np.arange(VIEW, dtype=np.uint32)
+_VIEW = np.uint32((1 << VIEW) - 1)
+
+
+class View(NamedTuple):
+    """Food and poison in view: uint32 (n, 11), a row of cells in each word, the leftmost in its lowest bit."""
+
+    food: Array
+    poison: Array
+
+
+def look(state: State) -> View:
+    """The cells around the agents."""
+    return View(_in_view(state.food, state), _in_view(state.poison, state))
+
+
+def _in_view(plane: Array, state: State) -> Array:
+    rows = (state.y[:, None] + _AROUND) % SIZE * _WORDS_OF_A_ROW
+    leftmost = (state.x - REACH) % SIZE
+    first = leftmost // grid.BITS
+    # a row in view begins in one word of its row of the grid and may end in the next one, around the torus
+    begin = jnp.take_along_axis(plane, rows + first[:, None], axis=1)
+    end = jnp.take_along_axis(plane, rows + ((first + 1) % _WORDS_OF_A_ROW)[:, None], axis=1)
+    shift = (leftmost % grid.BITS).astype(jnp.uint32)[:, None]
+    # in two shifts, since one by all 32 bits is none
+    return (begin >> shift | end << 1 << (grid.BITS - 1 - shift)) & _VIEW
+
+
+def shown(mode: Mode, view: View) -> Array:
+    """The observation of a view, float32 (n, 2, 11, 11)."""
+    food, poison = ((rows[:, :, None] >> _BITS_OF_A_VIEW & 1).astype(jnp.float32) for rows in view)
+    if mode.sees_truth:
+        return jnp.stack([food, poison], axis=1)
+    worth = np.float32(NUMBERS.food_interest / 1000), np.float32(NUMBERS.poison_interest / 1000)
+    interest = worth[0] * food + worth[1] * poison
+    return jnp.stack([interest, interest], axis=1)
+
+
+def observe(mode: Mode, state: State) -> Array:
+    """What the agents see, float32 (n, 2, 11, 11)."""
+    mark("G7.look", lambda: jnp.ones(state.x.shape, bool))
+    mark("G7.over_the_edge", lambda: _is_near_edge(state.x) | _is_near_edge(state.y))
+    return shown(mode, look(state))
+
+
+def _is_near_edge(along: Array) -> Array:
+    return (along < REACH) | (along > SIZE - 1 - REACH)

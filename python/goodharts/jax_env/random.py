@@ -1,0 +1,32 @@
+"""What words are drawn for, and what becomes of them (G10, G3). The generator itself is the kit's."""
+
+from enum import IntEnum
+
+import jax.numpy as jnp
+from jax import Array
+
+from worldkit.jaxkit.threefry import Draws, below
+
+
+class Site(IntEnum):
+    """The purposes of draws."""
+
+    FOOD_COUNT = 1
+    POISON_COUNT = 2
+    PLACE = 3
+    REAPPEAR = 4
+    RESPAWN = 5
+
+
+_OTHER_BITS = 18
+"""Of a word, those below a cell's 14."""
+
+
+def drawn_cells(draws: Draws, site: Site, count: int, group: Array | int = 0) -> Array:
+    """The cells of the ``count`` words of a site from index ``count * group`` on: int32 (n, count)."""
+    return (draws.words(site, count, group) >> _OTHER_BITS).astype(jnp.int32).T
+
+
+def between(draws: Draws, site: Site, low: int, high: int) -> Array:
+    """A number in low … high from a site's first word, int32 (n,)."""
+    return low + below(draws.word(site, 0), high - low + 1)

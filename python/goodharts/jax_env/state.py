@@ -1,0 +1,63 @@
+"""The state of games: two planes of bits and a few words each, 4,140 bytes in all (G1, G13)."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from goodharts.jax_env.grid import WORDS
+from goodharts.jax_env.wide import Wide
+from goodharts.rules import SIZE
+from worldkit.jaxkit.threefry import Draws, Seed
+
+
+class State(NamedTuple):
+    """``n`` games. Where food and poison are: uint32 (n, 512) as ``grid`` has them; all else (n,).
+
+    energy: in thousandths. steps: of this life. event: uint32. key: from which the game draws.
+    food_count, poison_count: int32, the episode's, as are x and y.
+    """
+
+    food: Array
+    poison: Array
+    x: Array
+    y: Array
+    energy: Wide
+    steps: Wide
+    event: Array
+    key: Seed
+    food_count: Array
+    poison_count: Array
+
+    def cell(self) -> Array:
+        """The agents' cells, int32 (n,)."""
+        return SIZE * self.y + self.x
+
+    def at(self, cell: Array) -> "State":
+        """The games with their agents in these cells (n,)."""
+        return self._replace(x=cell % SIZE, y=cell // SIZE)
+
+    def draws(self) -> Draws:
+        """The words of the latest step's event (G10)."""
+        return Draws(self.key, self.event)
+
+
+def blank(games: int) -> State:
+    """Games on empty grids, as numpy arrays: the shapes and types of a state."""
+    number, word = np.zeros(games, np.int32), np.zeros(games, np.uint32)
+    plane = np.zeros((games, WORDS), np.uint32)
+    of_64_bits = Wide(word, word)  # type: ignore[arg-type]
+    key = Seed(word, word)  # type: ignore[arg-type]
+    return State(plane, plane, number, number, of_64_bits, of_64_bits, word, key, number, number)  # type: ignore[arg-type]
+
+
+def choose(wanted: Array, yes: State, no: State) -> State:
+    """The games of ``yes`` where ``wanted`` (n,) holds, else those of ``no``."""
+
+    def chosen(one: Array, other: Array) -> Array:
+        return jnp.where(wanted.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
+
+    picked: State = jax.tree.map(chosen, yes, no)
+    return picked

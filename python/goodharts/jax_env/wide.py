@@ -1,0 +1,40 @@
+"""Whole numbers of 64 bits in two words: energy has no cap (G5), and nothing here is wider than 32 bits."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+
+class Wide(NamedTuple):
+    """``high · 2³² + low``: a signed number, its two's complement in two uint32."""
+
+    low: Array
+    high: Array
+
+    def plus(self, number: Array) -> "Wide":
+        """The sum with an int32."""
+        low = self.low + number.astype(jnp.uint32)
+        carry = (low < self.low).astype(jnp.uint32)
+        return Wide(low, self.high + (number >> 31).astype(jnp.uint32) + carry)
+
+    def is_positive(self) -> Array:
+        """Whether it is above 0."""
+        return ~self._is_negative() & (self.low | self.high != 0)
+
+    def is_at_least(self, number: int) -> Array:
+        """Whether it is ``number``, at least 0 and below 2³², or more."""
+        return ~self._is_negative() & ((self.high != 0) | (self.low >= np.uint32(number)))
+
+    def where(self, condition: Array, other: "Wide") -> "Wide":
+        """This number where the condition holds, else the other one."""
+        return Wide(*(jnp.where(condition, one, another) for one, another in zip(self, other, strict=True)))
+
+    def _is_negative(self) -> Array:
+        return self.high >> 31 != 0
+
+
+def wide(number: int, like: Array) -> Wide:
+    """A number below 2³¹ in the shape of ``like``."""
+    return Wide(jnp.full(like.shape, number, jnp.uint32), jnp.zeros(like.shape, jnp.uint32))
