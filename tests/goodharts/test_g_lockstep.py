@@ -63,7 +63,7 @@ def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: 
     played(mode, pair, Settings(source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset))
 
 
-# --- a world of one engine
+# --- the world by itself, and one of one engine
 
 
 @pytest.mark.parametrize("mode", MODES)

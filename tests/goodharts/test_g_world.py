@@ -135,7 +135,7 @@ def test_no_golden_episode_has_changed_on_either_engine(mode: str) -> None:
     assert all(episode.agrees for episode in episodes)
 
 
-def test_rewards_of_a_world_with_one_engine_are_replayed_on_that_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_golden_rewards_are_replayed_on_the_engines_of_the_world(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rewards", "--world", "goodharts-proxy"]) == 0
     said = capsys.readouterr().out
     assert "No reward has changed." in said
