@@ -20,6 +20,7 @@ from goodharts.rules import (
     Mode,
     marks_of,
 )
+from goodharts.world.benches import benches
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
@@ -80,6 +81,7 @@ def _world(mode: Mode) -> World:
         load_policy=partial(load_policy, mode),
         shrinkers=SHRINKERS,
         golden=_GOLDEN / mode.name,
+        benches=benches(mode),
     )
 
 

@@ -34,7 +34,7 @@ def _bench(mode: Mode) -> MutationBench:
 def _with_reading(mode: Mode) -> World:
     world = WORLDS[mode.name]
     engines = {**world.engines, "reading": partial(Reading, mode.name)}
-    return replace(world, engines=engines, benches=(_bench(mode),))
+    return replace(world, engines=engines, benches=(_bench(mode), *world.benches))
 
 
 PAIRED = {name: _with_reading(mode) for name, mode in MODES.items()}
