@@ -47,18 +47,20 @@ def to_dict(state: State) -> dict[str, Any]:
 def from_dict(state: Mapping[str, Any]) -> State:
     """The game, numpy leaves, that a dict describes; raises StateRefused for one that is against the rules."""
     _refuse_impossible(state)
-    return State(
-        food=_plane(state["food"]),
-        poison=_plane(state["poison"]),
-        x=np.int32(state["x"]),
-        y=np.int32(state["y"]),
-        energy=Wide(*_words(state["energy"])),
-        steps=Wide(*_words(state["steps"])),
-        event=np.uint32(state["event"]),
-        key=Seed(*map(np.uint32, state["key"])),
-        food_count=np.int32(state["foodCount"]),
-        poison_count=np.int32(state["poisonCount"]),
-    )  # type: ignore[arg-type]
+    key: list[Any] = [np.uint32(word) for word in state["key"]]
+    leaves: dict[str, Any] = {
+        "food": _plane(state["food"]),
+        "poison": _plane(state["poison"]),
+        "x": np.int32(state["x"]),
+        "y": np.int32(state["y"]),
+        "energy": Wide(*_words(state["energy"])),
+        "steps": Wide(*_words(state["steps"])),
+        "event": np.uint32(state["event"]),
+        "key": Seed(*key),
+        "food_count": np.int32(state["foodCount"]),
+        "poison_count": np.int32(state["poisonCount"]),
+    }
+    return State(**leaves)
 
 
 def flags(planes: Any) -> NDArray[np.uint8]:  # noqa: ANN401 - of numpy or of JAX
@@ -72,7 +74,7 @@ def whole(words: Any) -> NDArray[np.int64]:  # noqa: ANN401 - of numpy or of JAX
     return np.ascontiguousarray(words, "<u4").view("<i8")[..., 0]
 
 
-def _words(number: int) -> tuple[np.uint32, np.uint32]:
+def _words(number: int) -> tuple[Any, Any]:
     return np.uint32(number & _WORD), np.uint32(number >> BITS & _WORD)
 
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.jaxkit.engine import JaxGames, Shown, Stepped
+from worldkit.jaxkit.engine import Fired, JaxGames, Shown, Stepped
 from worldkit.purejaxrl.train_env import State, TrainEnv, TrainStep
 
 
@@ -28,21 +28,21 @@ class TrainEnvGames(JaxGames):
         one = jax.eval_shape(self._env.reset, jnp.zeros(2, jnp.uint32))
         return jax.tree.map(lambda leaf: jnp.zeros((games, *leaf.shape), leaf.dtype), one)
 
-    def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, None]:
+    def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, Fired]:
         return _choose(wanted, jax.vmap(self._env.reset)(seeds), state), None
 
-    def restart(self, state: State, wanted: Array) -> tuple[State, None]:
+    def restart(self, state: State, wanted: Array) -> tuple[State, Fired]:
         return _choose(wanted, jax.vmap(self._env.restart)(state), state), None
 
-    def step(self, state: State, actions: Array) -> tuple[State, Stepped, None]:
+    def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
         step: TrainStep = jax.vmap(self._env.play)(state, actions)
         return step.final, self._told(step), None
 
-    def step_restarting(self, state: State, actions: Array) -> tuple[State, Stepped, None]:
+    def step_restarting(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
         step: TrainStep = jax.vmap(self._env.step)(state, actions)
         return step.state, self._told(step), None
 
-    def show(self, state: State) -> tuple[Shown, None]:
+    def show(self, state: State) -> tuple[Shown, Fired]:
         env = self._env
         return Shown(jax.vmap(env.observe)(state), jax.vmap(env.mask)(state), jax.vmap(self.seed_of)(state)), None
 
