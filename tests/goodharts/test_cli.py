@@ -41,12 +41,12 @@ def test_version_names_package_rules_and_torch(capsys: pytest.CaptureFixture[str
         ([], "choose one of train-sb3, bench, train, evaluate, compare, brain-view, version"),
         (["fly"], "unknown command 'fly'"),
         (["bench", "moon"], "unknown benchmark 'moon'"),
-        (["bench", "lockstep"], "unknown benchmark 'lockstep'"),  # one engine only
+        (["bench", "lockstep"], "unknown benchmark 'lockstep'"),  # of worlds that the kit's trainer in JAX knows
         (["bench", "--num-envs", "0"], "from 1 to 1,048,576, got '0'"),
         (["bench", "--json", "/no/such/folder/file.json"], "/no/such/folder/file.json"),
         (["train-sb3", "--mode", "happy"], "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
         (["train-sb3", "--device", "abacus", "--timesteps", "8"], "The device 'abacus' cannot be used"),
-        (["train-sb3", "--engine", "jax", "--timesteps", "8"], "there is no engine 'jax': choose torch"),
+        (["train-sb3", "--engine", "swift", "--timesteps", "8"], "there is no engine 'swift': choose torch"),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_code_2(

@@ -250,6 +250,7 @@ class TestCopiesAndWrappers:
     def test_gymnasiums_wrappers(self) -> None:
         wrapped: Env = gym.wrappers.FlattenObservation(gym.wrappers.RecordEpisodeStatistics(make(max_episode_steps=3)))
         wrapped.reset(seed=0)
+        wrapped.action_space.seed(0)
         for step in range(3):
             observation, _, terminated, truncated, info = wrapped.step(wrapped.action_space.sample())
             assert (terminated, truncated) == (False, step == 2)

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from worldkit.runs.stop import StopRequest
+
 # in a process of its own: a signal that is not heard ends it
 PROGRAM = """
 import os, sys
@@ -27,3 +29,14 @@ def test_the_first_asks_and_the_second_ends(number: signal.Signals) -> None:
     )
     assert done.stdout.splitlines() == ["announced", "True"], done.stderr
     assert done.returncode == -number
+
+
+def test_a_stream_in_use_that_takes_no_announcement_stops_nothing() -> None:
+    """A signal may come in the midst of a print, and then Python's streams refuse another one."""
+
+    def refused() -> None:
+        raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stdout>'>")
+
+    with StopRequest(refused) as stop:
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.requested

@@ -319,6 +319,7 @@ def test_nothing_in_the_data_can_act(open_page: Open) -> None:
     )
     expect(page.locator("h1")).to_have_text(EVIL)
     page.get_by_role("link", name=EVIL, exact=True).last.click()
+    expect(page.locator("#sentence")).to_have_text("The start.")
     page.keyboard.press("ArrowRight")
     expect(page.locator("#sentence")).to_contain_text(EVIL)
     assert page.locator("img[src], main script, #sides script").count() == 0

@@ -1,5 +1,6 @@
 """A clean end on request: Ctrl-C and ``kill``."""
 
+import contextlib
 import signal
 import threading
 from collections.abc import Callable
@@ -34,4 +35,6 @@ class StopRequest:
         self.requested = True
         for handled in self._previous:
             signal.signal(handled, signal.SIG_DFL)
-        self._announce()
+        # a stream that is being written to refuses another write in between: then the end itself must say it
+        with contextlib.suppress(RuntimeError):
+            self._announce()
