@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -155,10 +156,13 @@ def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
     identifiers = {json.loads((folder / "config.json").read_text())["wandb_id"] for folder in (first, resumed)}
     (identifier,) = identifiers
     sessions = sorted((resumed / "wandb").glob(f"offline-run-*/run-{identifier}.wandb"))
+    assert len(sessions) == 2
+    names = (b"train/entropy_ratio", b"reward/step_penalty", b"actions/move_frac", b"stats/highest_stage")
+    deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
+    while not all(name in session.read_bytes() for session in sessions for name in names):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     logged = [session.read_bytes() for session in sessions]
-    assert len(logged) == 2
-    for name in (b"train/entropy_ratio", b"reward/step_penalty", b"actions/move_frac", b"stats/highest_stage"):
-        assert all(name in session for session in logged)
     assert b"checkpoint_3.pkl" in logged[0]
     assert b"checkpoint_6.pkl" not in logged[1]
 
