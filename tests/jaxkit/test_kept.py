@@ -3,6 +3,7 @@
 import importlib
 import os
 import pickle
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,6 +112,40 @@ def test_changed_sources_ask_for_another_trace(
     kept._sources.cache_clear()
     tracer.program(package="changing")
     assert tracer.traces == 2
+
+
+def test_another_version_of_a_library_asks_for_another_trace(
+    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracer.program()
+    monkeypatch.setattr(kept, "_versions", lambda: ("jax 99.0",))
+    tracer.program()
+    assert tracer.traces == 2
+
+
+def test_a_library_that_is_not_installed_has_no_version() -> None:
+    assert kept._version("a-library-that-nobody-wrote") is None
+    assert all(f"{name} {version(name)}" in kept._versions() for name in ("jax", "flax", "distrax"))
+
+
+def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer) -> None:
+    tracer.program("one")
+    (path,) = folder.iterdir()
+    made_of, *trace = pickle.loads(path.read_bytes())
+    path.write_bytes(pickle.dumps((made_of + b" and more", *trace)))
+    tracer.program("one")
+    assert tracer.traces == 2
+
+
+def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer: Tracer) -> None:
+    tracer.program()
+    (path,) = folder.iterdir()
+    path.rename(path.with_suffix(".12345"))
+    path.with_suffix(".12345").write_bytes(b"half a")
+    tracer.program()
+    assert tracer.traces == 2
+    assert path.exists()
+    assert path.with_suffix(".12345").read_bytes() == b"half a"
 
 
 @pytest.mark.parametrize("content", [b"", b"no trace", pickle.dumps((b"something else", None, b""))])

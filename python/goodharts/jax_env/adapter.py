@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from goodharts.jax_env import state_dict
 from goodharts.jax_env.env import Game, Outcome
 from goodharts.jax_env.marked import MarkedGame
-from goodharts.jax_env.state import State, blank, choose
+from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import ACTIONS, MODES, Mode
 from parity import BatchEngine, BatchStep, EngineOptions, Slots
+from worldkit.jaxkit.batching import choose
 from worldkit.jaxkit.engine import Fired, JaxEngine, JaxGames, Shown, Stepped
 from worldkit.jaxkit.threefry import Seed
 

@@ -17,11 +17,11 @@ from goodharts.jax_env import grid, observation, rewards
 from goodharts.jax_env.placement import Search, first_empty, new_episode
 from goodharts.jax_env.random import Site
 from goodharts.jax_env.rewards import Deed
-from goodharts.jax_env.state import State, blank, choose
+from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import NUMBERS, Variant
 from goodharts.jax_env.wide import wide
 from goodharts.rules import MOVES, SIZE
-from worldkit.jaxkit.batching import batch_native, where_wanted
+from worldkit.jaxkit.batching import batch_native, choose, where_wanted
 from worldkit.jaxkit.marks import mark
 from worldkit.jaxkit.threefry import Draws, Seed
 
@@ -60,7 +60,7 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
         mark("G5.frozen", lambda: jnp.ones(action.shape, bool))
         terminated = jnp.zeros(action.shape, bool)
     state = _eaten(state, ate_food, ate_poison)
-    truncated = ~terminated & False if variant.evaluating else state.steps.is_at_least(NUMBERS.max_steps)
+    truncated = jnp.zeros_like(terminated) if variant.evaluating else state.steps.is_at_least(NUMBERS.max_steps)
     deed = Deed(ate_food, ate_poison, terminated)
     _mark_step(variant, deed, truncated)
     components = rewards.components(variant, before, state, deed)

@@ -11,9 +11,10 @@ from goodharts.jax_env.observation import look
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import NUMBERS, POTENTIALS, PRICES, Variant
 from goodharts.rules import COMPONENT_UNIT, REACH
+from worldkit.jaxkit.exact import divided
 from worldkit.jaxkit.marks import mark
 
-_UNIT, _UNITS = np.float32(COMPONENT_UNIT), np.float32(round(1 / COMPONENT_UNIT))
+_UNITS = round(1 / COMPONENT_UNIT)
 
 
 class Deed(NamedTuple):
@@ -38,14 +39,7 @@ def components(variant: Variant, before: State, after: State, deed: Deed) -> Arr
 
 def total(parts: Array) -> Array:
     """The reward of components (…, 5): their sum, clipped, as float32, divided by 100,000 and rounded once."""
-    amount = jnp.clip(parts.sum(axis=-1), -NUMBERS.reward_clip, NUMBERS.reward_clip).astype(jnp.float32)
-    # Compilers may multiply where they are told to divide by a constant, which rounds differently. So it is multiplied,
-    # and corrected by what is left: 100,000 and both halves of the quotient have 12 bits, so their products are exact.
-    quotient = amount * _UNIT
-    high = quotient * np.float32(4097)
-    high = high - (high - quotient)
-    left = (amount - high * _UNITS) - (quotient - high) * _UNITS
-    return quotient + left * _UNIT
+    return divided(jnp.clip(parts.sum(axis=-1), -NUMBERS.reward_clip, NUMBERS.reward_clip), _UNITS)
 
 
 def potential(state: State) -> Array:

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -51,13 +49,3 @@ def blank(games: int) -> State:
     of_64_bits = Wide(word, word)  # type: ignore[arg-type]
     key = Seed(word, word)  # type: ignore[arg-type]
     return State(plane, plane, number, number, of_64_bits, of_64_bits, word, key, number, number)  # type: ignore[arg-type]
-
-
-def choose(wanted: Array, yes: State, no: State) -> State:
-    """The games of ``yes`` where ``wanted`` (n,) holds, else those of ``no``."""
-
-    def chosen(one: Array, other: Array) -> Array:
-        return jnp.where(wanted.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
-
-    picked: State = jax.tree.map(chosen, yes, no)
-    return picked

@@ -26,6 +26,7 @@ from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
+from worldkit.jaxkit.xla import keep_compiled_programs
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _GOLDEN = Path(__file__).parent / "golden"
@@ -44,7 +45,8 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions())
 
 
 def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    """The second engine, jitted in this process; JAX is imported when it is first opened."""
+    """The second engine, jitted in this process; what is compiled is kept for the next one."""
+    keep_compiled_programs("goodharts")
     from goodharts.jax_env.adapter import open_jax
 
     return open_jax(mode, games, options)

@@ -15,7 +15,6 @@ from parity.console import open_console
 from parity.errors import ParityError, UsageError
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
-from worldkit.jaxkit.xla import keep_compiled_programs
 
 _STEP = Whole(0, 2**31 - 1)
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
@@ -31,7 +30,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     _check(parser, args)
-    keep_compiled_programs("hackmatrix")
     try:
         case = read_own_trace(args.trace).case if args.trace else Case(args.actions, seed=args.seed)
         played = _play(_cut(case, args), args)

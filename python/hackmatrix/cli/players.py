@@ -11,7 +11,6 @@ from parity.arguments import SEED, STEPS, Whole
 from parity.errors import ParityError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.train_sb3 import require_sb3
-from worldkit.jaxkit.xla import keep_compiled_programs
 
 if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
@@ -92,7 +91,6 @@ def watched_of(agent: "Agent", args: argparse.Namespace) -> "Watched":
 def announce(engine: str) -> None:
     """Say on standard error what takes so long where the engine is to be compiled first."""
     if engine == "jax":
-        keep_compiled_programs("hackmatrix")
         print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
 
 

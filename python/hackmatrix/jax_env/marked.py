@@ -4,29 +4,18 @@ Marks are bool, in the order of ``rules.MARKS``. A step, a start and an observat
 so a step with auto-reset is ``step`` and then ``restart``, and each observation shown is asked for its own.
 """
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env import env, observation
 from hackmatrix.jax_env.state import State
-from worldkit.jaxkit.batching import batch_native
-from worldkit.jaxkit.marks import collecting, packed
+from worldkit.jaxkit.batching import batch_native_marked
 from worldkit.jaxkit.threefry import Seed
 
-
-def _with_marks(core: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*args: Any) -> tuple[Any, Array]:  # noqa: ANN401 - whatever the core takes
-        out, marks = collecting(core)(*args)
-        return out, packed(marks, tuple(rules.MARKS), jax.tree.leaves(args)[0].shape)
-
-    return batch_native(run)
-
-
+_with_marks = partial(batch_native_marked, names=rules.MARKS)
 _reset_games = _with_marks(env._reset)
 _step_games = _with_marks(env._step)
 _restart_games = _with_marks(env._restart_whole)

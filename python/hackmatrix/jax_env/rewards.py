@@ -12,6 +12,7 @@ from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.siphon import Missed
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import PRICE
+from worldkit.jaxkit.exact import divided
 from worldkit.jaxkit.marks import mark
 
 
@@ -91,18 +92,8 @@ def components(before: Snapshot, after: Snapshot, deed: Deed, gained: Array) -> 
 
 
 def reward(components: Array) -> Array:
-    """The float reward: float32(total) / float32(1000), correctly rounded, on every backend.
+    """The float reward: float32(total) / float32(1000), correctly rounded.
 
-    ``components`` is int32 ``(*batch, components)``; the result float32 ``(*batch,)``. Compilers may replace a
-    division by a constant with a multiplication, which rounds differently, so the quotient of the
-    multiplication is corrected by its exact remainder (Dekker's product; no step depends on fused
-    multiply-add).
+    ``components`` is int32 ``(*batch, components)``; the result float32 ``(*batch,)``.
     """
-    total = jnp.sum(components, axis=-1, dtype=jnp.int32).astype(jnp.float32)
-    quotient = total * jnp.float32(0.001)
-    # quotient = high + low with 12 bits each, so that their products with 1000 are exact
-    high = quotient * jnp.float32(4097.0)
-    high = high - (high - quotient)
-    low = quotient - high
-    remainder = (total - high * jnp.float32(1000.0)) - low * jnp.float32(1000.0)
-    return quotient + remainder * jnp.float32(0.001)
+    return divided(jnp.sum(components, axis=-1, dtype=jnp.int32), 1000)

@@ -5,7 +5,7 @@ whole state of every game; run natively on ``(games,)`` arrays they stop when th
 helpers let callers write `vmap` and get the native code, and they carry rule marks out of loops and conditionals.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import jax
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from worldkit.jaxkit.marks import Marks, add, collecting, is_collecting
+from worldkit.jaxkit.marks import Marks, add, collecting, is_collecting, packed
 
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
@@ -51,11 +51,31 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
     return on_one
 
 
+def batch_native_marked(core: Callable[..., Any], names: Iterable[str]) -> Callable[..., Any]:
+    """As ``batch_native``, each result beside the marks that fired: bool (marks,), in the order of ``names``."""
+
+    def marking(*args: Any) -> tuple[Any, Array]:
+        out, marks = collecting(core)(*args)
+        return out, packed(marks, tuple(names), jax.tree.leaves(args)[0].shape[:1])
+
+    return batch_native(marking)
+
+
 def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:
     def with_axis(leaf: Array, batched: bool) -> Array:
         return leaf if batched else jnp.broadcast_to(leaf, (axis_size, *jnp.shape(leaf)))
 
     return jax.tree.map(with_axis, args, tuple(in_batched))
+
+
+def choose(wanted: Array, yes: Tree, no: Tree) -> Tree:
+    """The games of ``yes`` where ``wanted`` (bool ``(games,)``) holds, else those of ``no``."""
+
+    def chosen(one: Array, other: Array) -> Array:
+        return jnp.where(wanted.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
+
+    picked: Tree = jax.tree.map(chosen, yes, no)
+    return picked
 
 
 def where_wanted(
@@ -64,7 +84,7 @@ def where_wanted(
     """``function(inputs)`` for the games where ``wanted`` (bool ``(games,)``) holds, else ``otherwise``.
 
     Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most
-    ``chunk`` games. All leaves are ``(games,)`` arrays.
+    ``chunk`` games. All leaves begin with the axis of games.
     """
     if is_collecting():
         shapes = jax.eval_shape(collecting(function), inputs)[1]

@@ -19,14 +19,14 @@ import jax
 from jax import export
 from jax.stages import Wrapped
 
-from parity.files import write_whole
-
 Tree = Any
 
 FOLDER = "traces"
 """In the folder of JAX's compilation cache."""
 MOST_KEPT = 200
 """Files of about half a megabyte; the one that was not used for longest goes first."""
+_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
+"""What else is traced through: another version of one of these may compute something else."""
 _SETTINGS = (
     "jax_default_matmul_precision",
     "jax_default_prng_impl",
@@ -108,9 +108,20 @@ def _setting(name: str) -> Any:
 
 def _made_of(packages: tuple[str, ...], about: Sequence[str]) -> bytes:
     settings = [f"{name} {_setting(name)}" for name in _SETTINGS]
-    versions = [f"jax {jax.__version__}", f"jaxlib {metadata.version('jaxlib')}", jax.default_backend()]
     sources = _sources((__name__.partition(".")[0], *packages))
-    return "\n".join([*versions, *settings, sources, *about]).encode()
+    return "\n".join([*_versions(), jax.default_backend(), *settings, sources, *about]).encode()
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return tuple(f"{library} {_version(library)}" for library in _LIBRARIES)
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 @cache
@@ -143,7 +154,10 @@ def _write(path: Path, made_of: bytes, exported: export.Exported, outputs: Any) 
     """Keep a trace; a folder that cannot be written only costs the next start its time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, pickle.dumps((made_of, outputs, bytes(exported.serialize()))))
+        # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(pickle.dumps((made_of, outputs, bytes(exported.serialize()))))
+        unfinished.replace(path)
         oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
         for file in oldest_first[:-MOST_KEPT]:
             file.unlink()

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from worldkit.jaxkit.batching import choose
 from worldkit.jaxkit.engine import Fired, JaxGames, Shown, Stepped
 from worldkit.purejaxrl.train_env import State, TrainEnv, TrainStep
 
@@ -29,10 +30,10 @@ class TrainEnvGames(JaxGames):
         return jax.tree.map(lambda leaf: jnp.zeros((games, *leaf.shape), leaf.dtype), one)
 
     def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, Fired]:
-        return _choose(wanted, jax.vmap(self._env.reset)(seeds), state), None
+        return choose(wanted, jax.vmap(self._env.reset)(seeds), state), None
 
     def restart(self, state: State, wanted: Array) -> tuple[State, Fired]:
-        return _choose(wanted, jax.vmap(self._env.restart)(state), state), None
+        return choose(wanted, jax.vmap(self._env.restart)(state), state), None
 
     def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
         step: TrainStep = jax.vmap(self._env.play)(state, actions)
@@ -51,10 +52,3 @@ class TrainEnvGames(JaxGames):
         bits = [step.events[name].astype(jnp.uint32) << bit for bit, name in enumerate(self._events)]
         events = sum(bits, start=jnp.uint32(0)) if bits else None
         return Stepped(step.components, step.reward, step.terminated, truncated, None, events)
-
-
-def _choose(wanted: Array, new: State, old: State) -> State:
-    def leaf(new: Array, old: Array) -> Array:
-        return jnp.where(wanted.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
-
-    return jax.tree.map(leaf, new, old)

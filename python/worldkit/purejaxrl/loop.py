@@ -85,7 +85,7 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     start = time.perf_counter()
     train = make_train(config, env, mesh)
     world = f"{type(env).__module__}.{type(env).__qualname__}"
-    settings = str(sorted(_settings(config).items()))
+    settings = str(_settings(config))
     packages = env.packages if mesh is None else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
     games = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)

@@ -1,0 +1,29 @@
+"""Every world's JAX engine keeps what is compiled, whoever opens it."""
+
+import os
+from typing import Any
+
+import pytest
+
+from parity import World, load_world
+
+
+class OpenedError(Exception):
+    """Enough is known."""
+
+
+@pytest.mark.parametrize("name", ["hackmatrix", "goodharts-proxy"])
+def test_a_world_keeps_compiled_programs_before_it_imports_its_engine(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world: World = load_world(name)
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+
+    def stop(*_: Any, **__: Any) -> Any:  # noqa: ANN401 - stands in for any engine
+        raise OpenedError
+
+    package = name.partition("-")[0]
+    monkeypatch.setattr(f"{package}.jax_env.adapter.open_jax", stop)
+    with pytest.raises(OpenedError):
+        world.engines["jax"](1)
+    assert package in os.environ["JAX_COMPILATION_CACHE_DIR"]
