@@ -25,7 +25,7 @@ from .demo import DEFAULT_MODES, row, rows
 
 SECONDS = 1000
 """Playwright counts in milliseconds."""
-PATIENCE = 20 * SECONDS
+PATIENCE = 60 * SECONDS
 """How long to wait for what should be there within a second: other tests may have the cores."""
 
 # The contrast (WCAG 2) of each text and each mode's line to what is behind it, as "what it is": ratio.
