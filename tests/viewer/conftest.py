@@ -13,7 +13,7 @@ from parity import World
 from parity.viewer.page import Page as Content
 from parity.viewer.write import write_page
 
-PATIENCE = 20_000
+PATIENCE = 60_000
 """Milliseconds to wait for what should be there within a second: other tests may have the cores."""
 
 Open = Callable[..., Page]
