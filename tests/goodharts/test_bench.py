@@ -1,7 +1,9 @@
 """``goodharts bench``: its records have the form of every world's, and measure what they say."""
 
 import json
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,7 +14,7 @@ from goodharts.config import Training
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.training.trainer import Trainer
-from worldkit.bench import gym
+from worldkit.bench import gym, timing
 from worldkit.bench.records import Record, plain_record
 from worldkit.cli.bench import kit_benchmarks
 
@@ -36,10 +38,29 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Games, "step", counted)
     monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
-    (record,) = env.measure(8, 2)
-    assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second", "steps/s", 8)
+    record = next(env.measure(8, 2))
+    assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second_torch", "steps/s", 8)
     assert steps == [8] * 3 * 150
     assert sum(restarts) > 8
+
+
+def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.01)
+    ends: list[env.Play] = []
+
+    def measured(call: Callable[[env.Play], env.Play], start: env.Play, repetitions: int) -> list[float]:
+        ends.append(call(start))
+        return timing.calls_per_second(call, ends[-1], repetitions)
+
+    monkeypatch.setattr(env, "calls_per_second", measured)
+    *_, record = env.measure(8, 2)
+    assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second_jax", "steps/s", 8)
+    assert record.value > 0
+    assert record.compile_seconds is not None
+    (end,) = ends
+    assert (np.asarray(end.state.event) == env.STEPS_PER_CALL).all()
+    assert (np.asarray(end.state.steps.low) < env.STEPS_PER_CALL).any(), "nobody began a second life"
+    assert len(set(np.asarray(end.seen).tolist())) == 8
 
 
 def test_json_is_a_list_of_the_documented_records(
@@ -47,14 +68,19 @@ def test_json_is_a_list_of_the_documented_records(
 ) -> None:
     monkeypatch.setattr(env, "STEPS", 3)
     monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
+    # compiled from scratch for every count, which the test before this one does
+    monkeypatch.setattr(env, "compile_program", lambda function, start: timing.Program(lambda play: play, 0.0, 0.0, 0))
+    monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.01)
     monkeypatch.setattr(gym, "SECONDS_ALONE", 0.01)
     monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
     assert main(["bench", "env", "gym", "--num-envs", "2,3", "--repetitions", "1", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
     assert all(list(record) == KEYS and record["value"] > 0 for record in records)
     assert [(record["name"], record["num_envs"]) for record in records] == [
-        ("env_steps_per_second", 2),
-        ("env_steps_per_second", 3),
+        ("env_steps_per_second_torch", 2),
+        ("env_steps_per_second_jax", 2),
+        ("env_steps_per_second_torch", 3),
+        ("env_steps_per_second_jax", 3),
         ("gym_steps_per_second", 1),
         ("gym_vector_steps_per_second", 2),
         ("gym_steps_per_second", 1),

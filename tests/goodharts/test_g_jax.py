@@ -90,6 +90,24 @@ def test_G10_a_game_alone_and_under_any_vmap_is_the_same() -> None:
         np.testing.assert_array_equal(side_by_side, by_threes.reshape(side_by_side.shape))
 
 
+def test_no_step_copies_the_grids_of_all_games() -> None:
+    games, game = 4096, Game(Variant(MODES["ground_truth_handhold"]))
+
+    def played(state: State, actions: jax.Array) -> tuple[State, jax.Array]:
+        def step(state: State, action: jax.Array) -> tuple[State, jax.Array]:
+            state, outcome = jax.vmap(game.step)(state, action)
+            state = jax.vmap(game.restart)(state, outcome.terminated | outcome.truncated)
+            return state, jax.vmap(game.observe)(state).sum(axis=(1, 2, 3))
+
+        return jax.lax.scan(step, state, actions)
+
+    state = blank(games)
+    program = jax.jit(played).lower(state, jnp.zeros((8, games), jnp.int32)).compile()
+    memory = program.memory_analysis()
+    assert memory is not None
+    assert memory.temp_size_in_bytes < state.food.nbytes
+
+
 @pytest.mark.parametrize("engine", ["torch", "jax"])
 def test_G6_a_step_that_means_nothing_to_a_game_is_not_counted(engine: str) -> None:
     world = PAIRED["ground_truth_handhold"]

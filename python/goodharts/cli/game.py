@@ -48,7 +48,7 @@ def _sb3_env(config: GoodhartsSB3Config) -> EnvSpec:
     return ENV_SPECS[config.mode]
 
 
-def _bench_env(num_envs: int, repetitions: int) -> list[Record]:
+def _bench_env(num_envs: int, repetitions: int) -> Iterator[Record]:
     from goodharts.bench.env import measure
 
     return measure(num_envs, repetitions)
@@ -85,7 +85,7 @@ GAME = Game(
         }.items()
     },
     benchmarks={
-        "env": Benchmark("random play in the torch engine alone", _bench_env, games=_GAMES, needs="torch", plays=False),
+        "env": Benchmark("random play in each engine alone", _bench_env, games=_GAMES, needs="torch", plays=False),
         "train": Benchmark(
             "PPO in torch with each network, beside the same on an environment that does nothing",
             _bench_train,

@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 
 from goodharts.jax_env import grid, observation, rewards
-from goodharts.jax_env.placement import Search, first_empty, new_episode
+from goodharts.jax_env.placement import first_empty, new_episode
 from goodharts.jax_env.random import Site
 from goodharts.jax_env.rewards import Deed
 from goodharts.jax_env.state import State, blank
@@ -25,8 +25,9 @@ from worldkit.jaxkit.batching import batch_native, choose, where_wanted
 from worldkit.jaxkit.marks import mark
 from worldkit.jaxkit.threefry import Draws, Seed
 
-_CHUNK = 64
-"""Games that start an episode, or that ate, side by side; of those that play at random one in a hundred does."""
+_FEWEST, _SHARE = 8, 128
+"""Games that start an episode, or that ate, side by side: so many, or one in so many where games are many. Of those
+that play at random one in sixty does either; a game that only fills a group up costs as much as one that needs it."""
 _COLUMNS, _ROWS = np.array(MOVES, np.int32).T
 
 
@@ -49,7 +50,8 @@ def reset(variant: Variant, key: Seed) -> State:
 
 def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]:
     """One action (n,) in every game, by G5; a game that ended goes on as it is."""
-    before, state = state, _moved(state, action)
+    promised = rewards.potential(variant, state)
+    state = _moved(state, action)
     state = state._replace(event=state.event + 1, steps=state.steps.plus(jnp.int32(1)))
     ate_food, ate_poison = (grid.holds(plane, state.cell()[:, None])[:, 0] for plane in (state.food, state.poison))
     if variant.is_mortal:
@@ -59,11 +61,13 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
     else:
         mark("G5.frozen", lambda: jnp.ones(action.shape, bool))
         terminated = jnp.zeros(action.shape, bool)
-    state = _eaten(state, ate_food, ate_poison)
+    state = _eaten(state, *_once_known(promised, ate_food, ate_poison))
+    reached = rewards.potential(variant, state)
     truncated = jnp.zeros_like(terminated) if variant.evaluating else state.steps.is_at_least(NUMBERS.max_steps)
+    terminated, truncated = _once_known(reached, terminated, truncated)
     deed = Deed(ate_food, ate_poison, terminated)
     _mark_step(variant, deed, truncated)
-    components = rewards.components(variant, before, state, deed)
+    components = rewards.components(variant, promised, reached, deed)
     return state, Outcome(components, rewards.total(components), ate_food, ate_poison, terminated, truncated)
 
 
@@ -75,8 +79,7 @@ def restart(variant: Variant, state: State, wanted: Array) -> State:
 
 def respawn(state: State, wanted: Array) -> State:
     """Where ``wanted`` (n,) holds the agent lives again, somewhere else on the same grid (G6)."""
-    search = Search(state.food | state.poison, state.draws())
-    cell = where_wanted(wanted, partial(first_empty, site=Site.RESPAWN), search, state.cell(), _CHUNK)
+    cell = _first_empty(state, Site.RESPAWN, wanted)
     return choose(wanted, _newborn(state.at(cell)), state)
 
 
@@ -90,7 +93,7 @@ def _begun(variant: Variant, state: State, wanted: Array) -> State:
         games = games._replace(poison_count=new.poison_count, key=draws.seed, event=draws.event_number)
         return _newborn(games.at(new.cell))
 
-    return where_wanted(wanted, episode, state.draws(), state, _CHUNK)
+    return where_wanted(wanted, episode, state.draws(), state, _abreast(wanted))
 
 
 def _newborn(state: State) -> State:
@@ -111,11 +114,28 @@ def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
     """What was eaten is gone, and an item of its kind is in the first cell that is empty and not the agent's (G5)."""
     here = state.cell()
     # what was eaten still holds the agent's cell, so that nothing reappears there
-    search = Search(state.food | state.poison, state.draws())
-    new = where_wanted(ate_food | ate_poison, partial(first_empty, site=Site.REAPPEAR), search, here, _CHUNK)
-    food = grid.toggled(grid.toggled(state.food, here, ate_food), new, ate_food)
-    poison = grid.toggled(grid.toggled(state.poison, here, ate_poison), new, ate_poison)
+    new = _first_empty(state, Site.REAPPEAR, ate_food | ate_poison)
+    food, poison = grid.moved(state.food, here, new, ate_food), grid.moved(state.poison, here, new, ate_poison)
     return state._replace(food=food, poison=poison)
+
+
+def _first_empty(state: State, site: Site, wanted: Array) -> Array:
+    """Where ``wanted`` (n,) holds the first empty cell of a site's draws, elsewhere the agent's: int32 (n,)."""
+    games = jnp.arange(len(wanted))
+    return where_wanted(wanted, partial(first_empty, state, site), games, state.cell(), _abreast(wanted))
+
+
+def _abreast(games: Array) -> int:
+    return max(_FEWEST, len(games) // _SHARE)
+
+
+def _once_known(number: Array, *flags: Array) -> list[Array]:
+    """The flags (n,), which so become known only after a number (n,) that is never negative.
+
+    What looks at grids and what changes them is ordered by nothing but what one needs of the other; where the order is
+    open, XLA copies all grids in every step.
+    """
+    return [flag & (number >= 0) for flag in flags]
 
 
 def _mark_step(variant: Variant, deed: Deed, truncated: Array) -> None:

@@ -4,6 +4,7 @@ Planes are uint32 (n, 512), cells int32 (n, …). What is looked at is gathered;
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from goodharts.rules import NUM_CELLS
@@ -11,6 +12,7 @@ from goodharts.rules import NUM_CELLS
 BITS = 32
 """Cells in a word."""
 WORDS = NUM_CELLS // BITS
+_OUT_AND_IN = np.array([2**BITS - 1, 1], np.uint32)
 
 
 def bit(cells: Array) -> Array:
@@ -18,28 +20,29 @@ def bit(cells: Array) -> Array:
     return jnp.uint32(1) << (cells % BITS).astype(jnp.uint32)
 
 
+def words(plane: Array, index: Array) -> Array:
+    """The words (n, k) of the sets at ``index`` (n, k), which is within 0 … 511."""
+    # the promise is kept by the rules (G1), and spares looking after every index: a fifth of a step's time
+    return jnp.take_along_axis(plane, index, axis=1, mode="promise_in_bounds")
+
+
 def holds(plane: Array, cells: Array) -> Array:
     """Whether cells (n, k) are in the sets, bool (n, k)."""
-    return jnp.take_along_axis(plane, cells // BITS, axis=1) & bit(cells) != 0
+    return words(plane, cells // BITS) & bit(cells) != 0
 
 
-def toggled(plane: Array, cells: Array, wanted: Array) -> Array:
-    """The sets with one cell (n,) each put in, or taken out where it was in; as they are where not ``wanted`` (n,)."""
-    change = jnp.where(wanted, bit(cells), jnp.uint32(0))
-    place = jnp.arange(len(plane)), cells // BITS
-    return plane.at[place].set(plane[place] ^ change)
-
-
-def with_cells(plane: Array, cells: Array, wanted: Array) -> Array:
-    """The sets with those cells (n, k) put in that are ``wanted`` (n, k); they are distinct and were not in before."""
-    games = jnp.arange(len(plane))[:, None]
-    return plane.at[games, cells // BITS].add(jnp.where(wanted, bit(cells), jnp.uint32(0)))
+def moved(plane: Array, source: Array, target: Array, wanted: Array) -> Array:
+    """The sets with a cell (n,) taken out and another one (n,) put in; as they are where not ``wanted`` (n,)."""
+    cells = jnp.stack([source, target], axis=1)
+    # modulo 2³² a bit that is added to a word appears in it, and one that is subtracted vanishes, even in the same word
+    change = jnp.where(wanted[:, None], bit(cells) * _OUT_AND_IN, jnp.uint32(0))
+    return plane.at[jnp.arange(len(plane))[:, None], cells // BITS].add(change, mode="promise_in_bounds")
 
 
 def lowest(plane: Array) -> Array:
     """The lowest cell of each set, int32 (n,); sets are not empty."""
     word = jnp.argmax(plane != 0, axis=1)
-    bits = jnp.take_along_axis(plane, word[:, None], axis=1)[:, 0]
+    bits = words(plane, word[:, None])[:, 0]
     # what is below the lowest bit alone: as many bits as its number says
     below = jnp.bitwise_count((bits & -bits) - jnp.uint32(1))
     return (word * BITS + below).astype(jnp.int32)

@@ -35,8 +35,8 @@ def _in_view(plane: Array, state: State) -> Array:
     leftmost = (state.x - REACH) % SIZE
     first = leftmost // grid.BITS
     # a row in view begins in one word of its row of the grid and may end in the next one, around the torus
-    begin = jnp.take_along_axis(plane, rows + first[:, None], axis=1)
-    end = jnp.take_along_axis(plane, rows + ((first + 1) % _WORDS_OF_A_ROW)[:, None], axis=1)
+    begin = grid.words(plane, rows + first[:, None])
+    end = grid.words(plane, rows + ((first + 1) % _WORDS_OF_A_ROW)[:, None])
     shift = (leftmost % grid.BITS).astype(jnp.uint32)[:, None]
     # in two shifts, since one by all 32 bits is none
     return (begin >> shift | end << 1 << (grid.BITS - 1 - shift)) & _VIEW

@@ -1,22 +1,27 @@
 """Where things and agents are put: a new episode (G3), what reappears (G5), and who respawns (G6)."""
 
+from functools import partial
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
-from jax import Array
+import numpy as np
+from jax import Array, lax
 
 from goodharts.jax_env import grid
 from goodharts.jax_env.random import Site, between, drawn_cells
+from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import NUMBERS
+from goodharts.rules import NUM_CELLS
 from worldkit.jaxkit.batching import where_wanted, while_loop
 from worldkit.jaxkit.marks import mark
 from worldkit.jaxkit.threefry import Draws
 
 ATTEMPTS = 64
 """Draws that look for an empty cell, before the lowest one is taken."""
-ROUND = 640
+ROUND = 544
 """Draws for places made in one go: one round is enough for the 513 that an episode may need, but for freak keys."""
-_CHUNK = 64
+_CHUNK = 8
 """Games that look at their whole grid side by side: that happens only where it is full."""
 
 
@@ -43,69 +48,72 @@ def new_episode(draws: Draws, *, evaluating: bool) -> Episode:
 
 
 class _Placing(NamedTuple):
-    """Places as far as they are drawn. distinct: cells so far, each of which holds something but the agent's."""
+    """Places as far as they are drawn.
+
+    distinct: how many cells so far. earliest: the number of each cell's first draw, int32 (n, 16384). planes: the words
+    of food and then those of poison, uint32 (n, 1024).
+    """
 
     round: Array
     distinct: Array
-    food: Array
-    poison: Array
+    earliest: Array
+    planes: Array
     cell: Array
 
 
 def place(draws: Draws, food_count: Array, poison_count: Array) -> Episode:
     """So much food and poison, and then the agent, in the distinct cells of PLACE in order of first appearance (G3)."""
     items = food_count + poison_count
+    games = jnp.arange(len(items))[:, None]
     mark("G3.place", lambda: jnp.ones(items.shape, bool))
 
     def one_round(so_far: _Placing) -> _Placing:
         cells = drawn_cells(draws, Site.PLACE, ROUND, so_far.round)
-        is_new = _is_first(cells) & ~grid.holds(so_far.food | so_far.poison, cells)
+        number = ROUND * so_far.round + jnp.arange(ROUND, dtype=jnp.int32)
+        earliest = so_far.earliest.at[games, cells].min(number, mode="promise_in_bounds")
+        is_new = earliest.at[games, cells].get(mode="promise_in_bounds") == number
         # of a new cell its rank, from 1; of one drawn again that of the latest new cell
-        rank = so_far.distinct[:, None] + jnp.cumsum(is_new, axis=1)
+        rank = so_far.distinct[:, None] + lax.associative_scan(jnp.add, is_new.astype(jnp.int32), axis=1)
         mark("G3.drawn_again", lambda: jnp.any(~is_new & (rank <= items[:, None]), axis=1))
-        is_food = is_new & (rank <= food_count[:, None])
-        is_poison = is_new & (rank > food_count[:, None]) & (rank <= items[:, None])
+        is_item = is_new & (rank <= items[:, None])
+        is_poison = rank > food_count[:, None]
         is_agent = is_new & (rank == items[:, None] + 1)
+        words = cells // grid.BITS + jnp.where(is_poison, grid.WORDS, 0)
+        bits = jnp.where(is_item, grid.bit(cells), jnp.uint32(0))
         return _Placing(
             round=so_far.round + 1,
             distinct=rank[:, -1],
-            food=grid.with_cells(so_far.food, cells, is_food),
-            poison=grid.with_cells(so_far.poison, cells, is_poison),
+            earliest=earliest,
+            planes=so_far.planes.at[games, words].add(bits, mode="promise_in_bounds"),
             cell=so_far.cell + jnp.sum(jnp.where(is_agent, cells, 0), axis=1),
         )
 
-    nowhere = jnp.zeros((*items.shape, grid.WORDS), jnp.uint32)
     nothing = jnp.zeros_like(items)
-    start = _Placing(jnp.int32(0), nothing, nowhere, nowhere, nothing)
+    start = _Placing(
+        round=jnp.int32(0),
+        distinct=nothing,
+        earliest=jnp.full((*items.shape, NUM_CELLS), np.iinfo(np.int32).max, jnp.int32),
+        planes=jnp.zeros((*items.shape, 2 * grid.WORDS), jnp.uint32),
+        cell=nothing,
+    )
     placed = while_loop(lambda so_far: jnp.any(so_far.distinct <= items), one_round, start)
-    return Episode(placed.food, placed.poison, placed.cell, food_count, poison_count)
+    food, poison = jnp.split(placed.planes, 2, axis=1)
+    return Episode(food, poison, placed.cell, food_count, poison_count)
 
 
-def _is_first(cells: Array) -> Array:
-    """Which of the cells (n, ROUND) did not come before in their row, bool."""
-    # sorted by cell and then by number, the first of each cell follows another cell
-    number = jnp.arange(ROUND, dtype=jnp.int32)
-    by_cell = jnp.sort(cells * ROUND + number, axis=1)
-    cell = by_cell // ROUND
-    is_first = jnp.concatenate([jnp.ones_like(cell[:, :1], bool), cell[:, 1:] != cell[:, :-1]], axis=1)
-    games = jnp.arange(len(cells))[:, None]
-    return jnp.zeros(cells.shape, bool).at[games, by_cell % ROUND].set(is_first)
-
-
-class Search(NamedTuple):
-    """Where an empty cell is looked for: the cells that are not empty, planes (n, 512), and with which words."""
-
-    taken: Array
-    draws: Draws
-
-
-def first_empty(search: Search, site: Site) -> Array:
-    """The first empty cell of a site's draws, else the lowest one: int32 (n,)."""
-    cells = drawn_cells(search.draws, site, ATTEMPTS)
-    is_free = ~grid.holds(search.taken, cells)
+def first_empty(state: State, site: Site, games: Array) -> Array:
+    """Of these games (k,) of a state the first empty cell of a site's draws, else the lowest one: int32 (k,)."""
+    cells = drawn_cells(jax.tree.map(lambda leaf: leaf[games], state.draws()), site, ATTEMPTS)
+    words = games[:, None], cells // grid.BITS
+    is_free = (state.food[words] | state.poison[words]) & grid.bit(cells) == 0
     found, first = jnp.any(is_free, axis=1), jnp.argmax(is_free, axis=1)
     if site == Site.REAPPEAR:
         mark("G5.reappear_later_draw", lambda: found & (first > 0))
         mark("G5.reappear_lowest_cell", lambda: ~found)
     drawn = jnp.take_along_axis(cells, first[:, None], axis=1)[:, 0]
-    return where_wanted(~found, lambda taken: grid.lowest(~taken), search.taken, drawn, _CHUNK)
+    return where_wanted(~found, partial(_lowest_empty, state), games, drawn, _CHUNK)
+
+
+def _lowest_empty(state: State, games: Array) -> Array:
+    """Of these games (k,) of a state the lowest empty cell: int32 (k,)."""
+    return grid.lowest(~(state.food[games] | state.poison[games]))

@@ -27,10 +27,6 @@ class Wide(NamedTuple):
         """Whether it is ``number``, at least 0 and below 2³², or more."""
         return ~self._is_negative() & ((self.high != 0) | (self.low >= np.uint32(number)))
 
-    def where(self, condition: Array, other: "Wide") -> "Wide":
-        """This number where the condition holds, else the other one."""
-        return Wide(*(jnp.where(condition, one, another) for one, another in zip(self, other, strict=True)))
-
     def _is_negative(self) -> Array:
         return self.high >> 31 != 0
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from worldkit.bench.records import Record, median_and_spread
-from worldkit.bench.timing import calls_per_second, compile_program
+from worldkit.bench.records import Record
+from worldkit.bench.timing import calls_per_second, compile_program, program_record
 from worldkit.purejaxrl.train_env import State, TrainEnv
 
 STEPS_PER_CALL = 128
@@ -66,16 +66,4 @@ def measure(env: TrainEnv, num_envs: int, repetitions: int) -> list[Record]:
     carry = Play(jax.jit(jax.vmap(env.reset))(seeds), jax.random.key(0), jnp.zeros(num_envs, jnp.float32))
     program = compile_program(play, carry)
     samples = [calls * STEPS_PER_CALL * num_envs for calls in calls_per_second(program.call, carry, repetitions)]
-    value, spread = median_and_spread(samples)
-    return [
-        Record(
-            name="env_steps_per_second",
-            value=value,
-            unit="steps/s",
-            num_envs=num_envs,
-            spread=spread,
-            compile_seconds=program.compile_seconds,
-            trace_seconds=program.trace_seconds,
-            peak_bytes=program.peak_bytes,
-        )
-    ]
+    return [program_record("env_steps_per_second", num_envs, program, samples)]

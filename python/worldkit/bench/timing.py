@@ -2,13 +2,15 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
+
+from worldkit.bench.records import Record, median_and_spread
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_REPETITION = 1.0
@@ -69,6 +71,21 @@ def calls_per_second(call: Callable[[Carry], Carry], carry: Carry, repetitions: 
         jax.block_until_ready(carry)
         samples.append(calls / (time.perf_counter() - start))
     return samples
+
+
+def program_record(name: str, num_envs: int, program: Program[Carry], samples: Sequence[float]) -> Record:
+    """The median of samples in steps a second, beside what the program took to make and what memory it has."""
+    value, spread = median_and_spread(samples)
+    return Record(
+        name=name,
+        value=value,
+        unit="steps/s",
+        num_envs=num_envs,
+        spread=spread,
+        compile_seconds=program.compile_seconds,
+        trace_seconds=program.trace_seconds,
+        peak_bytes=program.peak_bytes,
+    )
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from worldkit.bench.records import Record, median_and_spread
-from worldkit.bench.timing import calls_per_second, compile_program
+from worldkit.bench.records import Record
+from worldkit.bench.timing import calls_per_second, compile_program, program_record
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
@@ -47,16 +47,4 @@ def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record
     carry = Training(runner, stats, num_updates)
     program = compile_program(update, carry)
     samples = [calls * config.batch_size for calls in calls_per_second(program.call, carry, repetitions)]
-    value, spread = median_and_spread(samples)
-    return [
-        Record(
-            name="train_steps_per_second",
-            value=value,
-            unit="steps/s",
-            num_envs=config.num_envs,
-            spread=spread,
-            compile_seconds=program.compile_seconds,
-            trace_seconds=program.trace_seconds,
-            peak_bytes=program.peak_bytes,
-        )
-    ]
+    return [program_record("train_steps_per_second", config.num_envs, program, samples)]
