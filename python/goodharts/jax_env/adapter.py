@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from goodharts.jax_env import state_dict
+from goodharts.jax_env import grid, state_dict
 from goodharts.jax_env.env import Game, Outcome
 from goodharts.jax_env.marked import MarkedGame
 from goodharts.jax_env.state import State, blank
@@ -52,8 +52,9 @@ class _Games(JaxGames):
         return _shown(state, jax.vmap(self.game.observe)(state)), None
 
     def arrays(self, state: State) -> Mapping[str, Array]:
-        """The state's fields; ``_Engine`` makes of their bits and words what all engines of this world offer."""
-        fields = {name: getattr(state, name) for name in ("food", "poison", "x", "y", "event")}
+        """The states as all engines of this world offer them, but for words that ``_Engine`` puts together."""
+        fields = {"grid": grid.flags(state.food) + 2 * grid.flags(state.poison)}
+        fields |= {name: getattr(state, name) for name in ("x", "y", "event")}
         pairs = {name: jnp.stack(getattr(state, name), axis=-1) for name in ("energy", "steps", "key")}
         return {**fields, **pairs, "food_count": state.food_count, "poison_count": state.poison_count}
 
@@ -101,7 +102,7 @@ _GAMES, _MARKED_GAMES = _of_each_mode(_Games), _of_each_mode(_MarkedGames)
 
 
 class _Engine(JaxEngine):
-    """The kit's engine; numbers of 64 bits and grids are put together in numpy, since JAX has words alone."""
+    """The kit's engine; numbers of 64 bits are put together in numpy, since JAX has words alone."""
 
     def __init__(self, games: int, world: JaxGames) -> None:
         super().__init__(games, world)
@@ -139,9 +140,7 @@ class _Engine(JaxEngine):
 
     def state_arrays(self) -> Mapping[str, NDArray[Any]]:
         arrays = dict(super().state_arrays() or {})
-        arrays |= {name: state_dict.whole(arrays[name]) for name in ("energy", "steps")}
-        food, poison = (state_dict.flags(arrays.pop(kind)) for kind in ("food", "poison"))
-        return {**arrays, "grid": food + 2 * poison}
+        return arrays | {name: state_dict.whole(arrays[name]) for name in ("energy", "steps")}
 
     def _forget_rests(self, slots: Slots) -> None:
         for slot in slots.tolist():

@@ -1,6 +1,7 @@
 """Sets of cells of the grid as bits (G1): ``plane[cell // 32]`` has the cell's bit ``cell % 32``.
 
-Planes are uint32 (n, 512), cells int32 (n, …). What is looked at is gathered; only ``lowest`` passes over a plane.
+Planes are uint32 (n, 512), cells int32 (n, …). What is looked at is gathered; only ``lowest`` and ``flags`` pass over a
+plane.
 """
 
 import jax.numpy as jnp
@@ -37,6 +38,12 @@ def moved(plane: Array, source: Array, target: Array, wanted: Array) -> Array:
     # modulo 2³² a bit that is added to a word appears in it, and one that is subtracted vanishes, even in the same word
     change = jnp.where(wanted[:, None], bit(cells) * _OUT_AND_IN, jnp.uint32(0))
     return plane.at[jnp.arange(len(plane))[:, None], cells // BITS].add(change, mode="promise_in_bounds")
+
+
+def flags(plane: Array) -> Array:
+    """1 for each cell of the sets, int8 (n, 16384)."""
+    bits = plane[:, :, None] >> np.arange(BITS, dtype=np.uint32) & 1
+    return bits.astype(jnp.int8).reshape(len(plane), NUM_CELLS)
 
 
 def lowest(plane: Array) -> Array:
