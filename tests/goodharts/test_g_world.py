@@ -162,8 +162,7 @@ def test_a_mutant_still_fits_its_file(source: Path, mutant: Mutant) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("mode", ["ground_truth_handhold", "proxy"])
 def test_every_fault_is_noticed(mode: str) -> None:
-    spec = f"reading.worlds:{mode.upper()}"
-    assert main(["mutants", "--world", spec, "--games", "24", "--steps", "100"]) == 0
+    assert main(["mutants", "--world", f"goodharts-{mode}", "--games", "24", "--steps", "100"]) == 0
 
 
 def test_a_trained_policy_plays_in_its_own_world(tmp_path: Path) -> None:

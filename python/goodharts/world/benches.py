@@ -1,31 +1,47 @@
-"""Where ``parity mutants`` plants its faults: a copy of the JAX engine's source, held to the torch engine."""
+"""Where ``parity mutants`` plants its faults: a copy of either engine's source, held to the other engine."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from goodharts.rules import Mode
-from parity import MutationBench
+from parity import Mutant, MutationBench
 from parity.mutants import read_mutants
 
 _HERE = Path(__file__).resolve().parent
+_PYTHON = _HERE.parents[1]
 
 
 def benches(mode: Mode) -> tuple[MutationBench, ...]:
     """The faults that show in a mode."""
-    tables = "world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"
-    planted = (read_mutants(_HERE / "mutants_jax" / f"{table}.toml", "goodharts/jax_env/") for table in tables)
-    bench = MutationBench(
-        engine="jax",
-        reference="torch",
-        source=_HERE.parents[1],
-        mutants=tuple(mutant for mutants in planted for mutant in mutants),
+    return _bench("torch", "jax", mode), _bench("jax", "torch", mode)
+
+
+def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
+    return MutationBench(
+        engine=engine,
+        reference=reference,
+        source=_PYTHON,
+        mutants=_mutants(engine, mode),
         environment=_with_source,
     )
-    return (bench,)
+
+
+def _mutants(engine: str, mode: Mode) -> tuple[Mutant, ...]:
+    tables = "world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"
+    planted = (
+        read_mutants(_HERE / f"mutants_{engine}" / f"{table}.toml", f"goodharts/{engine}_env/") for table in tables
+    )
+    return tuple(mutant for mutants in planted for mutant in mutants)
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:
-    # most of a mutant's time is compiling; what is computed is the same at any level of optimisation
-    quick = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip()
-    return {"PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", "XLA_FLAGS": quick}
+    return {
+        "PYTHONPATH": str(copy),
+        "OMP_NUM_THREADS": "1",
+        # most of a mutant's time is compiling: what is the same in all of them is compiled once
+        "JAX_COMPILATION_CACHE_DIR": str(copy.parent / "jax-cache"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.5",
+        # and what is computed is the same at any level of optimisation
+        "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip(),
+    }
