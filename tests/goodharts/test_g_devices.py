@@ -1,0 +1,55 @@
+"""The JAX engine where these tests do not run: lowered for TPUs and GPUs, and split over several devices (G10)."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from jax import export
+
+from goodharts.jax_env.env import Game
+from goodharts.jax_env.state import blank
+from goodharts.jax_env.tables import Variant
+from goodharts.rules import MODES
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = Path(__file__).with_name("sharded_games.py")
+ACCELERATORS = ("tpu", "cuda")
+GAMES = 192
+TRAINED, EVALUATED = Game(Variant(MODES["ground_truth_handhold"])), Game(Variant(MODES["proxy"], evaluating=True))
+STATE, ACTIONS, WANTED = blank(GAMES), np.zeros(GAMES, np.int32), np.zeros(GAMES, np.bool_)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        pytest.param(TRAINED.reset, (STATE.key,), id="reset"),
+        pytest.param(TRAINED.step, (STATE, ACTIONS), id="step"),
+        pytest.param(EVALUATED.step, (STATE, ACTIONS), id="step-of-an-evaluation"),
+        pytest.param(TRAINED.restart, (STATE, WANTED), id="restart"),
+        pytest.param(EVALUATED.respawn, (STATE, WANTED), id="respawn"),
+        pytest.param(TRAINED.observe, (STATE,), id="observe"),
+    ],
+)
+def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here(
+    function: Callable[..., Any], args: tuple[Any, ...]
+) -> None:
+    lowered = export.export(jax.jit(jax.vmap(function)), platforms=ACCELERATORS)(*args)
+    assert lowered.platforms == ACCELERATORS
+    assert all(result.dtype.itemsize <= 4 for result in lowered.out_avals)
+
+
+def test_G10_games_split_over_eight_devices_are_the_same() -> None:
+    environment = {
+        **os.environ,
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)]),
+    }
+    command = [sys.executable, str(SCRIPT), "ground_truth_handhold"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout) == (0, "the same on 8 devices\n"), done.stderr
