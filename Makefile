@@ -19,10 +19,10 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long lint bench parity mutants pictures swift clean
+.PHONY: help setup train goodharts test test-long lint bench parity parity-goodharts mutants pictures swift clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.all ## install the package with every extra into .venv
 
@@ -56,6 +56,18 @@ parity: $(VENV)/.all ## hold both engines to each other for 10,000,000 steps, an
 	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 0
 	@$(RUN) parity run --engines swift,jax --source uniform --games 2048 --steps 2500 --seed 1000000 --auto-reset
 	@$(RUN) parity coverage --engines swift,jax --source directed --games 256 --steps 2000 --seed 2000000
+
+GOODHARTS_MODES := ground_truth ground_truth_blinded proxy_mortal proxy ground_truth_handhold
+
+parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all of its modes (about a quarter of an hour)
+	@for mode in $(GOODHARTS_MODES); do \
+		engines="--world goodharts-$$mode --engines torch,jax"; \
+		$(RUN) parity run $$engines --source uniform --games 1024 --steps 900 --seed 0 \
+		&& $(RUN) parity run $$engines --source uniform --games 1024 --steps 900 --seed 1000000 --auto-reset \
+		&& $(RUN) parity run $$engines --source directed --games 256 --steps 400 --seed 2000000 --auto-reset \
+		&& $(RUN) parity coverage $$engines --source directed --games 256 --steps 600 --seed 3000000 \
+		|| exit; \
+	done
 
 mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about an hour)
 	@if command -v swift >/dev/null; then ./swift-build; fi

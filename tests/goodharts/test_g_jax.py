@@ -125,8 +125,8 @@ def test_G6_a_step_that_means_nothing_to_a_game_is_not_counted(engine: str) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("games", [1, 7, 300])
-def test_G10_engines_are_held_to_each_other_at_any_width(games: int) -> None:
-    outcome = run(PAIRED["ground_truth"], ("torch", "jax"), Settings(games=games, steps=700, seed=3, auto_reset=True))
+@pytest.mark.parametrize(("games", "steps"), [(1, 700), (7, 700), (300, 700), (2000, 150)])
+def test_G10_engines_are_held_to_each_other_at_any_width(games: int, steps: int) -> None:
+    outcome = run(PAIRED["ground_truth"], ("torch", "jax"), Settings(games=games, steps=steps, seed=3, auto_reset=True))
     assert outcome.divergences == []
     assert outcome.episodes > 0
