@@ -5,27 +5,33 @@ per minibatch, orthogonal initialisation, tanh, Adam with epsilon 1e-5. A rollou
 observations; they become floats inside the policy and the loss, one minibatch at a time.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from worldkit.purejaxrl._distrax import distrax
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.train_env import Compact
+
+if TYPE_CHECKING:
+    import distrax
 
 MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
 ADVANTAGE_EPSILON = 1e-8
 
 
-def masked_categorical(logits: Array, mask: Array) -> "distrax.Categorical":
+def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
     """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
+    from worldkit.purejaxrl._distrax import distrax  # where something is traced: a kept trace does without it
+
     return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
 
 
@@ -35,6 +41,7 @@ class Transition(NamedTuple):
     ``obs`` and ``action_mask`` are what the policy saw when it chose ``action``. ``reward`` and
     ``done`` are that action's. ``truncated_value`` is the value of an episode's own last
     observation where a time limit cut it off and 0 elsewhere; None in an environment without limit.
+    ``told`` is what ``TrainEnv.told`` says of the step.
     """
 
     obs: Compact
@@ -45,6 +52,7 @@ class Transition(NamedTuple):
     value: Array  # float32
     action_mask: Array  # bool (..., actions)
     truncated_value: Array | None  # float32
+    told: Any = None
 
 
 class Samples(NamedTuple):

@@ -1,10 +1,12 @@
 """Playing a policy in all games at once: transitions to learn from, and what they add to the metrics."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from flax.training.train_state import TrainState
 from jax import Array
 from jax.sharding import Mesh
 
@@ -13,11 +15,16 @@ from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import Samples, Transition, compute_gae, masked_categorical
 from worldkit.purejaxrl.train_env import Compact, State, TrainEnv, TrainStep
 
+Learner = Any
+"""What learns, a pytree: Flax's ``TrainState``, unless somebody brings another one with a ``Judge`` that reads it."""
+Judge = Callable[[Learner, TrainEnv, Compact], tuple[Array, Array]]
+"""From compact observations with one leading axis to logits and values."""
+
 
 class RunnerState(NamedTuple):
     """Everything that goes from one update to the next; what is of the games has a leading axis of games."""
 
-    train_state: TrainState
+    train_state: Learner
     env_state: State
     episode_steps: Array  # int32 (games,), of the episodes in progress
     episode_return: Array  # float32 (games,), of the episodes in progress
@@ -36,20 +43,20 @@ class RolloutMetrics(NamedTuple):
     maxima: dict[str, Array]
 
 
-def evaluate(train_state: TrainState, env: TrainEnv, obs: Compact) -> tuple[Array, Array]:
-    """Logits and values of compact observations with one leading axis."""
+def evaluate(train_state: Learner, env: TrainEnv, obs: Compact) -> tuple[Array, Array]:
+    """The ``Judge`` of a ``TrainState``."""
     logits, value = train_state.apply_fn(train_state.params, env.expand(obs))
     return logits, value
 
 
 def collect_rollout(
-    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None
+    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None, judge: Judge = evaluate
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Play ``num_steps`` steps in all games; transitions have a leading axis of steps."""
     key, rollout_key = jax.random.split(runner.key)
 
     def step(carry: RunnerState, step_key: Array) -> tuple[RunnerState, tuple[Transition, RolloutMetrics]]:
-        following, transition, metrics = _env_step(carry, config, env, mesh, step_key)
+        following, transition, metrics = _env_step(carry, config, env, mesh, step_key, judge)
         return following, (transition, metrics)
 
     runner, (transitions, metrics) = jax.lax.scan(step, runner, jax.random.split(rollout_key, config.num_steps))
@@ -57,10 +64,15 @@ def collect_rollout(
 
 
 def samples_of(
-    runner: RunnerState, transitions: Transition, config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None
+    runner: RunnerState,
+    transitions: Transition,
+    config: TrainConfig,
+    env: TrainEnv,
+    mesh: Mesh | None = None,
+    judge: Judge = evaluate,
 ) -> Samples:
     """Add GAE to a rollout that ended in ``runner`` and flatten it to a batch of ``config.batch_size``."""
-    _, last_value = evaluate(runner.train_state, env, parallel.over_games(env.compact, mesh)(runner.env_state))
+    _, last_value = judge(runner.train_state, env, parallel.over_games(env.compact, mesh)(runner.env_state))
     advantages, targets = compute_gae(
         transitions.reward,
         transitions.value,
@@ -77,12 +89,12 @@ def samples_of(
 
 
 def _env_step(
-    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None, key: Array
+    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None, key: Array, judge: Judge
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Choose and play one action in every game; the observation stored is the one the policy saw."""
     obs = parallel.over_games(env.compact, mesh)(runner.env_state)
     action_mask = parallel.over_games(env.mask, mesh)(runner.env_state)
-    logits, value = evaluate(runner.train_state, env, obs)
+    logits, value = judge(runner.train_state, env, obs)
     action, log_prob = masked_categorical(logits, action_mask).sample_and_log_prob(seed=key)
     episode_steps = runner.episode_steps + 1
     at_limit = () if config.max_steps is None else (episode_steps >= config.max_steps,)
@@ -97,7 +109,8 @@ def _env_step(
         log_prob=log_prob,
         value=value,
         action_mask=action_mask,
-        truncated_value=_truncated_value(runner.train_state, env, mesh, step) if may_truncate else None,
+        truncated_value=_truncated_value(runner.train_state, env, mesh, step, judge) if may_truncate else None,
+        told=parallel.over_games(env.told, mesh)(step),
     )
     episode_return = runner.episode_return + step.reward
     added = parallel.over_games(env.metrics, mesh)(step, action)
@@ -118,11 +131,11 @@ def _env_step(
     return following, transition, metrics
 
 
-def _truncated_value(train_state: TrainState, env: TrainEnv, mesh: Mesh | None, step: TrainStep) -> Array:
+def _truncated_value(learner: Learner, env: TrainEnv, mesh: Mesh | None, step: TrainStep, judge: Judge) -> Array:
     """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
 
     def values_at_end() -> Array:
-        _, value = evaluate(train_state, env, parallel.over_games(env.compact, mesh)(step.final))
+        _, value = judge(learner, env, parallel.over_games(env.compact, mesh)(step.final))
         return jnp.where(step.truncated, value, 0.0)
 
     values: Array = jax.lax.cond(jnp.any(step.truncated), values_at_end, lambda: jnp.zeros_like(step.reward))

@@ -4,22 +4,26 @@ Methods work on one game and are jit- and vmap-able; the trainer batches them. S
 observations: a rollout keeps what ``compact`` gives, and ``expand`` makes floats of it inside the policy and the loss.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from flax import linen as nn
 from jax import Array
 
 from worldkit.jaxkit.threefry import trainer_seeds
+
+if TYPE_CHECKING:
+    from flax import linen as nn
 
 # Pytrees of arrays whose inside is the world's own affair.
 State = Any
 Compact = Any
 
-Encoder = Callable[..., nn.Module]
+Encoder = Callable[..., "nn.Module"]
 """``encoder(dtype=…, name=…)`` is a module that lays an observation out before the first hidden layer."""
 
 
@@ -129,6 +133,10 @@ class TrainEnv(ABC):
     def metrics(self, step: TrainStep, action: Array) -> StepMetrics:
         """What a step adds to the metrics beside reward, components, returns and lengths."""
         return StepMetrics()
+
+    def told(self, step: TrainStep) -> Any:  # noqa: ANN401 - a tree
+        """What a rollout keeps of a step beside what is learned from, as a small pytree of arrays; None is nothing."""
+        return None
 
     def info(self, step: TrainStep) -> dict[str, Array]:
         """What a Gymnax-style environment says of a step beside reward and end."""

@@ -1,12 +1,13 @@
 """Whole PPO updates as one compiled function."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from flax.training.train_state import TrainState
 from jax import Array
 from jax.sharding import Mesh, NamedSharding
 
@@ -14,8 +15,7 @@ from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import LossStats, Samples, make_optimizer, ppo_loss
-from worldkit.purejaxrl.networks import make_network
-from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
+from worldkit.purejaxrl.rollout import Learner, RolloutMetrics, RunnerState, collect_rollout, samples_of
 from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
@@ -28,6 +28,12 @@ class UpdateStats(NamedTuple):
 
 # train(runner, num_updates)
 TrainFunction = Callable[[RunnerState, Array], tuple[RunnerState, UpdateStats]]
+Batch = Any
+"""What is learned from, a pytree of arrays with a leading axis: ``Samples``, unless somebody learns from less."""
+Stats = Any
+"""What a gradient step says of itself, a pytree of arrays."""
+GradientStep = Callable[[Learner, Batch], tuple[Learner, Stats]]
+"""One gradient step on a minibatch."""
 
 
 def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) -> RunnerState:
@@ -36,6 +42,10 @@ def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) 
     ``games`` are these new games where somebody has made them.
     Raises UsageError for a network that the world does not have.
     """
+    from flax.training.train_state import TrainState  # here, where Flax's networks are made: it takes long to import
+
+    from worldkit.purejaxrl.networks import make_network
+
     if config.network not in env.networks:
         raise UsageError(f"network must be {' or '.join(env.networks)}, got {config.network}.")
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
@@ -100,30 +110,37 @@ def _update(
     samples = samples_of(runner, transitions, config, env, mesh)
     key, epochs_key = jax.random.split(runner.key)
 
-    def epoch(train_state: TrainState, epoch_key: Array) -> tuple[TrainState, LossStats]:
-        return update_epoch(train_state, env, samples, epoch_key, config, mesh)
+    learn = partial(_gradient_step, env=env, config=config)
+
+    def epoch(train_state: Learner, epoch_key: Array) -> tuple[Learner, LossStats]:
+        return update_epoch(train_state, learn, samples, epoch_key, config, mesh)
 
     epoch_keys = jax.random.split(epochs_key, config.update_epochs)
     train_state, losses = jax.lax.scan(epoch, runner.train_state, epoch_keys)
     return runner._replace(train_state=train_state, key=key), UpdateStats(jax.tree.map(jnp.mean, losses), metrics)
 
 
+def _gradient_step(
+    train_state: Learner, minibatch: Samples, *, env: TrainEnv, config: TrainConfig
+) -> tuple[Learner, LossStats]:
+    gradient = jax.grad(ppo_loss, has_aux=True)
+    grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config)
+    return train_state.apply_gradients(grads=grads), stats
+
+
 def update_epoch(
-    train_state: TrainState,
-    env: TrainEnv,
-    samples: Samples,
+    learner: Learner,
+    learn: GradientStep,
+    batch: Batch,
     key: Array,
     config: TrainConfig,
     mesh: Mesh | None = None,
-) -> tuple[TrainState, LossStats]:
-    """One pass over ``samples`` (leading axis: the batch) in shuffled minibatches; stats are their means."""
-    gradient = jax.grad(ppo_loss, has_aux=True)
+) -> tuple[Learner, Stats]:
+    """One pass over ``batch`` in shuffled minibatches; stats are their means."""
 
-    def update_minibatch(train_state: TrainState, indices: Array) -> tuple[TrainState, LossStats]:
-        minibatch = parallel.split(jax.tree.map(lambda leaf: leaf[indices], samples), mesh)
-        grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config)
-        return train_state.apply_gradients(grads=grads), stats
+    def on_minibatch(learner: Learner, indices: Array) -> tuple[Learner, Stats]:
+        return learn(learner, parallel.split(jax.tree.map(lambda leaf: leaf[indices], batch), mesh))
 
     order = jax.random.permutation(key, config.batch_size).reshape(config.num_minibatches, config.minibatch_size)
-    train_state, stats = jax.lax.scan(update_minibatch, train_state, order)
-    return train_state, jax.tree.map(jnp.mean, stats)
+    learner, stats = jax.lax.scan(on_minibatch, learner, order)
+    return learner, jax.tree.map(partial(jnp.mean, axis=0), stats)
