@@ -32,6 +32,8 @@ _PREFIX = "GOODHARTS_"
 _DEVICE = "GOODHARTS_DEVICE"
 
 AUTO, OFF = "auto", "off"
+TORCH, JAX = ENGINES = "torch", "jax"
+"""What plays and learns."""
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 
 _ROLLOUT = Whole(1, 2**16)
@@ -100,6 +102,7 @@ class Training:
     )
     hidden: int = _value(512, "width of the hidden layers", Whole(1, 8192))
     privileged: bool = _value(True, "whether the critic sees the counts and the ground truth", FLAG)
+    engine: str = _value(TORCH, "what plays and learns: torch, or jax", OneOf(ENGINES))
     seed: int = _value(42, "of the weights, the games and the actions", SEED)
     min_food: int = _value(64, "an episode's food is drawn from min_food to max_food", _ITEMS)
     max_food: int = _value(256, "most food", _ITEMS)
@@ -111,7 +114,7 @@ class Training:
 class Runtime:
     """Where and how it is computed, which changes no rule."""
 
-    device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps", DEVICE)
+    device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps (torch alone)", DEVICE)
     amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it", FLAG)
     compile_mode: str = _value(
         OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from goodharts.config import AUTO
+from goodharts.cores import share_of_cores
 from parity.errors import UsageError
 
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -79,12 +80,7 @@ def describe(device: torch.device) -> str:
 def share_threads(processes: int) -> None:
     """Let torch use this process's share of the cores, unless OMP_NUM_THREADS says how many."""
     if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(max(1, available_cores() // processes))
-
-
-def available_cores() -> int:
-    """The cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        torch.set_num_threads(share_of_cores(processes))
 
 
 def _is_there(device: torch.device) -> bool:

@@ -6,16 +6,18 @@ import io
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
-
-from goodharts.networks import NETWORKS, ActorCritic, NetworkConfig
+from goodharts.architecture import NETWORKS, NetworkConfig
 from goodharts.rules import MODES
 from parity.errors import UsageError
 from parity.files import replacing
 from parity.reading import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
+
+if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
+    from torch import nn
+
+    from goodharts.networks import ActorCritic
 
 FORMAT = 1
 LIMIT = 1024 * MIB
@@ -73,7 +75,7 @@ def read_model(path: Path) -> Model:
             config_of(content),
             content["update"],
             content["timesteps"],
-            _policy(content, network),
+            policy_of(network, content.get("weights")),
         )
     except FileNotFoundError:
         raise UsageError(f"There is no model {path}: train one with `goodharts train`, or {_MIND}.") from None
@@ -83,6 +85,8 @@ def read_model(path: Path) -> Model:
 
 def write_torch(path: Path, content: Mapping[str, Any]) -> None:
     """Write plain values and tensors, whole or not at all; raises OSError as writing does."""
+    import torch
+
     memory = io.BytesIO()  # torch's own writer turns a full disk into errors of its own
     torch.save(dict(content), memory)
     with replacing(path) as file:
@@ -94,6 +98,8 @@ def read_torch(path: Path, version: int) -> dict[str, Any]:
 
     Raises FileNotFoundError where there is none, and Unreadable for anything else that is wrong with it.
     """
+    import torch
+
     content = read_bytes(path, LIMIT)
     read_zip(content, LIMIT)  # whole, and no larger than it seems
     try:
@@ -142,12 +148,14 @@ def config_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def load_weights(module: nn.Module, weights: object, name: str = "weights") -> None:
     """Put tensors by name into a module; raises Unreadable where they are not exactly the module's, and finite."""
+    import torch
+
     wanted = module.state_dict()
     is_claimed = any(tensor.is_meta for tensor in wanted.values())
     if not is_object(weights) or set(weights) != set(wanted):
         raise Unreadable(f"its {name} are those of another network")
     for key, tensor in weights.items():
-        if not isinstance(tensor, Tensor) or tensor.layout != torch.strided or tensor.dtype != wanted[key].dtype:
+        if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided or tensor.dtype != wanted[key].dtype:
             raise Unreadable(f"its {key} is no tensor of {wanted[key].dtype}")
         if tensor.shape != wanted[key].shape:
             raise Unreadable(f"its {key} is of shape {tuple(tensor.shape)}, not {tuple(wanted[key].shape)}")
@@ -156,8 +164,13 @@ def load_weights(module: nn.Module, weights: object, name: str = "weights") -> N
     module.load_state_dict(weights, assign=is_claimed)
 
 
-def _policy(content: Mapping[str, Any], network: NetworkConfig) -> ActorCritic:
+def policy_of(network: NetworkConfig, weights: object) -> ActorCritic:
+    """The network with tensors by name; raises Unreadable where they are not exactly its own, and finite."""
+    import torch
+
+    from goodharts.networks import ActorCritic
+
     with torch.device("meta"):  # no memory is taken for what a file merely claims
         policy = ActorCritic(network)
-    load_weights(policy, content.get("weights"))
+    load_weights(policy, weights)
     return policy.eval()

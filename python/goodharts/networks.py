@@ -1,21 +1,15 @@
-"""The networks that policies and values are computed by (G8), and what they look at."""
+"""The networks that policies and values are computed by (G8), in torch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
 from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
-
-NETWORKS = ("cnn", "mlp")
-_CELLS = OBSERVATION_SHAPE[1] * OBSERVATION_SHAPE[2]
-_SEEN = OBSERVATION_SHAPE[0] * _CELLS
-PRIVILEGES = 2 + _SEEN
-"""What the critic alone is told: both counts of the episode in [-1, 1], and the ground-truth view."""
 
 
 class Layer(NamedTuple):
@@ -23,19 +17,6 @@ class Layer(NamedTuple):
 
     name: str
     activation: Tensor
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """The size of a network.
-
-    kind: ``cnn``, as documented, or ``mlp``, for CPUs. privileged: whether the critic knows more than the policy (G8).
-    """
-
-    kind: str = "cnn"
-    channels: tuple[int, ...] = (32, 64, 64)
-    hidden: int = 512
-    privileged: bool = True
 
 
 class ActorCritic(nn.Module):
@@ -86,10 +67,10 @@ def _body(config: NetworkConfig) -> nn.Sequential:
             body.add_module(f"conv{number}", nn.Conv2d(depth_in, depth_out, 3, padding=1))
             body.add_module(f"conv{number}_relu", nn.ReLU())
         body.add_module("flat", nn.Flatten())
-        body.add_module("dense", nn.Linear(depths[-1] * _CELLS, config.hidden))
+        body.add_module("dense", nn.Linear(depths[-1] * CELLS, config.hidden))
     else:
         body.add_module("flat", nn.Flatten())
-        body.add_module("dense1", nn.Linear(_SEEN, config.hidden))
+        body.add_module("dense1", nn.Linear(SEEN, config.hidden))
         body.add_module("dense1_relu", nn.ReLU())
         body.add_module("dense", nn.Linear(config.hidden, config.hidden))
     body.add_module("dense_relu", nn.ReLU())

@@ -7,12 +7,13 @@ import numpy as np
 import torch
 from torch import nn
 
+from goodharts.architecture import NetworkConfig
 from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.lives import Lives
 from goodharts.models import Model, write_model
-from goodharts.networks import ActorCritic, NetworkConfig
+from goodharts.networks import ActorCritic
 
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 120}}, "a test")
 

@@ -13,7 +13,7 @@ from goodharts.cli.main import main
 from goodharts.config import Training
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
-from goodharts.training.trainer import Trainer
+from goodharts.training.torch_trainer import TorchTrainer
 from worldkit.bench import gym, timing
 from worldkit.bench.records import Record, plain_record
 from worldkit.cli.bench import kit_benchmarks
@@ -92,14 +92,14 @@ def test_the_trainer_s_benchmark_measures_each_network_beside_games_that_do_noth
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     played: list[tuple[type[Games], int]] = []
-    update = Trainer.step
+    update = TorchTrainer.step
 
-    def counted(trainer: Trainer) -> object:
+    def counted(trainer: TorchTrainer) -> object:
         played.append((type(trainer.player.games), trainer.config.training.steps_per_env))
         return update(trainer)
 
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
-    monkeypatch.setattr(Trainer, "step", counted)
+    monkeypatch.setattr(TorchTrainer, "step", counted)
     records = list(train.measure(2, 1))
     assert [(record.name, record.num_envs) for record in records] == [
         (f"train_{figure}_mlp", 2) for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")

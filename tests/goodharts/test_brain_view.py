@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
+from goodharts.architecture import NetworkConfig
 from goodharts.brain_view.heat import heat
 from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
@@ -31,7 +32,7 @@ from goodharts.cli import brain_view as command
 from goodharts.evaluation.play import play
 from goodharts.evaluation.players import trained_player
 from goodharts.models import Model, write_model
-from goodharts.networks import ActorCritic, NetworkConfig
+from goodharts.networks import ActorCritic
 from goodharts.render.signs import draw_food, draw_poison
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
 from goodharts.torch_env.env import Games

@@ -8,8 +8,9 @@ import torch
 from reading.play import made, open_game
 from reading.worlds import PAIRED
 
+from goodharts.architecture import NetworkConfig
 from goodharts.models import Model, write_model
-from goodharts.networks import ActorCritic, NetworkConfig
+from goodharts.networks import ActorCritic
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import ACTIONS, MODES
 from goodharts.world import GROUND_TRUTH, WORLDS

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import torch
 
+from goodharts.architecture import NETWORKS
 from goodharts.config import Config
 from goodharts.devices import choose_device, prepare
-from goodharts.networks import NETWORKS
 from goodharts.rules import DEFAULT_MODE, Mode
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.torch_env.random import game_keys
 from goodharts.training.rollout import Player
-from goodharts.training.trainer import Trainer
+from goodharts.training.torch_trainer import TorchTrainer
 from worldkit.bench.records import Record, plain_record
 
 CPU_STEPS = 4
@@ -49,16 +49,16 @@ def _measure(network: str, num_envs: int, repetitions: int) -> list[Record]:
     ]
 
 
-def _trainer(network: str, num_envs: int) -> Trainer:
+def _trainer(network: str, num_envs: int) -> TorchTrainer:
     device = choose_device()
     prepare(device)
     training = dataclasses.replace(Config().training, network=network, n_envs=num_envs)
     if device.type == "cpu":
         training = dataclasses.replace(training, steps_per_env=CPU_STEPS)
-    return Trainer(DEFAULT_MODE, dataclasses.replace(Config(), training=training), device)
+    return TorchTrainer(DEFAULT_MODE, dataclasses.replace(Config(), training=training), device)
 
 
-def _update(trainer: Trainer) -> float:
+def _update(trainer: TorchTrainer) -> float:
     trainer.step()
     return trainer.config.batch_size / trainer.seconds.all
 

@@ -79,7 +79,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def restore(trainer: Trainer, checkpoint: Checkpoint) -> None:
-    """Let a trainer go on from a checkpoint; raises UsageError where that is damaged."""
+    """Let a trainer go on from a checkpoint; raises UsageError where that is damaged, or of another engine."""
+    engine = checkpoint.config.training.engine
+    if engine != trainer.engine:
+        raise UsageError(f"{checkpoint.path} was left by --engine {engine}, which {trainer.engine} cannot go on from.")
     try:
         trainer.restore(checkpoint.update, checkpoint.timesteps, checkpoint.state)
     except Unreadable as fault:

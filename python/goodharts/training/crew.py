@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from goodharts.devices import share_threads
+from goodharts.training.engines import engine_named
 from goodharts.training.session import Ended, Job, train_mode
 from goodharts.training.trainer import Row
 from parity.errors import ParityError
@@ -73,7 +73,6 @@ def train_modes(
 
 def _work(job: Job, parent: Connection, processes: int) -> None:
     """A worker: trains one mode, and tells its parent how it goes."""
-    share_threads(processes)
     is_told = False
 
     def should_stop() -> bool:
@@ -87,6 +86,7 @@ def _work(job: Job, parent: Connection, processes: int) -> None:
 
     with StopRequest() as stop:
         try:
+            engine_named(job.config.training.engine).share_cores(processes)
             message = train_mode(job, report=tell, say=tell, should_stop=should_stop)
         except ParityError as error:
             message = Ended(job.mode, "failed", str(error))

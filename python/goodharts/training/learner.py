@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from goodharts.architecture import NetworkConfig
 from goodharts.config import OFF, Config
 from goodharts.models import load_weights
-from goodharts.networks import ActorCritic, NetworkConfig
+from goodharts.networks import ActorCritic
 from goodharts.rules import Mode
 from goodharts.training.inputs import Inputs
 from goodharts.training.parallel import ALONE, Processes
 from goodharts.training.popart import PopArt
-from goodharts.training.ppo import Batch, Rates, advantages, losses
+from goodharts.training.ppo import Batch, advantages, losses
+from goodharts.training.rates import Rates
 from goodharts.training.rollout import Rollout
+from goodharts.training.trainer import Learned
 from parity.reading import Unreadable
 
 _ADAM_EPSILON = 1e-5
@@ -28,20 +31,6 @@ _WEIGHTS, _SHUFFLE, NOISE = range(3)
 def stream(seed: int, *which: int) -> int:
     """The seed of one stream of a run: 64 bits."""
     return int(np.random.SeedSequence((seed, *which)).generate_state(1, np.uint64)[0])
-
-
-class Learned(NamedTuple):
-    """What an update says of itself: means over its gradient steps, of all processes; ``action_probs`` has eight."""
-
-    policy_loss: float
-    value_loss: float
-    entropy: float
-    approx_kl: float
-    clip_fraction: float
-    entropy_floor_penalty: float
-    grad_norm: float
-    explained_variance: float
-    action_probs: list[float]
 
 
 class Learner:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from goodharts.training.launched import is_launched
 from parity.errors import UsageError
 
 
@@ -68,21 +68,6 @@ class Processes:
 
 
 ALONE = Processes()
-
-
-def local_rank() -> int:
-    """This process's number on its machine, as ``torchrun`` says it."""
-    return int(os.environ.get("LOCAL_RANK", "0"))
-
-
-def rank() -> int:
-    """This process's number among all, as ``torchrun`` says it."""
-    return int(os.environ.get("RANK", "0"))
-
-
-def is_launched() -> bool:
-    """Whether ``torchrun`` started this process as one of several."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 @contextlib.contextmanager

@@ -10,11 +10,10 @@ from torch import Tensor
 
 from goodharts.rules import ACTIONS, FOOD, POISON, VIEW
 from goodharts.torch_env.env import Games, Outcome
+from goodharts.training.trainer import EPISODE
 
 Judge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From codes int8 (n, 121) and counts (n, 2) to logits (n, 8) and values (n,), in units of reward."""
-EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
-"""The columns of finished episodes; step: of the rollout, from 0."""
 
 
 class Rollout(NamedTuple):

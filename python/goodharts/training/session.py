@@ -8,19 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-
 import goodharts
 from goodharts.config import Config
-from goodharts.devices import choose_device, describe, mixed_precision, prepare
-from goodharts.training import parallel
 from goodharts.training.checkpoints import Checkpoint, checkpoint_of, restore
+from goodharts.training.engines import engine_named
 from goodharts.training.outputs import Outputs
 from goodharts.training.trainer import Row, Seconds, Trainer
-from parity.errors import ParityError, UsageError
 
-_COMPILERS = ("torch._dynamo", "torch._inductor")
-"""The modules whose errors are those of ``torch.compile``."""
 _RETRY_SECONDS = 60.0
 """When a save that failed is tried again."""
 
@@ -76,23 +70,16 @@ def train_mode(
         TrainingDiverged: a loss is no longer a number; the last checkpoint stays.
         ParityError: there is not enough memory.
     """
-    device = choose_device(job.config.runtime.device, parallel.local_rank())
-    prepare(device)
+    engine = engine_named(job.config.training.engine)
     try:
-        with parallel.joined(device) as processes:
-            trainer = Trainer(job.mode, job.config, device, processes)
+        with engine.opened(job.mode, job.config) as trainer:
             if job.start:
                 restore(trainer, job.start)
-            return _Session(job, trainer, processes, report, say, should_stop).run()
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error):
-            raise ParityError(
-                f"Training {job.mode} needs more memory than {device} has: give fewer --n-envs, or more minibatches in "
-                "config.toml."
-            ) from None
-        if type(error).__module__.startswith(_COMPILERS):
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise UsageError(f"torch.compile failed ({reason:.200}): leave --compile-mode out.") from None
+            return _Session(job, trainer, report, say, should_stop).run()
+    except Exception as error:
+        explained = engine.explained(error, job.mode)
+        if explained:
+            raise explained from None
         raise
 
 
@@ -103,14 +90,13 @@ class _Session:
         self,
         job: Job,
         trainer: Trainer,
-        processes: parallel.Processes,
         report: Callable[[Row], None],
         say: Callable[[str], None],
         should_stop: Callable[[], bool],
     ) -> None:
-        self._job, self._trainer, self._processes = job, trainer, processes
+        self._job, self._trainer = job, trainer
         self._report, self._should_stop = report, should_stop
-        writes = processes.is_first and not job.is_benchmark
+        writes = trainer.is_first and not job.is_benchmark
         self._outputs = Outputs(job.mode, job.name, say, after=trainer.update, folder=job.folder) if writes else None
         self._since = trainer.update
         self._times: list[Seconds] = []
@@ -124,7 +110,7 @@ class _Session:
         while not trainer.is_done and not is_stopped:
             self._update()
             is_stopped = self._is_stopped()
-            if not (trainer.is_done or is_stopped) and self._first_says(time.monotonic() >= due):
+            if not (trainer.is_done or is_stopped) and trainer.first_says(time.monotonic() >= due):
                 due = time.monotonic() + (interval if self._save() else min(interval, _RETRY_SECONDS))
         has_trained = trainer.update > self._since
         if has_trained:
@@ -138,15 +124,11 @@ class _Session:
         self._episodes += len(updated.episodes)
         if self._outputs:
             self._outputs.write(updated)
-        if self._processes.is_first:
+        if self._trainer.is_first:
             self._report(updated.row)
 
     def _is_stopped(self) -> bool:
-        return self._processes.any(self._should_stop())
-
-    def _first_says(self, flag: bool) -> bool:
-        """What the first process says, in all of them: clocks differ."""
-        return bool(self._processes.gathered(flag)[0])
+        return self._trainer.any(self._should_stop())
 
     def _save(self) -> bool:
         """Save, where files are written; every process takes part. Whether it went well."""
@@ -164,7 +146,7 @@ class _Session:
         rate = f"{len(times) * trainer.config.batch_size / seconds:,.0f} steps/s"
         if self._job.is_benchmark:
             spent = f"{playing / seconds:.0%} of the time playing, the rest learning"
-            on = f"{trainer.network.kind} on {describe(trainer.device)}"
+            on = f"{trainer.network.kind} on {trainer.place}"
             return Ended(mode, "finished", f"{mode}: {rate} with the {on} over {len(times)} updates, {spent}.")
         verb = "stopped" if is_stopped else "trained"
         said = f"{mode}: {verb} after {trainer.update:,} updates, {trainer.timesteps:,} steps ({rate})."
@@ -179,7 +161,6 @@ class _Session:
 
     def _summary(self, is_stopped: bool) -> dict[str, Any]:
         trainer = self._trainer
-        precision = mixed_precision(trainer.device, trainer.config.runtime.amp)
         return {
             "mode": self._job.mode,
             "name": self._job.name,
@@ -193,14 +174,15 @@ class _Session:
                 "seconds": sum(each.all for each in self._times),
             },
             "last_update": dict(self._row),
-            "network": {"kind": trainer.network.kind, "parameters": trainer.learner.parameters},
-            "device": describe(trainer.device),
-            "precision": str(precision or torch.float32).removeprefix("torch."),
-            "processes": self._processes.count,
+            "network": {"kind": trainer.network.kind, "parameters": trainer.parameters},
+            "engine": trainer.engine,
+            "device": trainer.place,
+            "precision": trainer.precision,
+            "processes": trainer.processes,
             "versions": {
                 "goodharts": goodharts.__version__,
                 "rules": goodharts.RULES_VERSION,
-                "torch": torch.__version__,
+                **trainer.versions,
             },
             "hyperparameters": trainer.config.plain(),
         }

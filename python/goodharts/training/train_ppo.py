@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodharts.config import COMPILE_MODES, Config, Layer, read_config, setting_of
 from goodharts.rules import DEFAULT_MODES, MODES
+from goodharts.training import launched
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from goodharts.dashboard import Dashboard
+    from goodharts.training.checkpoints import Checkpoint
     from goodharts.training.session import Ended, Job
     from goodharts.training.trainer import Row
 
@@ -85,6 +87,7 @@ def _parser() -> Parser:
     _add(parser, "training", "n_envs", "-e", "--n-envs")
     _add(parser, "training", "seed", "--seed")
     _add(parser, "training", "network", "--network")
+    _add(parser, "training", "engine", "--engine")
     _add(parser, "runtime", "device", "--device")
     parser.add_argument(
         "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
@@ -119,17 +122,17 @@ def _train(arguments: argparse.Namespace) -> int:
     config = read_config(_layer(arguments))
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
-    from goodharts.devices import choose_device  # torch takes a while to import, which mistakes need not wait for
-    from goodharts.training import parallel
+    from goodharts.training.engines import engine_named  # both take a while to import, which mistakes need not wait for
     from goodharts.training.outputs import reserved
 
-    choose_device(config.runtime.device, parallel.local_rank())
-    is_first = parallel.rank() == 0
+    is_first = launched.rank() == 0
     console = open_console(quiet=not is_first)
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
             stack.enter_context(reserved(arguments.mode))
         jobs = _jobs_to_resume(arguments, config, console) if arguments.resume else _new_jobs(arguments, config)
+        for job in jobs:
+            engine_named(job.config.training.engine).check(job.config)
         results = _run(jobs, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
@@ -177,6 +180,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     jobs, done = [], []
     for start in (read_checkpoint(checkpoint_path(mode)) for mode in arguments.mode):
         kept = dataclasses.replace(start.config, runtime=config.runtime)
+        _check_engine(arguments, start)
         kept = _with_updates(kept, _updates(arguments, kept) or kept.training.updates)
         if start.update < kept.training.updates:
             jobs.append(Job(start.mode, kept, start.name, start))
@@ -187,6 +191,13 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     for line in done:
         console.print(line, soft_wrap=True)
     return jobs
+
+
+def _check_engine(arguments: argparse.Namespace, start: Checkpoint) -> None:
+    """Raises UsageError where the command line asks for another engine than a run began with."""
+    began, asked = start.config.training.engine, getattr(arguments, "training.engine")
+    if asked not in (None, began):
+        raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
 
 
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
@@ -203,7 +214,6 @@ def _with_updates(config: Config, updates: int) -> Config:
 
 def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]:
     """Train, show it, and stop when asked to, by a signal or on the dashboard."""
-    from goodharts.training import parallel
     from goodharts.training.crew import train_modes
     from goodharts.training.progress import Progress
     from goodharts.training.session import Ended, train_mode
@@ -225,7 +235,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
         def should_stop() -> bool:
             return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
 
-        if len(jobs) > 1 and not parallel.is_launched():
+        if len(jobs) > 1 and not launched.is_launched():
             return train_modes(jobs, report=report, say=progress.say, ended=ended, should_stop=should_stop)
         results = []
         for job in jobs:

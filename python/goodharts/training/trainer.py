@@ -1,35 +1,23 @@
-"""One mode's training, update by update, in memory alone."""
+"""One mode's training, update by update, in memory alone; what plays and learns is an engine's."""
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import math
-import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
-import torch
-from torch import Tensor
-
-from goodharts.config import AUTO, Config
-from goodharts.devices import mixed_precision
+from goodharts.architecture import NetworkConfig
+from goodharts.config import Config
 from goodharts.models import Model
-from goodharts.networks import NetworkConfig
 from goodharts.rules import ACTIONS, MODES
-from goodharts.torch_env import random, state_dict
-from goodharts.torch_env.env import Games
-from goodharts.torch_env.state import State
-from goodharts.training.learner import NOISE, Learner, stream
-from goodharts.training.parallel import ALONE, Processes
-from goodharts.training.popart import PopArt
-from goodharts.training.ppo import rates_at
-from goodharts.training.rollout import EPISODE, Player
-from parity.errors import ParityError, UsageError
-from parity.reading import Unreadable
+from goodharts.training.rates import Rates, rates_at
+from parity.errors import ParityError
 
 Row = Mapping[str, Any]
 """What an update says of itself: plain values by name, None where there is nothing to say."""
+EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
+"""The columns of finished episodes; step: of the rollout, from 0."""
 
 
 class TrainingDiverged(ParityError):
@@ -50,6 +38,20 @@ class Seconds(NamedTuple):
         return self.playing + self.learning
 
 
+class Learned(NamedTuple):
+    """What an update says of itself: means over its gradient steps, of all processes; ``action_probs`` has eight."""
+
+    policy_loss: float
+    value_loss: float
+    entropy: float
+    approx_kl: float
+    clip_fraction: float
+    entropy_floor_penalty: float
+    grad_norm: float
+    explained_variance: float
+    action_probs: list[float]
+
+
 class Updated(NamedTuple):
     """What an update gave. episodes: those that ended in it, by name, of all processes."""
 
@@ -57,46 +59,26 @@ class Updated(NamedTuple):
     episodes: list[Row]
 
 
-def network_config(config: Config, device: torch.device) -> NetworkConfig:
-    """The network that a configuration asks for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
-    training = config.training
-    kind = ("mlp" if device.type == "cpu" else "cnn") if training.network == AUTO else training.network
-    return NetworkConfig(kind, hidden=training.hidden, privileged=training.privileged)
+class Trainer(ABC):
+    """Trains one mode; ``config.training.updates`` is where schedules end.
 
-
-class Trainer:
-    """Trains one mode.
-
-    Args:
-        mode: its name. config: the settings; ``config.training.updates`` is where schedules end.
-        device: where everything is computed.
-        processes: those that train the same network, each with its share of the games.
-
-    Raises UsageError where the games or the batch cannot be shared by the processes.
+    Attributes:
+        engine: its name, as the settings have it.
+        network: what is trained.
+        update, timesteps: how many there were.
+        seconds: how long the latest update took.
+        is_first: whether this process writes and speaks. processes: how many train together.
     """
 
-    def __init__(
-        self, mode: str, config: Config, device: torch.device | str = "cpu", processes: Processes = ALONE
-    ) -> None:
-        self.mode, self.config, self.device = MODES[mode], config, torch.device(device)
-        self.network = network_config(config, self.device)
-        self._processes = processes
+    engine: ClassVar[str]
+    is_first: bool = True
+    processes: int = 1
+
+    def __init__(self, mode: str, config: Config, network: NetworkConfig) -> None:
+        self.mode, self.config, self.network = MODES[mode], config, network
         self.update = self.timesteps = 0
         self.seconds = Seconds(0.0, 0.0)
         self._times: list[float] = []
-        precision = mixed_precision(self.device, config.runtime.amp)
-        self.learner = Learner(self.mode, config, self.network, self.device, precision, processes)
-        training = config.training
-        share = processes.share(training.n_envs)
-        if len(share) * training.steps_per_env % training.minibatches:
-            raise UsageError(
-                f"{processes.count} processes cannot split the batch into {training.minibatches} minibatches evenly: "
-                "give fewer in config.toml."
-            )
-        games = Games(self.mode, len(share), numbers=config.numbers(), device=self.device)
-        games.start(random.game_keys(training.seed, training.n_envs)[share.start : share.stop].to(self.device))
-        noise = torch.Generator(self.device).manual_seed(stream(training.seed, NOISE))
-        self.player = Player(games, noise, share, training.n_envs)
 
     @property
     def is_done(self) -> bool:
@@ -105,13 +87,9 @@ class Trainer:
 
     def step(self) -> Updated:
         """One update: play, then learn. Raises TrainingDiverged where a loss is no longer a number."""
-        begun = time.perf_counter()
-        rollout = self.player.play(self.config.training.steps_per_env, self.learner.judge)
-        episodes = self._episodes(rollout.episodes)  # waits for the device
-        played = time.perf_counter()
         rates = rates_at(self.update, self.config.training.updates, self.config.training)
-        learned = self.learner.learn(rollout, rates)
-        self.seconds = Seconds(played - begun, time.perf_counter() - played)
+        learned, finished, self.seconds = self._play_and_learn(rates)
+        episodes = self._episodes(finished)
         self._times.append(self.seconds.all)
         self.update += 1
         self.timesteps += self.config.batch_size
@@ -138,54 +116,55 @@ class Trainer:
         }
         return Updated(row, episodes)
 
+    def any(self, flag: bool) -> bool:
+        """Whether it is true in any process that takes part."""
+        return flag
+
+    def first_says(self, flag: bool) -> bool:
+        """What the first process says, in all of them: clocks differ."""
+        return flag
+
+    @property
+    @abstractmethod
+    def parameters(self) -> int:
+        """How many weights there are."""
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """The device in words."""
+
+    @property
+    @abstractmethod
+    def precision(self) -> str:
+        """What matrix products are computed in."""
+
+    @property
+    @abstractmethod
+    def versions(self) -> Mapping[str, str]:
+        """Of the libraries that compute."""
+
+    @abstractmethod
     def model(self) -> Model:
         """The agent as it is now; its values are in units of reward."""
-        policy = copy.deepcopy(self.learner.policy).cpu()
-        now = self.learner.popart
-        scale = PopArt(policy.value, 1.0)
-        scale.mean, scale.deviation = now.mean.cpu(), now.deviation.cpu()
-        scale.move(torch.zeros(()), torch.ones(()))
-        return Model(self.mode.name, self.network, self.config.plain(), self.update, self.timesteps, policy)
 
+    @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Everything that training goes on from, plain values and tensors on the CPU; of all processes together."""
-        state = self.player.games.state
-        own = {each.name: getattr(state, each.name).cpu() for each in dataclasses.fields(state)}
-        gathered = self._processes.gathered({**own, "totals": self.player.totals.cpu()})
-        return {
-            **_on_cpu(self.learner.state()),
-            "games": {name: torch.cat([share[name] for share in gathered]) for name in gathered[0]},
-            "noise": self.player.noise.get_state(),
-            "device": self.device.type,
-        }
+        """Everything that training goes on from, plain values and torch's tensors on the CPU."""
 
+    @abstractmethod
     def restore(self, update: int, timesteps: int, state: Mapping[str, Any]) -> None:
-        """Go on from a ``state`` after so many updates; raises Unreadable where it does not fit.
+        """Go on from a ``state`` after so many updates; raises Unreadable where it does not fit."""
 
-        Exact on the same kind of device; on another one actions are drawn from a stream of their own from here on.
-        """
-        self.learner.restore(state)
-        player, kept = self.player, dict(state["games"])
-        totals = kept.pop("totals")
-        # through the dicts of the rules, which refuse what could not be played
-        games = state_dict.from_dicts(state_dict.to_dicts(State(**kept)), self.device)
-        if len(games.x) != player.of or totals.shape != (player.of, player.totals.shape[1]):
-            raise Unreadable(f"it holds {len(games.x)} games, not {player.of}")
-        own = torch.arange(player.share.start, player.share.stop, device=self.device)
-        player.codes = player.games.put(torch.arange(len(own), device=self.device), games.rows(own))
-        player.totals = totals.to(self.device)[own]
-        if state["device"] == self.device.type:
-            player.noise.set_state(state["noise"])
-        else:
-            player.noise.manual_seed(stream(self.config.training.seed, NOISE, update))
-        self.update, self.timesteps = update, timesteps
+    @abstractmethod
+    def _play_and_learn(self, rates: Rates) -> tuple[Learned, Iterable[Sequence[float]], Seconds]:
+        """One update: what it learned, the episodes that ended with the columns ``EPISODE``, and how long it took."""
 
-    def _episodes(self, finished: Tensor) -> list[Row]:
-        """The episodes that ended, of all processes, in the order in which they did."""
-        rows = [row for share in self._processes.gathered(finished.cpu().tolist()) for row in share]
+    def _episodes(self, finished: Iterable[Sequence[float]]) -> list[Row]:
+        """The episodes that ended, in the order in which they did."""
         games = self.config.training.n_envs
         found: list[Row] = []
-        for step, *rest in sorted(rows, key=lambda row: row[:2]):
+        for step, *rest in sorted(finished, key=lambda row: tuple(row[:2])):
             numbers = dict(zip(EPISODE[1:], rest, strict=True))
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
             timesteps = self.timesteps + (int(step) + 1) * games
@@ -195,9 +174,3 @@ class Trainer:
 
 def _mean(values: list[float]) -> float | None:
     return sum(values) / len(values) if values else None
-
-
-def _on_cpu(value: Any) -> Any:  # noqa: ANN401 - plain values and tensors, nested
-    if isinstance(value, Tensor):
-        return value.cpu()
-    return {name: _on_cpu(each) for name, each in value.items()} if isinstance(value, dict) else value

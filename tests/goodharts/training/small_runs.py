@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import settings
 
 from goodharts.config import Config
-from goodharts.training.trainer import Trainer
+from goodharts.training.torch_trainer import TorchTrainer
 
 reproducibly = settings(derandomize=True, database=None, deadline=None, max_examples=50)
 """For a property: the same examples every time, however slow the machine is."""
@@ -22,8 +22,8 @@ def small_config(**training: Any) -> Config:  # noqa: ANN401 - values of [traini
     return Config().over(SMALL, "the test").over({"training": training}, "the test").validated()
 
 
-def small_trainer(mode: str = "ground_truth", **training: Any) -> Trainer:  # noqa: ANN401 - values of [training]
-    return Trainer(mode, small_config(**training))
+def small_trainer(mode: str = "ground_truth", **training: Any) -> TorchTrainer:  # noqa: ANN401 - values of [training]
+    return TorchTrainer(mode, small_config(**training))
 
 
 def write_small_config(folder: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from goodharts import devices
+from goodharts import cores, devices
 from goodharts.devices import available_devices, choose_device, mixed_precision, prepare, share_threads
 from parity.errors import UsageError
 
@@ -71,11 +71,11 @@ def test_gpus_compute_in_bfloat16_where_they_have_it(monkeypatch: pytest.MonkeyP
     assert mixed_precision(torch.device("cuda:0")) is torch.bfloat16
 
 
-@pytest.mark.parametrize(("cores", "processes", "threads"), [(8, 4, 2), (2, 4, 1), (2, 1, 2)])
-def test_processes_share_the_cores(cores: int, processes: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("there", "processes", "threads"), [(8, 4, 2), (2, 4, 1), (2, 1, 2)])
+def test_processes_share_the_cores(there: int, processes: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen: list[int] = []
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(devices, "available_cores", lambda: cores)
+    monkeypatch.setattr(cores, "available_cores", lambda: there)
     monkeypatch.setattr(torch, "set_num_threads", chosen.append)
     share_threads(processes)
     assert chosen == [threads]

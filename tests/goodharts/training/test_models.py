@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+from goodharts.architecture import NETWORKS, NetworkConfig
 from goodharts.models import Model, model_path, read_model, write_model
-from goodharts.networks import NETWORKS, ActorCritic, NetworkConfig
+from goodharts.networks import ActorCritic
 from goodharts.training.checkpoints import read_checkpoint
 from parity.errors import UsageError
 

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from goodharts.architecture import PRIVILEGES
 from goodharts.config import Config
-from goodharts.networks import PRIVILEGES
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
 from goodharts.torch_env.env import Outcome
 from goodharts.training import learner
 from goodharts.training.inputs import Inputs
 from goodharts.training.popart import PopArt
-from goodharts.training.ppo import Batch, Losses, advantages, losses, rates_at
+from goodharts.training.ppo import Batch, Losses, advantages, losses
+from goodharts.training.rates import rates_at
 from goodharts.training.rollout import Rollout
 
 from .small_runs import reproducibly, small_trainer

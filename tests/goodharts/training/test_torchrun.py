@@ -16,7 +16,7 @@ import torch.distributed as dist
 from goodharts.cli.train import main
 from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.parallel import Processes
-from goodharts.training.trainer import Trainer
+from goodharts.training.torch_trainer import TorchTrainer
 from parity.errors import UsageError
 
 from .small_runs import small_config, write_small_config
@@ -74,7 +74,7 @@ def check_against_one_process() -> None:
     """The checkpoint and the log here are those of one process, but for rounding."""
     together = read_checkpoint(CHECKPOINT)
 
-    alone = Trainer("ground_truth", small_config(updates=3))
+    alone = TorchTrainer("ground_truth", small_config(updates=3))
     rows = [alone.step().row for _ in range(3)]
     wanted = alone.state()
     for name, tensor in wanted["games"].items():
@@ -96,4 +96,4 @@ def test_games_are_shared_in_order_or_not_at_all() -> None:
     with pytest.raises(UsageError, match=r"^7 games cannot be shared by 2 processes: give --n-envs a multiple\.$"):
         Processes(0, 2).share(7)
     with pytest.raises(UsageError, match="2 processes cannot split the batch into 128 minibatches evenly"):
-        Trainer("proxy", small_config(minibatches=128), processes=Processes(0, 2))
+        TorchTrainer("proxy", small_config(minibatches=128), processes=Processes(0, 2))

@@ -27,7 +27,7 @@ from goodharts.training.checkpoints import Checkpoint, read_checkpoint, restore
 from goodharts.training.outputs import reserved
 from goodharts.training.ppo import losses
 from goodharts.training.session import Job, train_mode
-from goodharts.training.trainer import Trainer
+from goodharts.training.torch_trainer import TorchTrainer
 from parity.errors import UsageError
 
 from .small_runs import small_config, small_trainer, write_small_config
@@ -120,7 +120,7 @@ def test_a_run_leaves_the_documented_files(capsys: pytest.CaptureFixture[str]) -
 
 def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
     mode, config = "ground_truth_handhold", small_config(seed=7, minibatches=4)
-    whole = Trainer(mode, config)
+    whole = TorchTrainer(mode, config)
     wanted = [whole.step() for _ in range(4)]
 
     done: list[int] = []
@@ -133,7 +133,7 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
     assert (how.outcome, done) == ("stopped", [1, 2])
     assert main(["--mode", mode, "--resume"]) == 0
 
-    again = Trainer(mode, config)
+    again = TorchTrainer(mode, config)
     restore(again, read_checkpoint(Path(f"models/ppo_{mode}.checkpoint.pth")))
     assert (again.update, again.timesteps) == (4, 512)
     assert_same(again.state(), whole.state())

@@ -1,0 +1,36 @@
+"""What networks there are and how large they are (G8), whatever computes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from goodharts.config import AUTO, Training
+from goodharts.rules import OBSERVATION_SHAPE
+
+NETWORKS = ("cnn", "mlp")
+SEEN = prod(OBSERVATION_SHAPE)
+"""Numbers of an observation."""
+CELLS = SEEN // OBSERVATION_SHAPE[0]
+"""Those of one channel."""
+PRIVILEGES = 2 + SEEN
+"""What the critic alone is told: both counts of the episode in [-1, 1], and the ground-truth view."""
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The size of a network.
+
+    kind: ``cnn``, as documented, or ``mlp``, for CPUs. privileged: whether the critic knows more than the policy (G8).
+    """
+
+    kind: str = "cnn"
+    channels: tuple[int, ...] = (32, 64, 64)
+    hidden: int = 512
+    privileged: bool = True
+
+
+def network_config(training: Training, on_cpu: bool) -> NetworkConfig:
+    """The network that settings ask for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
+    kind = ("mlp" if on_cpu else "cnn") if training.network == AUTO else training.network
+    return NetworkConfig(kind, hidden=training.hidden, privileged=training.privileged)

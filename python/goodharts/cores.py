@@ -1,0 +1,13 @@
+"""The cores of this machine."""
+
+import os
+
+
+def available_cores() -> int:
+    """The cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def share_of_cores(processes: int) -> int:
+    """How many of them each of so many processes can have to itself, at least one."""
+    return max(1, available_cores() // processes)

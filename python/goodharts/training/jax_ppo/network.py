@@ -1,0 +1,98 @@
+"""The networks of ``goodharts.networks`` in JAX, on the same weights: by torch's names, in torch's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
+from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
+
+Weights = Mapping[str, Array]
+"""By the names of torch's ``state_dict``: float32 (out, in) or (out, in, 3, 3), and biases (out,)."""
+
+_GAIN, _GAINS = 2**0.5, {"policy": 0.01, "value": 1.0}
+"""Of the first weights: small for the policy, so that it begins undecided."""
+
+
+def initial_weights(config: NetworkConfig, seed: int) -> dict[str, NDArray[np.float32]]:
+    """Orthogonal weights and biases of 0, drawn from a run's seed on the host: the same on every device."""
+    random = np.random.default_rng((seed, 0))
+    weights = {}
+    for name, shape in _layers(config):
+        weights[f"{name}.weight"] = _orthogonal(shape, _GAINS.get(name, _GAIN), random)
+        weights[f"{name}.bias"] = np.zeros(shape[0], np.float32)
+    return weights
+
+
+def evaluate(
+    config: NetworkConfig, weights: Weights, observation: Array, privileges: Array, dtype: str = "float32"
+) -> tuple[Array, Array]:
+    """Logits (n, 8), and values (n,) as the value head scales them, float32.
+
+    observation: float32 (n, 2, 11, 11). privileges: float32 (n, PRIVILEGES), which a critic without them leaves alone.
+    dtype: what matrix products are computed in.
+    """
+    seen = _body(config, weights, observation, dtype)
+    known = seen
+    if config.privileged:
+        known = jax.nn.relu(_dense(weights, "joined.0", jnp.concatenate([seen, privileges], axis=1), dtype))
+    return _dense(weights, "policy", seen, dtype), _dense(weights, "value", known, dtype)[:, 0]
+
+
+def _layers(config: NetworkConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Each layer with the shape of its weights."""
+    hidden = config.hidden
+    if config.kind == "cnn":
+        depths = (OBSERVATION_SHAPE[0], *config.channels)
+        for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
+            yield f"body.conv{number}", (depth_out, depth_in, 3, 3)
+        yield "body.dense", (hidden, depths[-1] * CELLS)
+    else:
+        yield "body.dense1", (hidden, SEEN)
+        yield "body.dense", (hidden, hidden)
+    yield "policy", (len(ACTIONS), hidden)
+    if config.privileged:
+        yield "joined.0", (hidden, hidden + PRIVILEGES)
+    yield "value", (1, hidden)
+
+
+def _body(config: NetworkConfig, weights: Weights, observation: Array, dtype: str) -> Array:
+    out = observation
+    if config.kind == "cnn":
+        for number in range(1, len(config.channels) + 1):
+            out = jax.nn.relu(_convolution(weights, f"body.conv{number}", out, dtype))
+    out = out.reshape(len(out), -1)
+    if config.kind == "mlp":
+        out = jax.nn.relu(_dense(weights, "body.dense1", out, dtype))
+    return jax.nn.relu(_dense(weights, "body.dense", out, dtype))
+
+
+def _dense(weights: Weights, name: str, inputs: Array, dtype: str) -> Array:
+    along = (((1,), (1,)), ((), ()))
+    kernel = weights[f"{name}.weight"].astype(dtype)
+    outputs = jax.lax.dot_general(inputs.astype(dtype), kernel, along, preferred_element_type=jnp.float32)
+    return outputs + weights[f"{name}.bias"]
+
+
+def _convolution(weights: Weights, name: str, inputs: Array, dtype: str) -> Array:
+    kernel = weights[f"{name}.weight"].astype(dtype)
+    # torch's layout is JAX's own: (n, channels, rows, columns) and (out, in, rows, columns)
+    outputs = jax.lax.conv(inputs.astype(dtype), kernel, (1, 1), "SAME").astype(jnp.float32)
+    return outputs + weights[f"{name}.bias"][:, None, None]
+
+
+def _orthogonal(shape: tuple[int, ...], gain: float, random: np.random.Generator) -> NDArray[np.float32]:
+    """A matrix with orthogonal rows or columns, whichever are fewer (Saxe et al. 2014), in this shape."""
+    rows, columns = shape[0], int(np.prod(shape[1:]))
+    drawn = random.standard_normal((max(rows, columns), min(rows, columns)), dtype=np.float32)
+    basis, triangle = np.linalg.qr(drawn)
+    basis *= np.where(np.diag(triangle) < 0, -1, 1)  # uniform among all such matrices
+    matrix = basis if rows > columns else basis.T
+    return np.ascontiguousarray(gain * matrix.reshape(shape), np.float32)

@@ -1,0 +1,18 @@
+"""What ``torchrun`` says of this process, if it started it as one of several."""
+
+import os
+
+
+def local_rank() -> int:
+    """This process's number on its machine."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
+def rank() -> int:
+    """This process's number among all."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def is_launched() -> bool:
+    """Whether this process is one of several."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1
