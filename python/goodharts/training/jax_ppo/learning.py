@@ -135,7 +135,7 @@ class Update:
 
     def _gradient_step(self, learner: Learner, batch: Batch, *, rates: Rates) -> tuple[Learner, Said]:
         gradient, said = jax.grad(self.loss, has_aux=True)(learner.weights, batch, rates)
-        norm = optax.global_norm(gradient)
+        norm = optax.tree.norm(gradient)
         clipped = jnp.minimum(self._training.max_grad_norm / (norm + _LEAST_NORM), 1)
         gradient = jax.tree.map(lambda each: each * clipped, gradient)
         steps, moments = _ADAM.update(gradient, learner.moments)
