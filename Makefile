@@ -12,9 +12,9 @@ TRAIN_FLAGS ?= --num-minibatches 32 --lr 5e-4 --ent-coef 0.05 --total-timesteps 
 
 # For two CPU cores: a small network that takes more gradient steps an update. What each setting does without them, and
 # the full-length run, is in docs/goodharts.md.
-GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=4 GOODHARTS_TRAINING_HIDDEN=256 \
-	GOODHARTS_TRAINING_LEARNING_RATE=0.0005
-GOODHARTS_FLAGS ?= --mode all --network mlp --updates 64
+GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=4 GOODHARTS_TRAINING_HIDDEN=128 \
+	GOODHARTS_TRAINING_LEARNING_RATE=0.0007
+GOODHARTS_FLAGS ?= --engine jax --mode all --network mlp --updates 64
 GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
@@ -29,7 +29,7 @@ setup: $(VENV)/.all ## install the package with every extra into .venv
 train: $(VENV)/.core ## train an agent for about four minutes (installs the core only)
 	@$(RUN) hackmatrix.cli.main train $(TRAIN_FLAGS)
 
-goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about a quarter of an hour, and show what they came to eat
+goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about three minutes, and show what they came to eat
 	@$(GOODHARTS_SETTINGS) $(RUN) goodharts.cli.main train $(GOODHARTS_FLAGS)
 	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
 

@@ -1,19 +1,24 @@
 """``goodharts bench``: its records have the form of every world's, and measure what they say."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
-from goodharts.bench import env, train
+from goodharts.bench import env, nothing_jax, nothing_torch, train
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
-from goodharts.config import Training
+from goodharts.config import Config
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
+from goodharts.training.jax_ppo.games import TrainingGames
+from goodharts.training.jax_ppo.trainer import JaxTrainer
 from goodharts.training.torch_trainer import TorchTrainer
+from goodharts.training.trainer import Trainer
 from worldkit.bench import gym, timing
 from worldkit.bench.records import Record, plain_record
 from worldkit.cli.bench import kit_benchmarks
@@ -88,43 +93,67 @@ def test_json_is_a_list_of_the_documented_records(
     ]
 
 
-def test_the_trainer_s_benchmark_measures_each_network_beside_games_that_do_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("engine", "trainer"), [("torch", TorchTrainer), ("jax", JaxTrainer)])
+def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothing(
+    engine: str, trainer: type[Trainer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played: list[tuple[type[Games], int]] = []
-    update = TorchTrainer.step
+    played: list[tuple[Trainer, int]] = []
+    update = Trainer.step
 
-    def counted(trainer: TorchTrainer) -> object:
-        played.append((type(trainer.player.games), trainer.config.training.steps_per_env))
+    def counted(trainer: Trainer) -> object:
+        played.append((trainer, trainer.config.training.steps_per_env))
         return update(trainer)
 
+    small = dataclasses.replace(Config().training, hidden=4, steps_per_env=8)
+    monkeypatch.setattr(train, "ENGINES", (engine,))
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
-    monkeypatch.setattr(TorchTrainer, "step", counted)
+    monkeypatch.setattr(train, "Config", lambda: Config(training=small))
+    monkeypatch.setattr(Trainer, "step", counted)
     records = list(train.measure(2, 1))
     assert [(record.name, record.num_envs) for record in records] == [
-        (f"train_{figure}_mlp", 2) for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
+        (f"train_{figure}_{engine}_mlp", 2)
+        for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     ]
     assert all(record.value > 0 for record in records)
-    steps = Training().steps_per_env if torch.cuda.is_available() else train.CPU_STEPS
-    assert played == [(Games, steps), (train.NothingGames, steps)] * 2
+    assert [(type(each), steps) for each, steps in played] == [(trainer, 8)] * 4
+    real, nothing = (each for each, _ in played[:2])
+    assert [each for each, _ in played] == [real, nothing] * 2
 
 
 def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def measured(network: str, num_envs: int, repetitions: int) -> list[Record]:
-        begun.append(network)
+    def measured(engine: str, network: str, num_envs: int, repetitions: int) -> list[Record]:
+        begun.append(f"{network} in {engine}")
         return [plain_record(f"of {network}", num_envs, [1.0])]
 
     monkeypatch.setattr(train, "_measure", measured)
     records = train.measure(2, 1)
-    assert (next(records).name, begun) == ("of cnn", ["cnn"])
-    assert (next(records).name, begun) == ("of mlp", ["cnn", "mlp"])
+    assert (next(records).name, begun) == ("of cnn", ["cnn in torch"])
+    assert (next(records).name, begun) == ("of mlp", ["cnn in torch", "mlp in torch"])
+    assert (next(records).name, begun[2:]) == ("of cnn", ["cnn in jax"])
 
 
-def test_games_that_do_nothing_show_one_moment_and_never_end() -> None:
-    games = train.NothingGames(MODES["ground_truth"], 3, torch.device("cpu"))
+def test_the_cnn_is_measured_in_few_steps_on_a_cpu() -> None:
+    config = Config().over({"training": {"n_envs": 2, "hidden": 4}}, "the test")
+    real, nothing = nothing_torch.torch_trainers(config, 4)
+    assert real.config.training.steps_per_env == (128 if torch.cuda.is_available() else 4)
+    assert [type(each.player.games) for each in (real, nothing)] == [Games, nothing_torch.NothingGames]
+
+
+def test_games_in_torch_that_do_nothing_show_one_moment_and_never_end() -> None:
+    games = nothing_torch.NothingGames(MODES["ground_truth"], 3, torch.device("cpu"))
     first = games.look()
     outcomes = [games.step(torch.tensor([0, 3, 7])) for _ in range(4)]
     assert all(torch.equal(outcome.codes, first) for outcome in outcomes)
     assert not any((outcome.terminated | outcome.truncated).any() or outcome.reward.any() for outcome in outcomes)
+
+
+def test_games_in_jax_that_do_nothing_show_one_moment_and_never_end() -> None:
+    games = nothing_jax.NothingGames(MODES["ground_truth"])
+    first = games.reset(jnp.array([1, 2], jnp.uint32))
+    step = games.step(first, jnp.int32(3))
+    assert step.state is first
+    assert np.array_equal(games.compact(step.state).view.food, TrainingGames.compact(games, first.game).view.food)
+    assert not (step.terminated | step.truncated | games.told(step).ended)
+    assert step.reward == 0

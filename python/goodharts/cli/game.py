@@ -78,7 +78,7 @@ GAME = Game(
     commands={
         name: _command(name, purpose)
         for name, purpose in {
-            "train": "train agents of one or more modes with PPO on the torch engine",
+            "train": "train agents of one or more modes with PPO, on the torch engine or in JAX",
             "evaluate": "let trained agents live on, and count what they eat and when they die",
             "compare": "one table and one picture of all modes",
             "brain-view": "watch a trained agent: what it sees, thinks and does",
@@ -87,7 +87,7 @@ GAME = Game(
     benchmarks={
         "env": Benchmark("random play in each engine alone", _bench_env, games=_GAMES, needs="torch", plays=False),
         "train": Benchmark(
-            "PPO in torch with each network, beside the same on an environment that does nothing",
+            "PPO with each engine and network, beside the same on an environment that does nothing",
             _bench_train,
             games=_GAMES,
             needs="torch",

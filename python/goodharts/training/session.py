@@ -122,10 +122,10 @@ class _Session:
         self._times.append(self._trainer.seconds)
         self._row = updated.row
         self._episodes += len(updated.episodes)
-        if self._outputs:
-            self._outputs.write(updated)
         if self._trainer.is_first:
             self._report(updated.row)
+        if self._outputs:
+            self._outputs.write(updated)
 
     def _is_stopped(self) -> bool:
         return self._trainer.any(self._should_stop())

@@ -12,18 +12,12 @@ import io
 import json
 import math
 import socket
-import struct
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
-
-from tensorboardX.proto.event_pb2 import Event, SessionLog
-from tensorboardX.proto.summary_pb2 import Summary
-from tensorboardX.record_writer import masked_crc32c
-from tensorboardX.summary import scalar
 
 from parity.errors import UsageError
 from parity.files import write_whole
@@ -237,16 +231,18 @@ class TensorBoardLog(_Log):
         self.path = folder
         self._step = step
         self._file = AppendedFile(folder / f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}")
-        self._waiting = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
-        if after:
-            restart = SessionLog(status=SessionLog.START)
-            self._waiting += _record(Event(wall_time=time.time(), step=after + 1, session_log=restart))
+        self._after = after
+        self._waiting = b""
+        self._has_begun = False
 
     def write(self, metrics: Metrics) -> None:
         """Add a point to every curve; raises OSError where that cannot be written now, and keeps it."""
-        points = [scalar(name, value).value[0] for name, value in metrics.items() if not math.isnan(value)]
-        event = Event(wall_time=time.time(), step=int(metrics[self._step]), summary=Summary(value=points))
-        self._waiting += _record(event)
+        from worldkit.runs import events  # here: what it imports takes seconds, which the first row need not wait for
+
+        if not self._has_begun:
+            self._waiting += events.beginning(self._after)
+            self._has_begun = True
+        self._waiting += events.points(int(metrics[self._step]), metrics)
         self.flush()
 
     def flush(self) -> None:
@@ -259,17 +255,6 @@ class TensorBoardLog(_Log):
     def end(self) -> None:
         """As ``flush``: later points of earlier sessions are hidden already."""
         self.flush()
-
-
-def _record(event: Event) -> bytes:
-    """An event as it stands in a file: length, checksum of the length, event, checksum of the event."""
-    content = event.SerializeToString()
-    length = struct.pack("<Q", len(content))
-    return length + _checksum(length) + content + _checksum(content)
-
-
-def _checksum(content: bytes) -> bytes:
-    return struct.pack("<I", masked_crc32c(content))
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:

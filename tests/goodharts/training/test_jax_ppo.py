@@ -118,8 +118,9 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(trainer: JaxTra
         wanted = twin.step()
         assert updated.episodes == [pytest.approx(row, abs=1e-4) for row in wanted.episodes]
         assert bool(updated.episodes) is (number == 0)
+        assert set(updated.row) == set(wanted.row)
         for name, value in wanted.row.items():
-            if name not in ("mode", "steps_per_second", "seconds_left"):
+            if isinstance(value, float) and name not in ("steps_per_second", "seconds_left"):
                 assert updated.row[name] == pytest.approx(value, rel=2e-3, abs=1e-4), name
         for name, tensor in twin.learner.policy.state_dict().items():
             torch.testing.assert_close(weights_of(trainer)[name], tensor, rtol=1e-3, atol=2e-4, msg=name)
