@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from hackmatrix.swift_env.memory import MEMORY, PIPE, TRANSPORT_VARIABLE
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 
 UNRELIABLE = Path(__file__).with_name("unreliable.py")
+
+
+@pytest.fixture(params=[MEMORY, PIPE])
+def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the rows of steps come from the engine, in both ways."""
+    monkeypatch.setenv(TRANSPORT_VARIABLE, request.param)
+    return str(request.param)
 
 
 @pytest.fixture

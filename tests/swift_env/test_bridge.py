@@ -101,6 +101,7 @@ class TestWhatGoesWrong:
             games.observe()
 
 
+@pytest.mark.usefixtures("transport")
 class TestNoProcessIsLeft:
     """However the owner ends."""
 
@@ -134,6 +135,7 @@ class TestNoProcessIsLeft:
         assert not is_running(number)
 
 
+@pytest.mark.usefixtures("transport")
 class TestPlay:
     """Rows, states and refusals."""
 

@@ -231,6 +231,8 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
         lambda: request(Command.GET_RULES),
         lambda: request(Command.GET_PACKED_STATES, games_of(games)),
         lambda: request(Command.RESTART, games_of(games)),
+        lambda: request(Command.SHARE, rng.randrange(100), rng.getrandbits(32)),
+        lambda: request(Command.PLACE, 8 * rng.randrange(100), request(Command.RESTART, games_of(games))),
     ]
     return rng.choice(makers)()
 

@@ -17,6 +17,8 @@ import pytest
 from hackmatrix.gym_env import HackMatrixVectorEnv
 from hackmatrix.swift_env import SwiftEngineError
 
+pytestmark = pytest.mark.usefixtures("transport")
+
 GAMES, ROUNDS = 4, 150
 EVERY = 3
 """Every third instruction of a step is interrupted: all of them take three times as long and say the same."""

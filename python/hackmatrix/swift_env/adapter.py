@@ -50,7 +50,7 @@ class SwiftEngine(BatchEngine):
         self.games = games
         self._games = SwiftGames(
             np.zeros(games, np.uint64),
-            Observing.COMPACT if options.packed else Observing.FLOATS,
+            None if options.packed else Observing.FLOATS,
             DEADLINE if options.deadline is None else options.deadline,
         )
         self._rows = self._games.opened
@@ -58,12 +58,23 @@ class SwiftEngine(BatchEngine):
         self._begun: tuple[bytes, bool] | None = None
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
+        self._resting: Slots | None = None
+        """Where the coming step, once begun the step begun, means nothing, because a restart follows it there."""
+        self._restarted: tuple[Slots, Rows] | None = None
+        """That restart, sent along with the step."""
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         return self._placed(self._games.reset(seeds, slots), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
+        restarted, self._restarted = self._restarted, None
+        if restarted is not None and np.array_equal(restarted[0], slots):
+            return self._placed(restarted[1], slots)
         return self._placed(self._games.restart(slots), slots)
+
+    def rest(self, slots: Slots) -> None:
+        """The restart that follows goes to the process together with the step."""
+        self._resting = slots
 
     def seeds(self) -> NDArray[np.uint64]:
         return self._rows.seeds
@@ -76,7 +87,7 @@ class SwiftEngine(BatchEngine):
 
     def unpacked(self, observation: NDArray[Any]) -> NDArray[np.float32]:
         if observation.dtype == np.float32:
-            return observation.copy()
+            return observation if self._games.lasts(observation) else observation.copy()
         return np.divide(observation, self._games.divisors, dtype=np.float32)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
@@ -84,6 +95,8 @@ class SwiftEngine(BatchEngine):
         self._games.send_step(actions, auto_reset=restarting)
         if self._packs_each_step:
             self._games.send_packed_states()
+        if self._resting is not None:
+            self._games.send_restart(self._resting)
         self._begun = (actions.tobytes(), restarting)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
@@ -135,6 +148,8 @@ class SwiftEngine(BatchEngine):
         self._rows = rows = self._games.receive_step()
         if self._packs_each_step:
             self._packed = self._games.receive_packed_states()
+        resting, self._resting = self._resting, None
+        self._restarted = None if resting is None else (resting, self._games.receive_restart())
         assert rows.observation is not None
         return BatchStep(
             observation=rows.observation,
@@ -149,6 +164,6 @@ class SwiftEngine(BatchEngine):
         """Take what is seen of some slots into what is seen of all."""
         seen = self._rows
         seen.seeds[slots], seen.mask[slots], seen.facts[slots] = rows.seeds, rows.mask, rows.facts
-        self._begun = self._packed = None
+        self._begun = self._packed = self._resting = None
         assert rows.observation is not None
         return rows.observation

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.swift_env import protocol
+from hackmatrix.swift_env.memory import SharedMemory
 from hackmatrix.swift_env.process import DEADLINE, SwiftProcess
-from hackmatrix.swift_env.protocol import Command, Observing, Rows
+from hackmatrix.swift_env.protocol import Command, Observing, Refused, Rows
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
@@ -20,22 +21,32 @@ T = TypeVar("T")
 class SwiftGames:
     """``num_games`` games, in slots 0 … n − 1, that start from ``seeds``, uint64 (n,).
 
-    Rows that a method returns are overwritten by the next call. Raises SwiftEngineError when the engine
-    cannot be started, dies, or does not answer within ``deadline`` seconds, Refused (one) when it refuses what
-    it is asked; the games are then as before.
+    observing: what rows show; None: floats where the engine shares memory, else what needs least of the pipe.
+
+    Rows that a method returns are overwritten by the next call, but for those that ``lasts`` tells from others.
+    Raises SwiftEngineError when the engine cannot be started, dies, or does not answer within ``deadline`` seconds,
+    Refused (one) when it refuses what it is asked; the games are then as before.
     """
 
     def __init__(
-        self, seeds: NDArray[np.uint64], observing: Observing = Observing.FLOATS, deadline: float = DEADLINE
+        self, seeds: NDArray[np.uint64], observing: Observing | None = Observing.FLOATS, deadline: float = DEADLINE
     ) -> None:
         self.num_games = len(seeds)
-        self._process = SwiftProcess(deadline=deadline)
+        in_memory = Observing.FLOATS if observing is None else observing
+        self._memory = SharedMemory.open(protocol.size_of_rows(self.num_games, in_memory))
+        self._place: NDArray[np.uint8] | None = None
+        """Where the rows of the step that was sent will lie, if not in its answer."""
+        self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
+        shared = () if self._memory is None else (self._memory.descriptor,)
+        self._process = SwiftProcess(deadline=deadline, descriptors=shared)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         try:
             self._process.send(protocol.hello())
             self.num_marks = self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
-            self.opened = self._rows(Command.OPEN, self.num_games, int(observing), seeds.astype("<u8"))
+            self._share()
+            chosen = in_memory if self._memory is not None or observing is not None else Observing.COMPACT
+            self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))
         except BaseException:
             self.close()
             raise
@@ -50,12 +61,22 @@ class SwiftGames:
         self._drop_unread()
         flags = 0 if seeds is None else 1
         given = b"" if seeds is None else seeds.astype("<u8").tobytes()
-        restarts = bytes([auto_reset]) * self.num_games
-        self._process.send(protocol.request(Command.STEP, flags, actions.astype("<i4"), given, restarts))
+        step = protocol.request(Command.STEP, flags, actions.astype("<i4"), given, self._restarts[auto_reset])
+        if self._memory is None:
+            self._process.send(step)
+            return
+        offset, self._place = self._memory.place()
+        self._process.send(protocol.request(Command.PLACE, offset, step))
 
     def receive_step(self) -> Rows:
         """The rows (n) of the step asked for; Refused for an action outside 0 … 27."""
-        return self._read_rows(Command.STEP)
+        if self._place is None:
+            return self._read_rows(Command.STEP)
+        return self._read(Command.PLACE, self._rows_placed)
+
+    def lasts(self, observation: NDArray[Any]) -> bool:
+        """Whether the observation of a step stays as it is for as long as it is held, and may be written to."""
+        return self._memory is not None and self._memory.lasts(observation)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Rows:
         """Start new games from seeds (k,) in these slots, or in all."""
@@ -64,6 +85,14 @@ class SwiftGames:
     def restart(self, slots: Slots | None = None) -> Rows:
         """Start in these slots, or in all, the games that follow by R6."""
         return self._rows(Command.RESTART, protocol.games_of(slots))
+
+    def send_restart(self, slots: Slots) -> None:
+        """Ask for ``restart`` and do not wait; ``receive_restart`` must follow."""
+        self._process.send(protocol.request(Command.RESTART, protocol.games_of(slots)))
+
+    def receive_restart(self) -> Rows:
+        """The rows (k) of the restart asked for."""
+        return self._read_rows(Command.RESTART)
 
     def observe(self) -> Rows:
         """The rows (n) of all games as they stand."""
@@ -115,6 +144,25 @@ class SwiftGames:
     def _rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
         self._send(command, *parts)
         return self._read_rows(command)
+
+    def _rows_placed(self, frame: NDArray[np.uint8]) -> Rows:
+        """The rows of a step in the shared memory, of which its answer gives the size."""
+        assert self._place is not None
+        size = protocol.size_of_placed(protocol.content(frame))
+        if size != len(self._place):
+            raise protocol.BadAnswer(f"{size} bytes of rows where there must be {len(self._place)}")
+        return self._rows_in(Command.PLACE, self._place)
+
+    def _share(self) -> None:
+        """Share memory with the engine; one that knows of none, or cannot map it, answers through the pipe."""
+        if self._memory is None:
+            return
+        try:
+            self._ask(Command.SHARE, lambda _: None, self._memory.descriptor, self._memory.total)
+        except Refused:
+            self._memory = None
+        else:
+            self._memory.forget_file()
 
     def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
         self._send(command, *parts)

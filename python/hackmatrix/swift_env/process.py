@@ -27,6 +27,9 @@ _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
+_MOST_LOOKS = 32
+"""How often an answer is looked for, at most, before waiting for it: waking a process may take longer than a step."""
+_READ_BYTES = 1 << 12
 _CLOSING_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
 _SET_PIPE_SIZE = 1031
@@ -58,12 +61,14 @@ class SwiftProcess:
     """One running engine. Frames go in and come out; ``close``, or the end of this object, ends the process.
 
     A process that died, answered nothing within ``deadline`` seconds, answered against the protocol or was
-    left in the middle of a frame (Ctrl+C) is ended, and every later call says so.
+    left in the middle of a frame (Ctrl+C) is ended, and every later call says so. ``descriptors`` are open in it too.
 
     Raises SwiftEngineError when the binary is missing or cannot run.
     """
 
-    def __init__(self, arguments: Sequence[str] = ("--binary",), deadline: float = DEADLINE) -> None:
+    def __init__(
+        self, arguments: Sequence[str] = ("--binary",), deadline: float = DEADLINE, descriptors: Sequence[int] = ()
+    ) -> None:
         path = binary_path()
         self._deadline = deadline
         self._closed_because = "is closed"
@@ -75,6 +80,7 @@ class SwiftProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log or subprocess.DEVNULL,
+                pass_fds=descriptors,
                 process_group=0,  # Ctrl+C in a terminal is the client's to handle: it may want to save first
             )
         except OSError as error:
@@ -83,6 +89,9 @@ class SwiftProcess:
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
+        self._looks = _MOST_LOOKS
+        self._ahead = b""
+        """What was read beyond the last frame."""
         os.set_blocking(self._input.fileno(), False)
         _widen(self._output)
         self._writable, self._readable = select.poll(), select.poll()
@@ -114,16 +123,20 @@ class SwiftProcess:
         """
         self._check_open()
         limit = time.monotonic() + self._deadline
-        head = np.empty(_LENGTH.size, np.uint8)
         with _Whole(self):
-            self._fill(head, limit)
-            (length,) = _LENGTH.unpack(head.tobytes())
+            while len(self._ahead) < _LENGTH.size:
+                self._ahead += self._read_some(limit)
+            (length,) = _LENGTH.unpack_from(self._ahead)
             if not _SHORTEST <= length <= _LONGEST:
                 raise self.fault(f"answered with a frame of {length} bytes, which is none of the protocol's")
             if buffer is None or len(buffer) < length:
                 buffer = np.empty(length, np.uint8)
             body = buffer if len(buffer) == length else buffer[:length]
-            self._fill(body, limit)
+            here = self._ahead[_LENGTH.size : _LENGTH.size + length]
+            body.data[: len(here)] = here
+            self._ahead = self._ahead[_LENGTH.size + length :]
+            if len(here) < length:
+                self._fill(body.data[len(here) :], limit)
             self.unread -= 1
         return body
 
@@ -150,8 +163,14 @@ class SwiftProcess:
         if not self._end.alive:
             raise SwiftEngineError(f"the Swift engine {self._closed_because}: open a new one.")
 
-    def _fill(self, array: NDArray[np.uint8], limit: float) -> None:
-        rest = array.data
+    def _read_some(self, limit: float) -> bytes:
+        self._wait_for(self._readable, limit)
+        some = os.read(self._output.fileno(), _READ_BYTES)
+        if not some:
+            raise BrokenPipeError
+        return some
+
+    def _fill(self, rest: memoryview, limit: float) -> None:
         while rest:
             self._wait_for(self._readable, limit)
             count = os.readv(self._output.fileno(), [rest])
@@ -160,6 +179,11 @@ class SwiftProcess:
             rest = rest[count:]
 
     def _wait_for(self, pipe: select.poll, limit: float) -> None:
+        for _ in range(self._looks):
+            if pipe.poll(0):
+                self._looks = min(2 * self._looks, _MOST_LOOKS)
+                return
+        self._looks = max(self._looks // 2, 1)  # nothing comes so soon on a busy machine
         if not pipe.poll(max(0.0, limit - time.monotonic()) * 1000):
             raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
 

@@ -41,6 +41,8 @@ class Command(IntEnum):
     GET_RULES = 10
     GET_PACKED_STATES = 11
     RESTART = 12
+    SHARE = 13
+    PLACE = 14
 
 
 class Observing(IntEnum):
@@ -123,14 +125,25 @@ def check_hello(body: NDArray[np.uint8]) -> int:
     return marks
 
 
+def size_of_rows(count: int, observing: int) -> int:
+    """The bytes of a reply with so many rows."""
+    return ROWS_HEAD + count * (_ROW_BYTES + _OBSERVATION_BYTES[observing])
+
+
+def size_of_placed(body: NDArray[np.uint8]) -> int:
+    """How many bytes of the shared memory a place reply filled; raises BadAnswer where it does not say."""
+    if len(body) != 4:
+        raise BadAnswer(f"{len(body)} bytes on rows in the shared memory")
+    return _uint32(body, 0)
+
+
 def rows(frame: NDArray[np.uint8]) -> Rows:
     """The rows of a reply; raises Refused, or BadAnswer when the frame has not the size of its rows."""
     content(frame)
     if len(frame) < ROWS_HEAD:
         raise BadAnswer(f"rows of {len(frame)} bytes")
     count, observing = _uint32(frame, 4), _uint32(frame, 8)
-    size = ROWS_HEAD + count * (_ROW_BYTES + _OBSERVATION_BYTES.get(observing, 0))
-    if observing not in _OBSERVATION_BYTES or len(frame) != size:
+    if observing not in _OBSERVATION_BYTES or len(frame) != size_of_rows(count, observing):
         raise BadAnswer(f"{count} rows in observation mode {observing} in {len(frame)} bytes")
     offset = ROWS_HEAD
 

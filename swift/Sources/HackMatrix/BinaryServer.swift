@@ -1,4 +1,4 @@
-/// The binary mode: many games, one frame in, one frame out. Rules R3, R6 for the games; docs/protocol.md.
+/// The binary mode: many games, one frame in, one frame out. docs/protocol.md holds the frames.
 
 import HackMatrixCore
 import HackMatrixProtocol
@@ -7,11 +7,10 @@ import HackMatrixProtocol
 struct BinaryServer {
     private let log: Log
     private var input = Pipe()
-    private var games: [Game] = []
+    private var batch = GameBatch()
     private var mode = ObservationMode.none
-    private var marks = [UInt64](repeating: 0, count: MarkSet.names.count)
     private var hasShakenHands = false
-    private var batch = BatchReply()
+    private var memory: SharedMemory?
 
     init(log: Log) {
         self.log = log
@@ -53,12 +52,10 @@ struct BinaryServer {
 
     private func request(_ frame: [UInt8]) throws -> FrameRequest {
         var reader = ByteReader(frame)
-        let number = try reader.integer(UInt32.self)
-        guard let command = FrameCommand(rawValue: number) else { throw ProtocolFault("there is no command \(number)") }
+        let command = try reader.command()
         log.debug("command \(command)")
         guard hasShakenHands || command == .hello else { throw ProtocolFault("the first command must be hello") }
-        if command.needsGames && games.isEmpty { throw ProtocolFault("no games are open; send open first") }
-        return try FrameRequest(command, from: &reader, games: games.count)
+        return try FrameRequest(command, from: reader, games: batch.games.count)
     }
 
     private mutating func answer(_ request: FrameRequest) throws -> Bool {
@@ -66,72 +63,64 @@ struct BinaryServer {
         case .hello:
             hasShakenHands = true
             return Pipe.writeAll(Reply.hello())
-        case .open(let mode, let seeds):
-            self.mode = mode
-            games = seeds.map(Game.init(seed:))
-            for game in games { game.firedMarks.count(in: &marks) }
-            return sendRows(of: Array(games.indices))
-        case .step(let actions, let seeds, let autoReset):
-            return step(actions, seeds, autoReset)
-        case .observe:
-            return sendRows(of: Array(games.indices))
-        case .reset(let numbers, let seeds):
-            for (number, seed) in zip(numbers, seeds) { start(number, Game(seed: seed)) }
-            return sendRows(of: numbers)
-        case .restart(let numbers):
-            for number in numbers { start(number, games[number].successor()) }
-            return sendRows(of: numbers)
-        case .setStates(let states):
-            for (number, state) in states { games[number] = state }
-            return sendRows(of: states.map(\.game))
+        case .open, .step, .observe, .reset, .restart, .setStates:
+            let layout = layout(of: request)
+            return Pipe.writeAll(Reply.rows(layout) { perform(request, into: RowWriter(layout, to: $0)) })
+        case .place(let offset, let request):
+            guard let memory else { throw ProtocolFault("no memory is shared; send share first") }
+            let layout = layout(of: request)
+            perform(request, into: RowWriter(layout, to: try memory.place(offset, layout.size)))
+            return Pipe.writeAll(Reply.placed(layout.size))
+        case .share(let descriptor, let size):
+            memory = try SharedMemory(descriptor: descriptor, size: size)
+            return Pipe.writeAll(Reply.done())
         case .getStates(let numbers):
-            return Pipe.writeAll(try Reply.states(of: games, numbers))
+            return Pipe.writeAll(try Reply.states(of: batch.games, numbers))
         case .getPackedStates(let numbers):
-            return Pipe.writeAll(Reply.packedStates(of: games, numbers))
+            return Pipe.writeAll(Reply.packedStates(of: batch.games, numbers))
         case .setObservation(let mode):
             self.mode = mode
             return Pipe.writeAll(Reply.done())
         case .getMarks:
-            return Pipe.writeAll(Reply.marks(marks))
+            return Pipe.writeAll(Reply.marks(batch.marks))
         case .resetMarks:
-            marks = [UInt64](repeating: 0, count: marks.count)
+            batch.resetMarks()
             return Pipe.writeAll(Reply.done())
         case .getRules:
             return Pipe.writeAll(try Reply.rules())
         }
     }
 
-    private mutating func step(_ actions: [Action], _ seeds: [UInt64]?, _ autoReset: [Bool]) -> Bool {
-        batch.begin(rows: games.count, mode: mode)
-        for number in games.indices {
-            let outcome = games[number].step(actions[number])
-            games[number].firedMarks.count(in: &marks)
-            let ends = outcome.isTerminated && autoReset[number]
-            batch.setOutcome(number, outcome, of: games[number], wasReset: ends)
-            if ends { start(number, games[number].successor(seed: seeds?[number])) }
-            setView(of: number, row: number)
+    /// The layout of the rows that a request is answered with.
+    private func layout(of request: FrameRequest) -> RowLayout {
+        switch request {
+        case .open(let mode, let seeds): RowLayout(rows: seeds.count, mode: mode)
+        case .reset(let numbers, _), .restart(let numbers): RowLayout(rows: numbers.count, mode: mode)
+        case .setStates(let states): RowLayout(rows: states.count, mode: mode)
+        default: RowLayout(rows: batch.games.count, mode: mode)
         }
-        return Pipe.writeAll(batch.bytes)
     }
 
-    private mutating func start(_ number: Int, _ game: Game) {
-        games[number] = game
-        game.firedMarks.count(in: &marks)
-    }
-
-    /// Answers with what the players of some games see.
-    private mutating func sendRows(of numbers: [Int]) -> Bool {
-        batch.begin(rows: numbers.count, mode: mode)
-        for (row, number) in numbers.enumerated() {
-            batch.setOutcome(row, nil, of: games[number], wasReset: false)
-            setView(of: number, row: row)
+    /// Does what a request with rows asks for, and writes the rows.
+    private mutating func perform(_ request: FrameRequest, into rows: RowWriter) {
+        switch request {
+        case .open(let mode, let seeds):
+            self.mode = mode
+            batch.open(seeds)
+            batch.look(at: Array(seeds.indices), into: rows)
+        case .step(let step):
+            batch.step(step, into: rows)
+        case .reset(let numbers, let seeds):
+            for (number, seed) in zip(numbers, seeds) { batch.start(number, Game(seed: seed)) }
+            batch.look(at: numbers, into: rows)
+        case .restart(let numbers):
+            for number in numbers { batch.start(number, batch.games[number].successor()) }
+            batch.look(at: numbers, into: rows)
+        case .setStates(let states):
+            for (number, state) in states { batch.set(number, state) }
+            batch.look(at: states.map(\.game), into: rows)
+        default:
+            batch.look(at: Array(batch.games.indices), into: rows)
         }
-        return Pipe.writeAll(batch.bytes)
-    }
-
-    private mutating func setView(of number: Int, row: Int) {
-        var seen = MarkSet()
-        batch.setView(row, games[number], marks: &seen)
-        seen.count(in: &marks)
     }
 }

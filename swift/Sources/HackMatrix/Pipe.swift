@@ -64,6 +64,7 @@ struct Pipe {
     }
 
     private mutating func fill() -> Bool {
+        watch()
         let count = buffer.withUnsafeMutableBytes { bytes in
             Pipe.retrying { systemRead(0, bytes.baseAddress, bytes.count) }
         }
@@ -71,6 +72,19 @@ struct Pipe {
         end = max(count, 0)
         return count > 0
     }
+
+    /// Looks for input for a moment before `read` puts the process to sleep: waking it may take longer than a step.
+    /// The moment gets shorter where nothing came within it, as on a busy machine or with a client who thinks.
+    private mutating func watch() {
+        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+        let start = ContinuousClock.now
+        var came = poll(&input, 1, 0) != 0
+        while !came && ContinuousClock.now - start < patience { came = poll(&input, 1, 0) != 0 }
+        patience = came ? min(patience * 2, Pipe.mostPatience) : max(patience / 2, Pipe.leastPatience)
+    }
+
+    private var patience = Pipe.mostPatience
+    private static let (leastPatience, mostPatience) = (Duration.microseconds(2), Duration.microseconds(500))
 
     /// Writes all bytes to a file descriptor.
     /// - Returns: false when nobody reads them any more.

@@ -3,11 +3,19 @@
 
 import HackMatrixCore
 
+/// One action for every game.
+public struct StepRequest: Sendable {
+    public let actions: [Action]
+    /// Of the games that follow those which end; nil: those that R6 names.
+    public let seeds: [UInt64]?
+    public let autoReset: [Bool]
+}
+
 /// A request whose every number has been checked.
 public enum FrameRequest: Sendable {
     case hello
     case open(ObservationMode, seeds: [UInt64])
-    case step([Action], seeds: [UInt64]?, autoReset: [Bool])
+    case step(StepRequest)
     case observe
     case reset([Int], seeds: [UInt64])
     case getStates([Int])
@@ -18,11 +26,15 @@ public enum FrameRequest: Sendable {
     case getRules
     case getPackedStates([Int])
     case restart([Int])
+    /// Map the first `size` bytes of an inherited descriptor.
+    case share(descriptor: Int32, size: Int)
+    /// Answer with rows, and put them at an offset of the shared memory.
+    indirect case place(offset: Int, FrameRequest)
 
     /// Reads what follows the number of a command, to the end.
     /// - Parameter games: how many are open.
     /// - Throws: `ProtocolFault`
-    public init(_ command: FrameCommand, from reader: inout ByteReader, games: Int) throws {
+    public init(_ command: FrameCommand, from reader: ByteReader, games: Int) throws {
         var body = RequestBody(reader: reader, games: games)
         self = try body.request(command)
         try body.reader.finish()
@@ -35,6 +47,7 @@ private struct RequestBody {
     let games: Int
 
     mutating func request(_ command: FrameCommand) throws -> FrameRequest {
+        if command.needsGames && games == 0 { throw ProtocolFault("no games are open; send open first") }
         switch command {
         case .hello: return try hello()
         case .open: return try open()
@@ -49,7 +62,21 @@ private struct RequestBody {
         case .getMarks: return .getMarks
         case .resetMarks: return .resetMarks
         case .getRules: return .getRules
+        case .share: return try share()
+        case .place: return try place()
         }
+    }
+
+    private mutating func share() throws -> FrameRequest {
+        let descriptor = Int32(truncatingIfNeeded: try reader.integer(UInt32.self))
+        return .share(descriptor: descriptor, size: Int(try reader.integer(UInt32.self)))
+    }
+
+    private mutating func place() throws -> FrameRequest {
+        let offset = Int(try reader.integer(UInt32.self))
+        let command = try reader.command()
+        guard command.hasRows else { throw ProtocolFault("place needs a command that answers with rows") }
+        return .place(offset: offset, try request(command))
     }
 
     private mutating func hello() throws -> FrameRequest {
@@ -84,7 +111,7 @@ private struct RequestBody {
         let autoReset = try reader.integers(UInt8.self, games)
         try reader.finish()
         guard autoReset.allSatisfy({ $0 <= 1 }) else { throw ProtocolFault("auto-reset flags must be 0 or 1") }
-        return .step(actions, seeds: seeds, autoReset: autoReset.map { $0 == 1 })
+        return .step(StepRequest(actions: actions, seeds: seeds, autoReset: autoReset.map { $0 == 1 }))
     }
 
     private mutating func reset() throws -> FrameRequest {

@@ -15,12 +15,21 @@ public enum FrameProtocol {
 /// The commands of the binary mode.
 public enum FrameCommand: UInt32, Sendable {
     case hello, open, step, observe, reset, getStates, setStates, getMarks, resetMarks, setObservation, getRules
-    case getPackedStates, restart
+    case getPackedStates, restart, share, place
 
     public var needsGames: Bool {
         switch self {
         case .step, .observe, .reset, .getStates, .setStates, .getPackedStates, .restart: true
-        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules: false
+        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place: false
+        }
+    }
+
+    /// Whether the answer has rows.
+    public var hasRows: Bool {
+        switch self {
+        case .open, .step, .observe, .reset, .setStates, .restart: true
+        case .hello, .getStates, .getMarks, .resetMarks, .setObservation, .getRules, .getPackedStates, .share, .place:
+            false
         }
     }
 }
@@ -52,11 +61,25 @@ public struct ByteReader {
         return bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: type)) }
     }
 
+    /// - Throws: `ProtocolFault` when there is no such command.
+    public mutating func command() throws -> FrameCommand {
+        let number = try integer(UInt32.self)
+        guard let command = FrameCommand(rawValue: number) else { throw ProtocolFault("there is no command \(number)") }
+        return command
+    }
+
     /// - Throws: `ProtocolFault` when fewer than `count` follow.
     mutating func integers<Number: FixedWidthInteger>(_ type: Number.Type, _ count: Int) throws -> [Number] {
         let (size, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Number>.size)
         guard !overflow, size <= bytes.count - place else { throw ByteReader.short }
-        return try (0..<count).map { _ in try integer(type) }
+        let start = place
+        place += size
+        return bytes.withUnsafeBytes { bytes in
+            (0..<count).map {
+                let offset = start + $0 * MemoryLayout<Number>.size
+                return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+            }
+        }
     }
 
     mutating func text(_ count: Int) throws -> [UInt8] {

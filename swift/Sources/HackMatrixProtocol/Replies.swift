@@ -1,4 +1,4 @@
-/// The replies of the binary mode as whole frames, except those with rows (BatchReply.swift). docs/protocol.md holds
+/// The replies of the binary mode as whole frames, except those with rows (RowWriter.swift). docs/protocol.md holds
 /// their layout.
 
 import HackMatrixCore
@@ -19,6 +19,25 @@ public enum Reply {
             body.integer(FrameProtocol.version)
             for size in sizes { body.integer(UInt32(size)) }
             body.append(Array(Rules.version.utf8))
+        }
+    }
+
+    /// The reply to a request whose rows, of that many bytes, lie in the shared memory.
+    public static func placed(_ size: Int) -> [UInt8] {
+        frame(.done) { $0.integer(UInt32(size)) }
+    }
+
+    /// The reply with rows.
+    /// - Parameter write: is given the place of the body.
+    public static func rows(_ layout: RowLayout, _ write: (UnsafeMutableRawPointer) -> Void) -> [UInt8] {
+        let prefix = FrameProtocol.wordSize
+        return [UInt8](unsafeUninitializedCapacity: prefix + layout.size) { frame, count in
+            count = prefix + layout.size
+            frame.withMemoryRebound(to: UInt8.self) { frame in
+                let bytes = UnsafeMutableRawBufferPointer(frame)
+                bytes.storeBytes(of: UInt32(layout.size).littleEndian, as: UInt32.self)
+                if let start = bytes.baseAddress { write(start.advanced(by: prefix)) }
+            }
         }
     }
 

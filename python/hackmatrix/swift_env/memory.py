@@ -1,0 +1,113 @@
+"""Memory that this process and the engine share, in which the engine puts its rows (docs/protocol.md)."""
+
+import mmap
+import os
+import tempfile
+import weakref
+from typing import IO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.errors import UsageError
+
+TRANSPORT_VARIABLE = "HACKMATRIX_TRANSPORT"
+MEMORY, PIPE = "memory", "pipe"
+_LASTING_PLACES = 4
+"""One for the last answer, one for the one before it, two for a caller who holds on to some."""
+_SMALL = 1 << 16
+"""Rows of fewer bytes are copied sooner than they are looked at anew in a place of their own."""
+_MOST_BYTES = 1 << 28
+_ALIGNMENT = 64
+
+
+def is_wanted() -> bool:
+    """Whether memory shall be shared; raises UsageError where HACKMATRIX_TRANSPORT names nothing that there is."""
+    wanted = os.environ.get(TRANSPORT_VARIABLE, MEMORY)
+    if wanted not in (MEMORY, PIPE):
+        raise UsageError(f"{TRANSPORT_VARIABLE} is {wanted!r}: choose {MEMORY} or {PIPE}.")
+    return wanted == MEMORY
+
+
+class SharedMemory:
+    """Places for answers of ``size`` bytes each, in a file without a name, which ends with its last user.
+
+    Lasting places belong to whoever holds an array of them, and are free once nobody does. The passing place, which is
+    there for small answers and for callers who hold all others, is overwritten by the next answer in it.
+
+    Raises OSError where the system has no such memory to give.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size, self._stride = size, -(-size // _ALIGNMENT) * _ALIGNMENT
+        lasting = 0 if size < _SMALL else _LASTING_PLACES
+        self.total = (1 + lasting) * self._stride
+        self._file = _new_file(self.total)
+        self._map = mmap.mmap(self._file.fileno(), self.total)
+        self._passing = self._array(0)
+        self._lasting: dict[int, weakref.ref[NDArray[np.uint8]] | None] = dict.fromkeys(range(1, 1 + lasting))
+        """What holds each of them, the last time that it was asked for."""
+        _OPEN.add(self)
+
+    @classmethod
+    def open(cls, size: int) -> Self | None:
+        """The memory, or None where it is not wanted, would be too large, or the system gives none."""
+        if not is_wanted() or size > _MOST_BYTES:
+            return None
+        try:
+            return cls(size)
+        except OSError:
+            return None
+
+    @property
+    def descriptor(self) -> int:
+        """Of the file, for the engine to inherit."""
+        return self._file.fileno()
+
+    def forget_file(self) -> None:
+        """Close the file, once the engine has mapped it or will not."""
+        self._file.close()
+
+    def place(self) -> tuple[int, NDArray[np.uint8]]:
+        """Where the next answer may lie: its offset and its bytes, uint8 (size,)."""
+        for number in self._free():
+            array = self._array(number)
+            self._lasting[number] = weakref.ref(array)
+            return number * self._stride, array
+        return 0, self._passing
+
+    def lasts(self, view: NDArray[np.generic]) -> bool:
+        """Whether a view of a place keeps what it shows for as long as it is held."""
+        return view.base is not self._passing
+
+    def keep_what_is_held(self) -> None:
+        """Before a fork, whose arrays nobody here sees: leave every place that is held now as it is for ever."""
+        self._lasting = dict.fromkeys(self._free())
+
+    def _free(self) -> list[int]:
+        return [number for number, holder in self._lasting.items() if holder is None or holder() is None]
+
+    def _array(self, number: int) -> NDArray[np.uint8]:
+        return np.frombuffer(self._map, np.uint8, self._size, number * self._stride)
+
+
+_OPEN: "weakref.WeakSet[SharedMemory]" = weakref.WeakSet()
+
+
+def _keep_all() -> None:
+    for memory in list(_OPEN):
+        memory.keep_what_is_held()
+
+
+os.register_at_fork(before=_keep_all)
+
+
+def _new_file(size: int) -> IO[bytes]:
+    """A file of zeros without a name: in memory where the system can, else on disk."""
+    if hasattr(os, "memfd_create"):
+        file: IO[bytes] = os.fdopen(os.memfd_create("hackmatrix-rows"), "r+b", buffering=0)
+        file.truncate(size)
+    else:
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it lives as long as its memory
+        file.write(bytes(size))  # not a hole: a full disk shall say so here, not when the engine writes
+    return file

@@ -1,0 +1,90 @@
+/// The games of the binary mode and the rows they give, many of them on all cores. Rules R3, R6 for the games.
+
+import Dispatch
+import HackMatrixCore
+import HackMatrixProtocol
+
+/// Many games, and how often their marks fired.
+struct GameBatch {
+    private(set) var games: [Game] = []
+    private(set) var marks = [UInt64](repeating: 0, count: MarkSet.names.count)
+
+    /// So many games are worth waking another core for.
+    private static let share = 16
+
+    /// Opens new games in place of these.
+    mutating func open(_ seeds: [UInt64]) {
+        games = seeds.map(Game.init(seed:))
+        for game in games { game.firedMarks.count(in: &marks) }
+    }
+
+    mutating func start(_ number: Int, _ game: Game) {
+        games[number] = game
+        game.firedMarks.count(in: &marks)
+    }
+
+    mutating func set(_ number: Int, _ game: Game) {
+        games[number] = game
+    }
+
+    mutating func resetMarks() {
+        marks = [UInt64](repeating: 0, count: marks.count)
+    }
+
+    /// One action in every game; what that gave, and what the players see then.
+    mutating func step(_ step: StepRequest, into rows: RowWriter) {
+        rows.writeHead()
+        inShares(of: games.count) { range, games, marks in
+            var rows = rows
+            for number in range {
+                let outcome = games[number].step(step.actions[number])
+                games[number].firedMarks.count(in: &marks)
+                let ends = outcome.isTerminated && step.autoReset[number]
+                rows.writeOutcome(number, outcome, of: games[number], wasReset: ends)
+                if ends {
+                    games[number] = games[number].successor(seed: step.seeds?[number])
+                    games[number].firedMarks.count(in: &marks)
+                }
+                rows.writeView(number, games[number], counting: &marks)
+            }
+        }
+    }
+
+    /// What the players of some games see.
+    mutating func look(at numbers: [Int], into rows: RowWriter) {
+        rows.writeHead()
+        inShares(of: numbers.count) { range, games, marks in
+            var rows = rows
+            for row in range {
+                let game = games[numbers[row]]
+                rows.writeOutcome(row, nil, of: game, wasReset: false)
+                rows.writeView(row, game, counting: &marks)
+            }
+        }
+    }
+
+    /// Calls `play` with shares of `0..<count`, on as many cores as are free, each with marks of its own to count.
+    private mutating func inShares(
+        of count: Int, _ play: @Sendable (Range<Int>, UnsafeMutableBufferPointer<Game>, inout [UInt64]) -> Void
+    ) {
+        let shares = (count + GameBatch.share - 1) / GameBatch.share
+        if shares == 1 {
+            return games.withUnsafeMutableBufferPointer { play(0..<count, $0, &marks) }
+        }
+        let nothing = [UInt64](repeating: 0, count: marks.count)
+        var counted = [[UInt64]](repeating: nothing, count: shares)
+        games.withUnsafeMutableBufferPointer { games in
+            counted.withUnsafeMutableBufferPointer { counted in
+                // each share has games and counts of its own
+                nonisolated(unsafe) let (games, counted) = (games, counted)
+                DispatchQueue.concurrentPerform(iterations: shares) { share in
+                    let start = share * GameBatch.share
+                    play(start..<min(start + GameBatch.share, count), games, &counted[share])
+                }
+            }
+        }
+        for own in counted {
+            for index in marks.indices { marks[index] &+= own[index] }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+/// The rows of a reply, one for each of some games. docs/protocol.md holds the layout.
+
+import HackMatrixCore
+
+/// The facts of an episode that every row holds, in the order of the row.
+enum EpisodeFact: Int, CaseIterable {
+    case stage, score, hp, turn, flags
+}
+
+/// Where the arrays begin within the body of a reply with rows, in bytes, and how much of them each row takes.
+public struct RowLayout: Equatable, Sendable {
+    let rows: Int
+    let mode: ObservationMode
+    /// Status, rows, mode and a zero that keeps what follows aligned.
+    private static let head = 4 * FrameProtocol.wordSize
+
+    let seeds, rewards, facts, floats, masks, terminated, compact: Span
+    /// The bytes of the whole body.
+    public let size: Int
+
+    /// One array of the body.
+    struct Span: Equatable {
+        let start: Int
+        let rowSize: Int
+
+        func row(_ row: Int) -> Int { start + rowSize * row }
+    }
+
+    public init(rows: Int, mode: ObservationMode) {
+        self.rows = rows
+        self.mode = mode
+        var end = RowLayout.head
+        func span<Number>(_ type: Number.Type, _ columns: Int) -> Span {
+            let span = Span(start: end, rowSize: MemoryLayout<Number>.size * columns)
+            end = span.row(rows)
+            return span
+        }
+        seeds = span(UInt64.self, 1)
+        rewards = span(Int32.self, Component.allCases.count)
+        facts = span(UInt32.self, EpisodeFact.allCases.count)
+        floats = span(Float.self, mode == .floats ? Observation.size : 0)
+        masks = span(UInt8.self, Action.count)
+        terminated = span(UInt8.self, 1)
+        compact = span(UInt8.self, mode == .compact ? Observation.size : 0)
+        size = end
+    }
+}
+
+/// Writes the rows of one reply. Threads may write different rows at the same time, each with a writer of its own.
+public struct RowWriter: @unchecked Sendable {
+    private let layout: RowLayout
+    private let body: UnsafeMutableRawPointer
+    /// An observation before its division.
+    private var compact = [UInt8](repeating: 0, count: Observation.size + MemoryLayout<UInt64>.size)
+
+    private static let divisors = Observation.divisors.map(Float.init)
+
+    /// - Parameter body: `layout.size` bytes, which outlive the writer.
+    public init(_ layout: RowLayout, to body: UnsafeMutableRawPointer) {
+        self.layout = layout
+        self.body = body
+    }
+
+    /// Writes what stands before the rows.
+    public func writeHead() {
+        let head = [Status.done.rawValue, UInt32(layout.rows), layout.mode.rawValue, 0]
+        for (place, word) in head.enumerated() { store(word, at: FrameProtocol.wordSize * place) }
+    }
+
+    /// Writes what the step answered; the facts are those of the game before an automatic reset.
+    public func writeOutcome(_ row: Int, _ outcome: Outcome?, of game: Game, wasReset: Bool) {
+        let reward = outcome?.reward ?? Reward()
+        reward.withThousandths { thousandths in
+            for (place, value) in thousandths.enumerated() {
+                store(value, at: layout.rewards.row(row) + MemoryLayout<Int32>.size * place)
+            }
+        }
+        store(.stage, UInt32(game.stage), row)
+        store(.score, UInt32(game.score), row)
+        store(.hp, UInt32(game.hp), row)
+        store(.turn, game.turn, row)
+        store(.flags, RowWriter.flags(outcome, wasReset: wasReset), row)
+        store(UInt8(outcome?.isTerminated == true ? 1 : 0), at: layout.terminated.row(row))
+    }
+
+    private static func flags(_ outcome: Outcome?, wasReset: Bool) -> UInt32 {
+        var flags: UInt32 = wasReset ? 16 : 0
+        guard let outcome else { return flags }
+        if outcome.isInvalid { flags |= 1 }
+        if outcome.completedStage { flags |= 2 }
+        if outcome.died { flags |= 4 }
+        if outcome.won { flags |= 8 }
+        return flags
+    }
+
+    /// Writes what the player sees now.
+    /// - Parameter marks: counts the marks of the O rules.
+    public mutating func writeView(_ row: Int, _ game: Game, counting marks: inout [UInt64]) {
+        var seen = MarkSet()
+        writeView(row, game, &seen)
+        seen.count(in: &marks)
+    }
+
+    private mutating func writeView(_ row: Int, _ game: Game, _ marks: inout MarkSet) {
+        store(game.seed, at: layout.seeds.row(row))
+        let mask = game.validActions.bits
+        let start = layout.masks.row(row)
+        for index in 0..<layout.masks.rowSize {
+            store(UInt8(truncatingIfNeeded: mask >> UInt32(index)) & 1, at: start + index)
+        }
+        switch layout.mode {
+        case .none: break
+        case .floats: writeFloats(row, game, &marks)
+        case .compact:
+            let place = body.advanced(by: layout.compact.row(row)).assumingMemoryBound(to: UInt8.self)
+            game.observe(into: UnsafeMutableBufferPointer(start: place, count: Observation.size), marks: &marks)
+        }
+    }
+
+    /// Most values are zero, so eight of them are looked at together and only the others divided.
+    private mutating func writeFloats(_ row: Int, _ game: Game, _ marks: inout MarkSet) {
+        compact.withUnsafeMutableBufferPointer { compact in
+            game.observe(into: UnsafeMutableBufferPointer(rebasing: compact[..<Observation.size]), marks: &marks)
+        }
+        let floats = body.advanced(by: layout.floats.row(row)).assumingMemoryBound(to: Float.self)
+        floats.update(repeating: 0, count: Observation.size)
+        let step = MemoryLayout<UInt64>.size
+        compact.withUnsafeBytes { compact in
+            RowWriter.divisors.withUnsafeBufferPointer { divisors in
+                for start in stride(from: 0, to: Observation.size, by: step)
+                where compact.loadUnaligned(fromByteOffset: start, as: UInt64.self) != 0 {
+                    for index in start..<min(start + step, Observation.size) {
+                        floats[index] = Float(compact[index]) / divisors[index]
+                    }
+                }
+            }
+        }
+    }
+
+    private func store(_ fact: EpisodeFact, _ value: UInt32, _ row: Int) {
+        store(value, at: layout.facts.row(row) + MemoryLayout<UInt32>.size * fact.rawValue)
+    }
+
+    private func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at offset: Int) {
+        body.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+    }
+}

@@ -1,0 +1,166 @@
+"""Rows in shared memory: the same games as through the pipe, and arrays that stay what they are while they are held."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hackmatrix.swift_env import Observing, SwiftGames
+from hackmatrix.swift_env.memory import PIPE, TRANSPORT_VARIABLE, SharedMemory
+from hackmatrix.swift_env.process import SwiftProcess
+from hackmatrix.swift_env.protocol import Command, games_of, hello, request, size_of_rows
+from hackmatrix.world import WORLD
+from parity.errors import UsageError
+from worldkit.envs.episodes import Episodes
+
+pytestmark = pytest.mark.usefixtures("swift_built")
+
+MANY, FEW = 64, 2
+"""Whose rows are worth lasting places, and whose are not."""
+
+
+def observations(games: int, steps: int) -> list[NDArray[np.float32]]:
+    """What is seen after each step of first valid actions, held until the end; a copy of each beside it."""
+    episodes = Episodes(WORLD, games)
+    held, copies = [], []
+    episodes.start(np.arange(games), np.arange(games, dtype=np.uint64))
+    for _ in range(steps):
+        episodes.begin_step(episodes.mask.argmax(axis=1))
+        ended = np.flatnonzero(episodes.finish_step().terminated)
+        episodes.start(ended, in_place=True)
+        held.append(episodes.observation)
+        copies.append(episodes.observation.copy())
+    episodes.close()
+    np.testing.assert_array_equal(held, copies)
+    return held
+
+
+@pytest.mark.parametrize("games", [MANY, FEW])
+def test_the_games_are_those_of_the_pipe_and_what_is_held_stays(games: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_memory = observations(games, steps=12)
+    monkeypatch.setenv(TRANSPORT_VARIABLE, PIPE)
+    np.testing.assert_array_equal(in_memory, observations(games, steps=12))
+
+
+@pytest.mark.parametrize("games", [GAMES := 40, 1])
+def test_many_cores_give_what_one_does(games: int) -> None:
+    """Games alone and beside others, whose steps are shared among cores: equal rows and equal marks."""
+    seeds = np.arange(GAMES, dtype=np.uint64)
+    actions = np.zeros(GAMES, np.int32)
+    with SwiftGames(seeds) as together:
+        together.send_step(actions, auto_reset=True)
+        rows, marks = together.receive_step(), together.marks()[0]
+        alone_marks = np.zeros_like(marks)
+        for first in range(0, GAMES, games):
+            with SwiftGames(seeds[first : first + games]) as alone:
+                alone.send_step(actions[:games], auto_reset=True)
+                for mine, theirs in zip(alone.receive_step(), rows, strict=True):
+                    assert mine is not None
+                    assert theirs is not None
+                    np.testing.assert_array_equal(mine, theirs[first : first + games])
+                alone_marks += alone.marks()[0]
+    np.testing.assert_array_equal(marks, alone_marks)
+
+
+def test_an_engine_that_cannot_map_the_memory_answers_through_the_pipe(unreliable: Callable[[str], None]) -> None:
+    unreliable("no memory")
+    with SwiftGames(np.arange(FEW, dtype=np.uint64), observing=None) as games:
+        games.send_step(np.zeros(FEW, np.int32))
+        observation = games.receive_step().observation
+    assert observation is not None
+    assert observation.dtype == np.uint8
+
+
+def test_a_system_without_memory_to_share_is_no_reason_not_to_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: int) -> None:
+        raise OSError
+
+    monkeypatch.setattr("hackmatrix.swift_env.memory._new_file", none)
+    assert len(observations(FEW, steps=1)) == 1
+
+
+def test_a_transport_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TRANSPORT_VARIABLE, "pigeon")
+    with pytest.raises(UsageError, match="HACKMATRIX_TRANSPORT is 'pigeon': choose memory or pipe"):
+        SwiftGames(np.zeros(1, np.uint64))
+
+
+def test_a_fork_keeps_what_it_held() -> None:
+    """The parent's engine writes to no memory that the fork can see."""
+    memory = SharedMemory(1 << 16)
+    before, held = memory.place()
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    del held
+    after = [memory.place() for _ in range(8)]
+    assert before not in [offset for offset, _ in after]
+
+
+def test_no_descriptor_is_left_open() -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    SwiftGames(np.zeros(1, np.uint64)).close()
+    before = descriptors()
+    SwiftGames(np.zeros(MANY, np.uint64)).close()
+    assert descriptors() == before
+
+
+class TestRefusals:
+    """Whatever does not fit is refused, and the games stay as they were."""
+
+    SIZE = size_of_rows(FEW, Observing.NONE)
+
+    @pytest.fixture
+    def ask(self) -> Iterator[Callable[[bytes], bytes]]:
+        memory = SharedMemory(self.SIZE)
+        process = SwiftProcess(descriptors=[memory.descriptor])
+
+        def ask(frame: bytes) -> bytes:
+            process.send(frame)
+            return process.receive().tobytes()
+
+        ask(hello())
+        ask(request(Command.OPEN, FEW, int(Observing.NONE), np.arange(FEW, dtype="<u8")))
+        assert b"no memory is shared" in ask(request(Command.PLACE, 0, request(Command.OBSERVE)))
+        assert ask(request(Command.SHARE, memory.descriptor, memory.total)) == bytes(4)
+        yield ask
+        process.close()
+
+    @pytest.mark.parametrize(
+        ("offset", "command"),
+        [
+            (8, request(Command.RESTART, games_of(None))),
+            (4, request(Command.RESTART, games_of(np.array([0])))),
+            (2**32 - 8, request(Command.RESTART, games_of(None))),
+            (0, request(Command.GET_STATES, games_of(None))),
+            (0, request(Command.PLACE, 0, request(Command.OBSERVE))),
+            (0, b""),
+        ],
+        ids=["too far", "off 8", "far off", "no rows", "twice", "nothing"],
+    )
+    def test_of_places(self, ask: Callable[[bytes], bytes], offset: int, command: bytes) -> None:
+        states = request(Command.GET_PACKED_STATES, games_of(None))
+        before = ask(states)
+        assert ask(request(Command.PLACE, offset, command))[:4] == b"\1\0\0\0"
+        assert ask(states) == before
+
+    @pytest.mark.parametrize(("descriptor", "size"), [(1, 8), (999, 8), (2**32 - 1, 8)])
+    def test_of_descriptors(self, ask: Callable[[bytes], bytes], descriptor: int, size: int) -> None:
+        assert ask(request(Command.SHARE, descriptor, size))[:4] == b"\1\0\0\0"
+
+    def test_of_files_that_are_too_short(self, tmp_path: Path) -> None:
+        with (tmp_path / "short").open("w+b") as short:
+            short.write(bytes(7))
+            short.flush()
+            process = SwiftProcess(descriptors=[short.fileno()])
+            process.send(hello())
+            process.receive()
+            process.send(request(Command.SHARE, short.fileno(), 8))
+            assert b"is no file of 8 bytes" in process.receive().tobytes()
+            process.close()
