@@ -21,6 +21,8 @@ def check_seed(seed: int) -> int:
 
 def check_action(action: Any, count: int) -> int:  # noqa: ANN401 - whatever a policy returns
     """The action; raises UsageError where it is none of 0 … count − 1."""
+    if isinstance(action, (int, np.integer)) and 0 <= action < count:  # almost every action is, and this is quick
+        return int(action)
     return int(_checked(action, (), count, f"an action is a whole number from 0 to {count - 1}"))
 
 

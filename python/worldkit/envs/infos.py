@@ -20,15 +20,17 @@ def signed(seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 def view_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> dict[str, Any]:
     """What an info always says: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
-    facts = dict(zip(spec.world.facts, episodes.facts[game].tolist(), strict=False))
-    seed = signed(episodes.seeds[game : game + 1]).item()
-    return {"action_mask": episodes.mask[game].astype(np.int8), "seed": seed, **facts}
+    facts = zip(spec.world.facts, episodes.facts[game].tolist(), strict=False)
+    seed = int(episodes.seeds[game].astype(np.int64))
+    return {"action_mask": episodes.mask[game].astype(np.int8), "seed": seed, **dict(facts)}
 
 
 def step_of_one(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
     """What the info of a step says besides: the breakdown, what happened, and at the end the statistics."""
     happened = int(step.events[game])
-    info: dict[str, Any] = {name: True for bit, name in enumerate(spec.world.events) if happened >> bit & 1}
+    info: dict[str, Any] = {}
+    if happened:
+        info = {name: True for bit, name in enumerate(spec.world.events) if happened >> bit & 1}
     components = spec.in_rewards(step.components[game]).tolist()
     info["reward_breakdown"] = dict(zip(spec.world.components, components, strict=True))
     if step.terminated[game] or step.truncated[game]:
@@ -46,24 +48,25 @@ def summary_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> Summary:
 def view_of_many(spec: EnvSpec, episodes: Episodes, where: Bools) -> dict[str, Any]:
     """``view_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
     facts = dict(zip(spec.world.facts, episodes.facts.T.copy(), strict=False))
-    return _present({"action_mask": episodes.mask.astype(np.int8), "seed": signed(episodes.seeds), **facts}, where)
+    values = {"action_mask": episodes.mask.astype(np.int8), "seed": signed(episodes.seeds), **facts}
+    return _marked({name: _only(value, where) for name, value in values.items()}, where)
 
 
 def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bools) -> dict[str, Any]:
     """``step_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
     if not where.any():
         return {}
-    components = dict(zip(spec.world.components, spec.in_rewards(step.components).T, strict=True))
-    infos = _present({"reward_breakdown": components}, where)
+    rewards = _only(spec.in_rewards(step.components), where)
+    infos = _marked({"reward_breakdown": dict(zip(spec.world.components, rewards.T, strict=True))}, where)
     for bit, name in enumerate(spec.world.events):
         happened = where & (step.events >> bit & 1 != 0)
         if happened.any():
-            infos |= _present({name: happened}, happened)
+            infos |= _marked({name: happened}, happened)
     ended = where & (step.terminated | step.truncated)
     if ended.any():
         slots = np.flatnonzero(ended)
         summary = _spread(spec.summary(episodes.statistics.of(slots)), slots, episodes.num_games)
-        infos |= _present({"episode_stats": summary}, ended)
+        infos |= _marked({"episode_stats": summary}, ended)
     if step.failure is not None and (lost := where & step.lost).any():
         reasons = np.full(episodes.num_games, None, object)
         reasons[lost] = step.failure
@@ -78,27 +81,27 @@ def _plain(summary: Summary) -> Summary:
 
 def _spread(summary: Summary, slots: Slots, num_games: int) -> Summary:
     """Arrays (k,) as arrays (n,) that are 0 outside slots (k,)."""
+    leaves = {name: value for name, value in summary.items() if not isinstance(value, dict)}
+    spread = {name: _spread(value, slots, num_games) for name, value in summary.items() if name not in leaves}
+    for dtype in {value.dtype for value in leaves.values()}:
+        names = [name for name, value in leaves.items() if value.dtype == dtype]
+        full = np.zeros((len(names), num_games), dtype)
+        full[:, slots] = [leaves[name] for name in names]
+        spread |= zip(names, full, strict=True)
+    return {name: spread[name] for name in summary}
 
-    def spread(values: Any) -> Any:  # noqa: ANN401 - a tree
-        if isinstance(values, dict):
-            return {name: spread(value) for name, value in values.items()}
-        full = np.zeros(num_games, values.dtype)
-        full[slots] = values
-        return full
 
-    return {name: spread(value) for name, value in summary.items()}
+def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
+    """Values (n, …), 0 outside ``where`` (n,)."""
+    if where.all():
+        return values
+    return np.where(where.reshape(-1, *(1,) * (values.ndim - 1)), values, np.zeros((), values.dtype))
 
 
-def _present(values: dict[str, Any], where: Bools) -> dict[str, Any]:
-    """Values (n, …), 0 outside ``where``, and beside every key ``_key``: where."""
-    everywhere = bool(where.all())
+def _marked(values: dict[str, Any], where: Bools) -> dict[str, Any]:
+    """Values, and beside every key ``_key``: an array of its own that says where."""
     infos: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            infos[name] = _present(value, where)
-        elif everywhere:
-            infos[name] = value
-        else:
-            infos[name] = np.where(where.reshape(-1, *(1,) * (value.ndim - 1)), value, np.zeros((), value.dtype))
-        infos[f"_{name}"] = where.copy()
+    for (name, value), mark in zip(values.items(), np.tile(where, (len(values), 1)), strict=True):
+        infos[name] = _marked(value, where) if isinstance(value, dict) else value
+        infos[f"_{name}"] = mark
     return infos
