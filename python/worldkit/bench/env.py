@@ -1,5 +1,6 @@
 """How many steps a second a world's JAX engine makes with random valid actions."""
 
+from itertools import islice
 from typing import NamedTuple
 
 import jax
@@ -65,8 +66,8 @@ def measure(env: TrainEnv, num_envs: int, repetitions: int) -> list[Record]:
     seeds = env.initial_seeds(0, num_envs)
     carry = Play(jax.jit(jax.vmap(env.reset))(seeds), jax.random.key(0), jnp.zeros(num_envs, jnp.float32))
     program = compile_program(play, carry)
-    samples = [calls * STEPS_PER_CALL * num_envs for calls in calls_per_second(program.call, carry, repetitions)]
-    value, spread = median_and_spread(samples)
+    calls = islice(calls_per_second(program.call, carry), repetitions)
+    value, spread = median_and_spread([each * STEPS_PER_CALL * num_envs for each in calls])
     return [
         Record(
             name="env_steps_per_second",

@@ -11,7 +11,7 @@ import jax
 from jax.experimental.compilation_cache import compilation_cache
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
-SECONDS_PER_REPETITION = 1.0
+SECONDS_PER_SAMPLE = 1.0
 
 Carry = TypeVar("Carry")
 
@@ -51,24 +51,23 @@ def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program
     return Program(executable, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
 
 
-def calls_per_second(call: Callable[[Carry], Carry], carry: Carry, repetitions: int) -> list[float]:
-    """Calls per second of ``call`` on its own carry, one sample per repetition.
+def calls_per_second(call: Callable[[Carry], Carry], carry: Carry) -> Iterator[float]:
+    """Samples without end: calls per second of ``call``, which gets its own carry again.
 
-    Two calls are made first and not counted: one that warms up, one whose time decides how many calls a
-    repetition of at least ``SECONDS_PER_REPETITION`` needs.
+    Before the first sample two calls are made and not counted: one that warms up, one whose time decides how many calls
+    a sample of at least ``SECONDS_PER_SAMPLE`` needs. Samples of several programs that are drawn in turn, as ``zip``
+    draws them, meet the same load of the machine.
     """
     carry = jax.block_until_ready(call(carry))
     start = time.perf_counter()
     carry = jax.block_until_ready(call(carry))
-    calls = math.ceil(SECONDS_PER_REPETITION / (time.perf_counter() - start))
-    samples = []
-    for _ in range(repetitions):
+    calls = math.ceil(SECONDS_PER_SAMPLE / (time.perf_counter() - start))
+    while True:
         start = time.perf_counter()
         for _ in range(calls):
             carry = call(carry)
         jax.block_until_ready(carry)
-        samples.append(calls / (time.perf_counter() - start))
-    return samples
+        yield calls / (time.perf_counter() - start)
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
         assert open_env is not None
         return measure(open_env(), num_envs, repetitions)
 
-    def train(num_envs: int, repetitions: int) -> list[Record]:
+    def train(num_envs: int, repetitions: int) -> Iterator[Record]:
         from worldkit.bench.train import measure
 
         assert open_env is not None
@@ -112,7 +112,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
     sb3_games = game.sb3_config().num_envs
     benchmarks = {
         "env": Benchmark("random play on the JAX engine alone", env, plays=False),
-        "train": Benchmark("whole PPO updates", train, plays=False),
+        "train": Benchmark("whole PPO updates, beside those on an environment that costs nothing", train, plays=False),
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
         "sb3": Benchmark(
             "MaskablePPO, beside one on an environment that does nothing", sb3, games=sb3_games, needs="sb3_contrib"
