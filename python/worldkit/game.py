@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from worldkit.sb3.config import MaskablePPOConfig
 
 if TYPE_CHECKING:
     from worldkit.bench.records import Record
+    from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
     from worldkit.purejaxrl.train_env import TrainEnv
@@ -59,6 +60,7 @@ class Game:
     sb3_config: the settings of MaskablePPO. sb3_env: the world as they would have it; None: as ``env`` has it.
     milestone: what people follow in a run besides the return.
     commands, benchmarks: the world's own, beside the kit's or in their place.
+    starts: commands whose start is measured, beside those of the kit; they may play on the world's first engine.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Game:
     milestone: Milestone | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+    starts: Callable[[], Sequence[Start]] = tuple
 
     @property
     def requirement(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from worldkit.game import Benchmark, Command, Game
 
 if TYPE_CHECKING:
     from worldkit.bench.records import Record
+    from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
     from worldkit.purejaxrl.train_env import TrainEnv
@@ -71,6 +73,12 @@ def _bench_swift(num_envs: int, repetitions: int) -> list[Record]:
     return measure(num_envs, repetitions)
 
 
+def _starts() -> Sequence[Start]:
+    from hackmatrix.bench.startup import STARTS
+
+    return STARTS
+
+
 GAME = Game(
     name="hackmatrix",
     title="HackMatrix",
@@ -94,4 +102,5 @@ GAME = Game(
     benchmarks={
         "swift": Benchmark("random play in the Swift engine, alone and through its protocol", _bench_swift),
     },
+    starts=_starts,
 )

@@ -104,10 +104,18 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
 
         return measure(game.env().world, num_envs, repetitions)
 
-    def startup(num_envs: int, repetitions: int) -> list[Record]:
-        from worldkit.bench.startup import measure
+    def startup(num_envs: int, repetitions: int) -> Iterator[Record]:
+        from worldkit.bench.startup import evaluated, first_update, measure
 
-        return measure(game.module, num_envs, repetitions)
+        starts = [first_update(game.module, num_envs)]
+        if game.evaluation is not None:
+            starts.append(evaluated(game.module))
+        if fault := _engine_fault(game):
+            left_out = ", ".join(start.name for start in game.starts())
+            open_console(stderr=True).print(f"leaving out the start of {left_out}: {fault}")
+        else:
+            starts.extend(game.starts())
+        return measure(starts, repetitions)
 
     sb3_games = game.sb3_config().num_envs
     benchmarks = {
@@ -119,7 +127,9 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
         ),
         "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
         "startup": Benchmark(
-            "from process start to the first update, with a cold and a warm compilation cache", startup, plays=False
+            "commands from their start to what one waits for, with a cold and a warm compilation cache",
+            startup,
+            plays=False,
         ),
     }
     return {name: each for name, each in benchmarks.items() if open_env is not None or name not in _NEED_JAX}
@@ -132,14 +142,19 @@ def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) ->
         missing = " and ".join(name for name in benchmarks if name not in names)
         console.print(f'leaving out {missing}: `pip install "{game.requirement}"`')
     playing = [name for name in names if benchmarks[name].plays]
-    if playing:
-        world = game.env().world
-        try:
-            next(iter(world.engines.values()))(1).close()
-        except EngineError as error:
-            console.print(f"leaving out {', '.join(playing)}: {error}")
-            names = [name for name in names if name not in playing]
+    if playing and (fault := _engine_fault(game)):
+        console.print(f"leaving out {', '.join(playing)}: {fault}")
+        names = [name for name in names if name not in playing]
     return names
+
+
+def _engine_fault(game: Game) -> EngineError | None:
+    """Why the world's first engine cannot start; None where it can."""
+    try:
+        next(iter(game.env().world.engines.values()))(1).close()
+    except EngineError as error:
+        return error
+    return None
 
 
 def _is_installed(benchmark: Benchmark) -> bool:
