@@ -63,7 +63,7 @@ def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPa
         update: Callable[[train.Training], train.Training], carry: train.Training
     ) -> Program[train.Training]:
         compiled.append(carry.runner.env_state)
-        return Program(jax.jit(update), trace_seconds=1.0, compile_seconds=2.0, peak_bytes=3)
+        return Program(jax.jit(update), carry, trace_seconds=1.0, compile_seconds=2.0, peak_bytes=3)
 
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(train, "compile_program", compile_program)

@@ -2,18 +2,22 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
+from worldkit.bench.records import Record, median_and_spread, plain_record
+
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_SAMPLE = 1.0
 
 Carry = TypeVar("Carry")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class Program(Generic[Carry]):
 
     Attributes:
         call: the executable.
+        carry: what it gets first.
         trace_seconds: tracing to a jaxpr and lowering to StableHLO.
         compile_seconds: XLA's compilation, never from a cache.
         peak_bytes: the executable's arguments, outputs and temporary buffers at once, as XLA planned them
@@ -29,6 +34,7 @@ class Program(Generic[Carry]):
     """
 
     call: Callable[[Carry], Carry]
+    carry: Carry
     trace_seconds: float
     compile_seconds: float
     peak_bytes: int
@@ -48,26 +54,65 @@ def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program
         compiled = time.perf_counter()
     memory = executable.memory_analysis()
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
-    return Program(executable, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
+    return Program(executable, carry, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
 
 
-def calls_per_second(call: Callable[[Carry], Carry], carry: Carry) -> Iterator[float]:
-    """Samples without end: calls per second of ``call``, which gets its own carry again.
+def calls_per_second(program: Program[Carry]) -> Iterator[float]:
+    """Samples without end: calls per second of a program, which gets its own carry again.
 
     Before the first sample two calls are made and not counted: one that warms up, one whose time decides how many calls
     a sample of at least ``SECONDS_PER_SAMPLE`` needs. Samples of several programs that are drawn in turn, as ``zip``
     draws them, meet the same load of the machine.
     """
-    carry = jax.block_until_ready(call(carry))
+    carry = jax.block_until_ready(program.call(program.carry))
     start = time.perf_counter()
-    carry = jax.block_until_ready(call(carry))
+    carry = jax.block_until_ready(program.call(carry))
     calls = math.ceil(SECONDS_PER_SAMPLE / (time.perf_counter() - start))
     while True:
         start = time.perf_counter()
         for _ in range(calls):
-            carry = call(carry)
+            carry = program.call(carry)
         jax.block_until_ready(carry)
         yield calls / (time.perf_counter() - start)
+
+
+def alone(name: str, num_envs: int, program: Program[Carry], steps: int, repetitions: int) -> Record:
+    """Steps a second of a program that makes so many of them, over all games, in a call."""
+    return _record(name, num_envs, program, [calls * steps for calls in islice(calls_per_second(program), repetitions)])
+
+
+def beside(
+    names: tuple[str, str, str],
+    num_envs: int,
+    programs: tuple[Program[Carry], Program[Other]],
+    steps: int,
+    repetitions: int,
+) -> list[Record]:
+    """The same of two programs whose samples alternate, and the first as a share of the second, by these names.
+
+    The share is that of neighbouring samples.
+    """
+    first, second = programs
+    pairs = list(islice(zip(calls_per_second(first), calls_per_second(second), strict=True), repetitions))
+    return [
+        _record(names[0], num_envs, first, [one * steps for one, _ in pairs]),
+        _record(names[1], num_envs, second, [other * steps for _, other in pairs]),
+        plain_record(names[2], num_envs, [one / other for one, other in pairs], unit=""),
+    ]
+
+
+def _record(name: str, num_envs: int, program: Program[Carry], samples: Sequence[float]) -> Record:
+    value, spread = median_and_spread(samples)
+    return Record(
+        name=name,
+        value=value,
+        unit="steps/s",
+        num_envs=num_envs,
+        spread=spread,
+        compile_seconds=program.compile_seconds,
+        trace_seconds=program.trace_seconds,
+        peak_bytes=program.peak_bytes,
+    )
 
 
 @contextmanager

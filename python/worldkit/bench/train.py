@@ -2,15 +2,14 @@
 
 import dataclasses
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from worldkit.bench.nothing import NothingEnv
-from worldkit.bench.records import Record, median_and_spread, plain_record
-from worldkit.bench.timing import Program, calls_per_second, compile_program
+from worldkit.bench.records import Record
+from worldkit.bench.timing import Program, beside, compile_program
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
@@ -40,26 +39,24 @@ def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Re
     alternate, and ``train_share_of_ceiling_NETWORK`` is that of neighbours. ``peak_bytes`` is XLA's plan for the
     compiled update.
     """
-    config = auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
     for network in env.networks:
-        yield from _measure(env, dataclasses.replace(config, network=network), repetitions)
+        yield from _measure(env, dataclasses.replace(one_update(config), network=network), repetitions)
+
+
+def one_update(config: TrainConfig) -> TrainConfig:
+    """The settings with minibatches and epochs that follow from the batch, for one update at a time."""
+    return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
 
 
 def _measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record]:
-    compiled = [_compiled(each, config) for each in (env, NothingEnv(env))]
-    calls = zip(*(calls_per_second(program.call, carry) for program, carry in compiled), strict=True)
-    samples = list(islice(calls, repetitions))
-    names = ("train_steps_per_second", "train_ceiling_steps_per_second")
-    records = [
-        _record(f"{name}_{config.network}", config, program, [sample[which] for sample in samples])
-        for which, (name, (program, _)) in enumerate(zip(names, compiled, strict=True))
-    ]
-    share = [real / ceiling for real, ceiling in samples]
-    return [*records, plain_record(f"train_share_of_ceiling_{config.network}", config.num_envs, share, unit="")]
+    kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
+    real, ceiling, share = (f"train_{kind}_{config.network}" for kind in kinds)
+    programs = compiled(env, config), compiled(NothingEnv(env), config)
+    return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
 
 
-def _compiled(env: TrainEnv, config: TrainConfig) -> tuple[Program[Training], Training]:
-    """One update as a compiled program, and what it gets first."""
+def compiled(env: TrainEnv, config: TrainConfig) -> Program[Training]:
+    """One update as a compiled program."""
     train = make_train(config, env)
     runner, num_updates = init_runner(config, env), jnp.int32(1)
     stats_shape = jax.eval_shape(train, runner, num_updates)[1]
@@ -69,19 +66,4 @@ def _compiled(env: TrainEnv, config: TrainConfig) -> tuple[Program[Training], Tr
         runner, stats = train(carry.runner, carry.num_updates)
         return Training(runner, stats, carry.num_updates)
 
-    carry = Training(runner, stats, num_updates)
-    return compile_program(update, carry), carry
-
-
-def _record(name: str, config: TrainConfig, program: Program[Training], calls: list[float]) -> Record:
-    value, spread = median_and_spread([each * config.batch_size for each in calls])
-    return Record(
-        name=name,
-        value=value,
-        unit="steps/s",
-        num_envs=config.num_envs,
-        spread=spread,
-        compile_seconds=program.compile_seconds,
-        trace_seconds=program.trace_seconds,
-        peak_bytes=program.peak_bytes,
-    )
+    return compile_program(update, Training(runner, stats, num_updates))
