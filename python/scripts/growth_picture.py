@@ -1,7 +1,6 @@
 """Make the picture and the tables of how the cost of a step grows, in docs/performance.md.
 
-hackmatrix bench growth boards --json FILE
-python python/scripts/growth_picture.py FILE
+FILE is what `hackmatrix bench growth boards --json FILE` wrote.
 """
 
 import argparse
@@ -19,7 +18,7 @@ from parity.files import write_whole
 from worldkit.bench.records import MEBIBYTE, Record
 from worldkit.cli.parser import fail
 
-_NAME = "env_steps_per_second_"
+_SPEED, _SHARE = "env_steps_per_second_", "env_share_"
 _GAMES, _DEVICES, _ENEMIES, _STAGE = "games", "devices", "enemies", "stage"
 _TITLES = {
     _GAMES: "games on one device",
@@ -27,7 +26,7 @@ _TITLES = {
     _STAGE: "stage",
     _DEVICES: "virtual devices of one processor",
 }
-_SPEED, _MEMORY = "#1b7f4d", "#7a5195"
+_LEFT, _RIGHT = "#1b7f4d", "#7a5195"
 
 Points = dict[int, Record]
 
@@ -49,10 +48,12 @@ def main() -> None:
 
 
 def by_what(records: Sequence[Record]) -> dict[str, Points]:
-    """The records by what grows, and by how much of it there is."""
+    """The records by what grows, and by how much of it there is: of boards the shares, of all else the speeds."""
     found: dict[str, Points] = {what: {} for what in _TITLES}
     for record in records:
-        what, value = record.name.removeprefix(_NAME).split("_")
+        what, value = record.name.removeprefix(_SPEED).removeprefix(_SHARE).split("_")
+        if what != _DEVICES and not record.name.startswith(_SHARE):
+            continue
         found[what][int(value)] = record
         if what == _DEVICES and value == "1":
             found[_GAMES][record.num_envs] = record
@@ -63,15 +64,16 @@ def by_what(records: Sequence[Record]) -> dict[str, Points]:
 
 def table(what: str, points: Points) -> str:
     """Markdown: a row for each point."""
-    rows = [
-        f"| {value:,} | {each.value:,.0f} | {each.spread:.0%} | {(each.peak_bytes or 0) / MEBIBYTE:,.0f} MiB |"
-        for value, each in points.items()
-    ]
-    return "\n".join((f"| {_TITLES[what]} | steps/s | spread | memory |", "|---|---|---|---|", *rows, ""))
+    if what in (_GAMES, _DEVICES):
+        memory = {value: f"{(each.peak_bytes or 0) / MEBIBYTE:,.0f} MiB" for value, each in points.items()}
+        rows = [f"| {n:,} | {each.value:,.0f} | {each.spread:.0%} | {memory[n]} |" for n, each in points.items()]
+        return "\n".join((f"| {_TITLES[what]} | steps/s | spread | memory |", "|---|---|---|---|", *rows, ""))
+    rows = [f"| {value} | {each.value:.0%} | {each.spread:.0%} |" for value, each in points.items()]
+    return "\n".join((f"| {_TITLES[what]} | share of the speed without enemies | spread |", "|---|---|---|", *rows, ""))
 
 
 def picture(found: dict[str, Points]) -> bytes:
-    """A PNG: steps a second over each, and the memory of the processes where each point has one of its own."""
+    """A PNG: speed over each, and the memory of the processes where each point has one of its own."""
     figure = Figure(figsize=(9, 7), layout="constrained")
     for axis, (what, points) in zip(figure.subplots(2, 2).flat, found.items(), strict=True):
         _draw(axis, what, points)
@@ -81,22 +83,22 @@ def picture(found: dict[str, Points]) -> bytes:
 
 
 def _draw(axis: Axes, what: str, points: Points) -> None:
-    speeds = [record.value for record in points.values()]
-    axis.plot(list(points), speeds, marker=".", color=_SPEED)
+    has_memory = what in (_GAMES, _DEVICES)
+    axis.plot(list(points), [record.value for record in points.values()], marker=".", color=_LEFT)
     axis.set(xlabel=_TITLES[what])
-    axis.set_ylabel("steps/s", color=_SPEED)
+    axis.set_ylabel("steps/s" if has_memory else "share of the speed without enemies", color=_LEFT)
     axis.grid(alpha=0.3)
     if what == _GAMES:
         axis.set(xscale="log", yscale="log")
     else:
         axis.set(xticks=list(points))
-        axis.set_ylim(0, 1.1 * max(speeds))
-    if what in (_GAMES, _DEVICES):
+        axis.set_ylim(0, 1.1 * max(record.value for record in points.values()))
+    if has_memory:
         memory = axis.twinx()
         peaks = [(record.peak_bytes or 0) / MEBIBYTE for record in points.values()]
-        memory.plot(list(points), peaks, marker=".", color=_MEMORY)
+        memory.plot(list(points), peaks, marker=".", color=_RIGHT)
         memory.set_ylim(0, 1.4 * max(peaks))
-        memory.set_ylabel("peak of the process (MiB)", color=_MEMORY)
+        memory.set_ylabel("peak of the process (MiB)", color=_RIGHT)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What a step costs in certain positions of a world's games, as its JAX engine plays them."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import jax
@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from worldkit.bench.env import STEPS_PER_CALL, Play, one_step
 from worldkit.bench.records import Record
-from worldkit.bench.timing import Program, alone, compile_program
+from worldkit.bench.timing import Program, alone, beside, compile_program
 from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
@@ -28,21 +28,36 @@ def measure(env: TrainEnv, boards: Iterable[tuple[str, State]], repetitions: int
     """``env_steps_per_second_BOARDS`` for each name and batch of games (leading axis: games) in ``boards``.
 
     Every step starts from the boards themselves, with a random valid action in every game; all else is as in
-    ``bench env``. All batches have the same size, and are played by one compiled program.
+    ``bench env``. All batches have the same size, and are played by one compiled program. From the second batch on,
+    samples alternate with those of the first, and ``env_share_BOARDS`` is the speed as a share of that of the first.
     """
+    first: Program[Turns] | None = None
+    for name, states in boards:
+        start = _start(states)
+        games = len(start.last.seen)
+        steps, speed = STEPS_PER_CALL * games, f"env_steps_per_second_{name}"
+        if first is None:
+            first = compile_program(_play(env), start)
+            yield alone(speed, games, first, steps, repetitions)
+        else:
+            these = dataclasses.replace(first, carry=start)
+            names = (speed, "of the first", f"env_share_{name}")
+            of_these, _, share = beside(names, games, (these, first), steps, repetitions)
+            yield from (of_these, share)
+
+
+def _start(states: State) -> Turns:
+    states = jax.tree.map(jnp.asarray, states)
+    others = jax.tree.map(lambda leaf: jnp.roll(leaf, 1, axis=0), states)
+    games = len(jax.tree.leaves(states)[0])
+    return Turns(states, others, Play(states, jax.random.key(0), jnp.zeros(games, jnp.float32)))
+
+
+def _play(env: TrainEnv) -> Callable[[Turns], Turns]:
+    """``STEPS_PER_CALL`` steps, each from the boards whose turn it is."""
     step = one_step(env)
 
     def turn(turns: Turns) -> Turns:
         return Turns(turns.next, turns.now, step(turns.last._replace(states=turns.now)))
 
-    def play(turns: Turns) -> Turns:
-        return jax.lax.scan(lambda each, _: (turn(each), None), turns, None, length=STEPS_PER_CALL)[0]
-
-    program: Program[Turns] | None = None
-    for name, states in boards:
-        states = jax.tree.map(jnp.asarray, states)
-        games = len(jax.tree.leaves(states)[0])
-        others = jax.tree.map(lambda leaf: jnp.roll(leaf, 1, axis=0), states)
-        start = Turns(states, others, Play(states, jax.random.key(0), jnp.zeros(games, jnp.float32)))
-        program = dataclasses.replace(program, carry=start) if program else compile_program(play, start)
-        yield alone(f"env_steps_per_second_{name}", games, program, STEPS_PER_CALL * games, repetitions)
+    return lambda turns: jax.lax.scan(lambda each, _: (turn(each), None), turns, None, length=STEPS_PER_CALL)[0]
