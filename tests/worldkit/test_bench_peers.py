@@ -109,7 +109,7 @@ def test_each_peer_is_measured_beside_this_world_which_is_compiled_once(
         for what, peer in (("env", "a"), ("env", "b"), ("train", "b"))
         for name in ("{}_steps_per_second_beside_{}", "{}_steps_per_second_of_{}", "{}_share_of_{}")
     ]
-    assert at_once == ["env orchard", "env A", "env B", "train B", "train orchard"]
+    assert at_once == ["env A", "env orchard", "env B", "train B", "train orchard"]
 
 
 def test_what_is_missing_or_does_not_suit_this_jax_is_left_out_with_a_sentence(

@@ -160,7 +160,7 @@ def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Re
         ParityError: all peers are left out.
     """
     config = dataclasses.replace(train_bench.one_update(config), network=MLP)
-    playing, training = env_bench.compiled(env, config.num_envs), None
+    playing = training = None
     steps = env_bench.STEPS_PER_CALL * config.num_envs
     are_left_out = []
     for peer in PEERS:
@@ -172,10 +172,11 @@ def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Re
             are_left_out.append(peer.name)
             open_console(stderr=True).print(f"leaving out {peer.title} of {peer.package}: {reason_of(fault)}")
             continue
+        playing = playing or env_bench.compiled(env, config.num_envs)
         yield from beside(_names("env", peer), config.num_envs, (playing, played), steps, repetitions)
         if trained:
             training = training or train_bench.compiled(env, config)
-            programs = training, trained
+            programs = (training, trained)
             yield from beside(_names("train", peer), config.num_envs, programs, config.batch_size, repetitions)
     if len(are_left_out) == len(PEERS):
         raise ParityError(f"There is no peer to measure: install {', '.join(peer.package for peer in PEERS)}.")

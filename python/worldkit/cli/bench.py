@@ -110,12 +110,12 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
         starts = [first_update(game.module, num_envs)]
         if game.evaluation is not None:
             starts.append(evaluated(game.module))
-        if fault := _engine_fault(game):
-            left_out = ", ".join(start.name for start in game.starts())
+        own = game.starts()
+        if own and (fault := _engine_fault(game)):
+            left_out = ", ".join(start.name for start in own)
             open_console(stderr=True).print(f"leaving out the start of {left_out}: {fault}")
-        else:
-            starts.extend(game.starts())
-        return measure(starts, repetitions)
+            own = ()
+        return measure([*starts, *own], repetitions)
 
     def growth(num_envs: int, repetitions: int) -> Iterator[Record]:
         from worldkit.bench.growth import measure
