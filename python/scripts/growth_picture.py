@@ -1,6 +1,6 @@
 """Make the picture and the tables of how the cost of a step grows, in docs/performance.md.
 
-FILE is what `hackmatrix bench growth boards --json FILE` wrote.
+The files are what `hackmatrix bench growth boards --json FILE` wrote, or `bench growth` and `bench boards` apart.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from parity.files import write_whole
 from worldkit.bench.records import MEBIBYTE, Record
 from worldkit.cli.parser import fail
 
-_SPEED, _SHARE = "env_steps_per_second_", "env_share_"
+_BY_CLOCK, _BY_PROCESSOR = "env_steps_per_second_", "env_steps_per_cpu_second_"
 _GAMES, _DEVICES, _ENEMIES, _STAGE = "games", "devices", "enemies", "stage"
 _TITLES = {
     _GAMES: "games on one device",
@@ -34,26 +34,22 @@ Points = dict[int, Record]
 def main() -> None:
     """Read the command line, print the tables, and draw."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, metavar="FILE")
-    path = parser.parse_args().file
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    paths = parser.parse_args().files
     try:
-        found = by_what([Record(**each) for each in json.loads(path.read_text())])
+        found = by_what([Record(**each) for path in paths for each in json.loads(path.read_text())])
     except (OSError, ValueError, TypeError, KeyError):
-        fail(
-            f"{path} does not hold all records of growth and boards: measure them with hackmatrix bench growth boards."
-        )
+        fail(f"Not all records of growth and boards are in {' and '.join(map(str, paths))}: measure both first.")
     for what, points in found.items():
         print(table(what, points))
     write_whole(IMAGES / "growth.png", picture(found))
 
 
 def by_what(records: Sequence[Record]) -> dict[str, Points]:
-    """The records by what grows, and by how much of it there is: of boards the shares, of all else the speeds."""
+    """The records by what grows, and by how much of it there is."""
     found: dict[str, Points] = {what: {} for what in _TITLES}
     for record in records:
-        what, value = record.name.removeprefix(_SPEED).removeprefix(_SHARE).split("_")
-        if what != _DEVICES and not record.name.startswith(_SHARE):
-            continue
+        what, value = record.name.removeprefix(_BY_CLOCK).removeprefix(_BY_PROCESSOR).split("_")
         found[what][int(value)] = record
         if what == _DEVICES and value == "1":
             found[_GAMES][record.num_envs] = record
@@ -64,12 +60,15 @@ def by_what(records: Sequence[Record]) -> dict[str, Points]:
 
 def table(what: str, points: Points) -> str:
     """Markdown: a row for each point."""
-    if what in (_GAMES, _DEVICES):
-        memory = {value: f"{(each.peak_bytes or 0) / MEBIBYTE:,.0f} MiB" for value, each in points.items()}
-        rows = [f"| {n:,} | {each.value:,.0f} | {each.spread:.0%} | {memory[n]} |" for n, each in points.items()]
-        return "\n".join((f"| {_TITLES[what]} | steps/s | spread | memory |", "|---|---|---|---|", *rows, ""))
-    rows = [f"| {value} | {each.value:.0%} | {each.spread:.0%} |" for value, each in points.items()]
-    return "\n".join((f"| {_TITLES[what]} | share of the speed without enemies | spread |", "|---|---|---|", *rows, ""))
+    rows = [
+        f"| {value:,} | {each.value:,.0f} | {each.spread:.0%} | {(each.peak_bytes or 0) / MEBIBYTE:,.0f} MiB |"
+        for value, each in points.items()
+    ]
+    return "\n".join((f"| {_TITLES[what]} | {_unit(what)} | spread | memory |", "|---|---|---|---|", *rows, ""))
+
+
+def _unit(what: str) -> str:
+    return "steps/s" if what in (_GAMES, _DEVICES) else "steps/s of processor time"
 
 
 def picture(found: dict[str, Points]) -> bytes:
@@ -86,7 +85,7 @@ def _draw(axis: Axes, what: str, points: Points) -> None:
     has_memory = what in (_GAMES, _DEVICES)
     axis.plot(list(points), [record.value for record in points.values()], marker=".", color=_LEFT)
     axis.set(xlabel=_TITLES[what])
-    axis.set_ylabel("steps/s" if has_memory else "share of the speed without enemies", color=_LEFT)
+    axis.set_ylabel(_unit(what), color=_LEFT)
     axis.grid(alpha=0.3)
     if what == _GAMES:
         axis.set(xscale="log", yscale="log")

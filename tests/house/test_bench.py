@@ -253,6 +253,20 @@ print("here it is", flush=True)
 """
 
 
+def test_a_sample_has_the_calls_that_fill_it_by_the_clock_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 3)
+    seen: list[int] = []
+
+    def call(carry: int) -> int:
+        seen.append(carry)
+        return carry
+
+    ticks = map(float, range(100))
+    samples = timing.calls_per_second(timing.Program(call, 0, 1.0, 2.0, 3), lambda: next(ticks))
+    assert list(islice(samples, 2)) == [3.0, 3.0]  # calls in one tick
+    assert len(seen) == 2 + 3 + 3
+
+
 LINGERING_CHILD = """
 import pathlib, sys, time
 while not pathlib.Path(sys.argv[1]).exists():

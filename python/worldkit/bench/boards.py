@@ -1,6 +1,7 @@
 """What a step costs in certain positions of a world's games, as its JAX engine plays them."""
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 
 from worldkit.bench.env import STEPS_PER_CALL, Play, one_step
 from worldkit.bench.records import Record
-from worldkit.bench.timing import Program, alone, beside, compile_program
+from worldkit.bench.timing import Program, alone, compile_program
 from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
@@ -25,25 +26,24 @@ class Turns(NamedTuple):
 
 
 def measure(env: TrainEnv, boards: Iterable[tuple[str, State]], repetitions: int) -> Iterator[Record]:
-    """``env_steps_per_second_BOARDS`` for each name and batch of games (leading axis: games) in ``boards``.
+    """``env_steps_per_cpu_second_BOARDS`` for each name and batch of games (leading axis: games) in ``boards``.
 
     Every step starts from the boards themselves, with a random valid action in every game; all else is as in
-    ``bench env``. All batches have the same size, and are played by one compiled program. From the second batch on,
-    samples alternate with those of the first, and ``env_share_BOARDS`` is the speed as a share of that of the first.
+    ``bench env``. All batches have the same size, and are played by one compiled program.
+
+    The seconds are those of processor time, of all threads together: it is the cost of a step that is compared, and
+    other work on the machine hardly changes that. On an accelerator, where the processor only waits, they are those of
+    the clock, and the records ``env_steps_per_second_BOARDS``.
     """
-    first: Program[Turns] | None = None
+    on_cpu = jax.default_backend() == "cpu"
+    clock, unit = (time.process_time, "cpu_second") if on_cpu else (time.perf_counter, "second")
+    program: Program[Turns] | None = None
     for name, states in boards:
         start = _start(states)
         games = len(start.last.seen)
-        steps, speed = STEPS_PER_CALL * games, f"env_steps_per_second_{name}"
-        if first is None:
-            first = compile_program(_play(env), start)
-            yield alone(speed, games, first, steps, repetitions)
-        else:
-            these = dataclasses.replace(first, carry=start)
-            names = (speed, "of the first", f"env_share_{name}")
-            of_these, _, share = beside(names, games, (these, first), steps, repetitions)
-            yield from (of_these, share)
+        program = dataclasses.replace(program, carry=start) if program else compile_program(_play(env), start)
+        name = f"env_steps_per_{unit}_{name}"
+        yield alone(name, games, program, STEPS_PER_CALL * games, repetitions, clock)
 
 
 def _start(states: State) -> Turns:

@@ -57,28 +57,39 @@ def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program
     return Program(executable, carry, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
 
 
-def calls_per_second(program: Program[Carry]) -> Iterator[float]:
-    """Samples without end: calls per second of a program, which gets its own carry again.
+Clock = Callable[[], float]
+
+
+def calls_per_second(program: Program[Carry], clock: Clock = time.perf_counter) -> Iterator[float]:
+    """Samples without end: calls per second of ``clock`` of a program, which gets its own carry again.
 
     Before the first sample two calls are made and not counted: one that warms up, one whose time decides how many calls
     a sample of at least ``SECONDS_PER_SAMPLE`` needs. Samples of several programs that are drawn in turn, as ``zip``
     draws them, meet the same load of the machine.
     """
     carry = jax.block_until_ready(program.call(program.carry))
-    start = time.perf_counter()
+    start = clock()
     carry = jax.block_until_ready(program.call(carry))
-    calls = math.ceil(SECONDS_PER_SAMPLE / (time.perf_counter() - start))
+    calls = math.ceil(SECONDS_PER_SAMPLE / (clock() - start))
     while True:
-        start = time.perf_counter()
+        start = clock()
         for _ in range(calls):
             carry = program.call(carry)
         jax.block_until_ready(carry)
-        yield calls / (time.perf_counter() - start)
+        yield calls / (clock() - start)
 
 
-def alone(name: str, num_envs: int, program: Program[Carry], steps: int, repetitions: int) -> Record:
-    """Steps a second of a program that makes so many of them, over all games, in a call."""
-    return _record(name, num_envs, program, [calls * steps for calls in islice(calls_per_second(program), repetitions)])
+def alone(
+    name: str,
+    num_envs: int,
+    program: Program[Carry],
+    steps: int,
+    repetitions: int,
+    clock: Clock = time.perf_counter,
+) -> Record:
+    """Steps a second of ``clock`` of a program that makes so many of them, over all games, in a call."""
+    calls = islice(calls_per_second(program, clock), repetitions)
+    return _record(name, num_envs, program, [each * steps for each in calls])
 
 
 def beside(
