@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,10 @@ from worldkit.sb3.config import MaskablePPOConfig
 
 if TYPE_CHECKING:
     from worldkit.bench.records import Record
+    from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.purejaxrl.train_env import TrainEnv
+    from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Benchmark:
 
     games: how many games it plays unless told otherwise. needs: a package that must be installed.
     plays: whether it plays on the world's first engine, which may not be built.
+    by_default: whether it is measured where no benchmark is named; those that take many minutes are not.
     """
 
     purpose: str
@@ -40,6 +42,7 @@ class Benchmark:
     games: int = 256
     needs: str | None = None
     plays: bool = True
+    by_default: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class Game:
     sb3_config: the settings of MaskablePPO. sb3_env: the world as they would have it; None: as ``env`` has it.
     milestone: what people follow in a run besides the return.
     commands, benchmarks: the world's own, beside the kit's or in their place.
+    starts: commands whose start is measured, beside those of the kit; they may play on the world's first engine.
+    boards: batches of so many games by name, in positions in which the cost of a step is measured; they may be made by
+        the world's first engine. None: there are none.
     """
 
     name: str
@@ -78,6 +84,8 @@ class Game:
     milestone: Milestone | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
+    starts: Callable[[], Sequence[Start]] = tuple
+    boards: Callable[[int], Iterable[tuple[str, State]]] | None = None
 
     @property
     def requirement(self) -> str:

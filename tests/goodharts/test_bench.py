@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
@@ -50,19 +49,20 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.01)
-    ends: list[env.Play] = []
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
+    programs: list[timing.Program[env.Play]] = []
 
-    def measured(call: Callable[[env.Play], env.Play], start: env.Play, repetitions: int) -> list[float]:
-        ends.append(call(start))
-        return timing.calls_per_second(call, ends[-1], repetitions)
+    def measured(name: str, games: int, program: timing.Program[env.Play], *counts: int) -> Record:
+        programs.append(program)
+        return timing.alone(name, games, program, *counts)
 
-    monkeypatch.setattr(env, "calls_per_second", measured)
+    monkeypatch.setattr(env, "alone", measured)
     *_, record = env.measure(8, 2)
     assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second_jax", "steps/s", 8)
     assert record.value > 0
     assert record.compile_seconds is not None
-    (end,) = ends
+    (program,) = programs
+    end = program.call(program.carry)
     assert (np.asarray(end.state.event) == env.STEPS_PER_CALL).all()
     assert (np.asarray(end.state.steps.low) < env.STEPS_PER_CALL).any(), "nobody began a second life"
     assert len(set(np.asarray(end.seen).tolist())) == 8
@@ -74,8 +74,10 @@ def test_json_is_a_list_of_the_documented_records(
     monkeypatch.setattr(env, "STEPS", 3)
     monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
     # compiled from scratch for every count, which the test before this one does
-    monkeypatch.setattr(env, "compile_program", lambda function, start: timing.Program(lambda play: play, 0.0, 0.0, 0))
-    monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.01)
+    monkeypatch.setattr(
+        env, "compile_program", lambda function, start: timing.Program(lambda play: play, start, 0.0, 0.0, 0)
+    )
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(gym, "SECONDS_ALONE", 0.01)
     monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
     assert main(["bench", "env", "gym", "--num-envs", "2,3", "--repetitions", "1", "--json", "-"]) == 0

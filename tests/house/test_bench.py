@@ -2,12 +2,12 @@
 
 import dataclasses
 import json
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 
 import jax
@@ -24,14 +24,17 @@ from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
 from worldkit.bench import env, gym, sb3, startup, timing
+from worldkit.bench.processes import spent
 from worldkit.bench.records import Record, as_json, median_and_spread, plain_record
+from worldkit.bench.startup import Start
 from worldkit.cli import bench
 from worldkit.game import Benchmark, Game
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
-BENCHMARKS = (*bench.kit_benchmarks(GAME), *GAME.benchmarks)
+BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks}
+BY_DEFAULT = [name for name, each in BENCHMARKS.items() if each.by_default]
 
 
 @pytest.fixture
@@ -76,12 +79,13 @@ def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("quick")
-def test_without_names_every_benchmark_runs_and_the_file_holds_all(
+def test_without_names_every_benchmark_runs_but_the_longest_and_the_file_holds_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "bench.json"
     assert main(["bench", "--num-envs", "4", "--json", str(target)]) == 0
-    assert len(json.loads(target.read_text())) == len(BENCHMARKS)
+    assert len(json.loads(target.read_text())) == len(BY_DEFAULT)
+    assert set(BENCHMARKS) - set(BY_DEFAULT) == {"growth", "boards", "peers"}
     assert "env_steps_per_second" in capsys.readouterr().out
 
 
@@ -223,7 +227,7 @@ def test_tracing_is_timed_although_the_function_was_traced_before() -> None:
 
 
 def test_calls_per_second_hands_the_carry_on_and_counts_every_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "SECONDS_PER_REPETITION", 0.05)
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.05)
     seen = []
 
     def slow(count: int) -> int:
@@ -231,49 +235,113 @@ def test_calls_per_second_hands_the_carry_on_and_counts_every_call(monkeypatch: 
         time.sleep(0.01)
         return count + 1
 
-    samples = timing.calls_per_second(slow, 0, repetitions=3)
-    assert len(samples) == 3
+    samples = list(islice(timing.calls_per_second(timing.Program(slow, 0, 1.0, 2.0, 3)), 3))
     assert seen == list(range(len(seen)))
     assert all(0 < sample <= 100 for sample in samples)
 
 
 CHILD = """
 import os, pathlib, sys, time
-cache = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"])
-folder = pathlib.Path(sys.argv[1]) / "run"
-folder.mkdir()
-is_warm = any(cache.iterdir())
+cache, folder = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), pathlib.Path(sys.argv[1])
+kind = "warm" if any(cache.iterdir()) else "cold"
 with open(os.environ["SEEN"], "a") as seen:
-    print("warm" if is_warm else "cold", file=seen)
-time.sleep(0.0 if is_warm else 0.5)
+    print(*sys.argv[2:], kind, file=seen)
+time.sleep(0.3 if kind == "cold" else 0.0)
 (cache / "program").touch()
-(folder / "metrics.csv").write_text("update,timesteps\\n1,32\\n")
+(folder / "params_1.npz").touch()
+print("here it is", flush=True)
 """
 
 
-def test_startup_is_cold_once_and_then_warm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_sample_has_the_calls_that_fill_it_by_the_clock_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 3)
+    seen: list[int] = []
+
+    def call(carry: int) -> int:
+        seen.append(carry)
+        return carry
+
+    ticks = map(float, range(100))
+    samples = timing.calls_per_second(timing.Program(call, 0, 1.0, 2.0, 3), lambda: next(ticks))
+    assert list(islice(samples, 2)) == [3.0, 3.0]  # calls in one tick
+    assert len(seen) == 2 + 3 + 3
+
+
+LINGERING_CHILD = """
+import pathlib, sys, time
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.01)
+time.sleep(0.3)
+"""
+
+
+@pytest.fixture
+def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module that takes longer with an empty cache, and leaves an agent."""
+    (tmp_path / "child.py").write_text(CHILD)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
-    monkeypatch.setattr(startup, "_one_update", lambda module, num_envs, folder: [sys.executable, "-c", CHILD, folder])
-    cold, warm = startup.measure("a.module", 8, 2)
-    assert (cold.name, warm.name) == ("seconds_to_first_update_cold", "seconds_to_first_update_warm")
-    assert cold.value >= 0.5
-    kinds = (tmp_path / "seen").read_text().split()
-    assert kinds == ["cold", "warm"] * 2
+    return "child"
 
 
-def test_startup_says_why_the_trainer_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    failing = [sys.executable, "-c", "raise SystemExit('out of luck')"]
-    monkeypatch.setattr(startup, "_one_update", lambda module, num_envs, folder: failing)
-    with pytest.raises(ParityError, match="did not reach its first update: out of luck"):
-        startup.measure("a.module", 8, 1)
+def test_every_start_is_cold_once_and_then_warm_and_takes_time_of_both_kinds(child: str, tmp_path: Path) -> None:
+    first, second = Start("a", (child, "{folder}", "a"), 8), Start("b", (child, "{folder}", "b", "{agent}"), 1)
+    records = list(startup.measure([first, second], 2))
+    kinds = ("seconds_to_{}_cold", "cpu_seconds_to_{}_cold", "seconds_to_{}_warm", "cpu_seconds_to_{}_warm")
+    assert [record.name for record in records] == [kind.format(name) for name in "ab" for kind in kinds]
+    assert [record.num_envs for record in records] == [8] * 4 + [1] * 4
+    assert records[0].value >= 0.3
+    assert all(record.value > 0 for record in records)
+    seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
+    assert [(words[0], words[-1]) for words in seen] == [(name, kind) for name in "aabb" for kind in ("cold", "warm")]
+    assert all(Path(words[1]).name == "params_1.npz" for words in seen if words[0] == "b")
+
+
+def test_the_clock_stops_at_what_is_waited_for_though_the_command_goes_on(child: str, tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(LINGERING_CHILD)
+
+    def is_there() -> bool:
+        (tmp_path / "seen").touch()
+        return True
+
+    begun = time.perf_counter()
+    seconds = spent([child, str(tmp_path / "seen")], tmp_path / "output", {}, is_there).seconds
+    assert seconds + 0.3 <= time.perf_counter() - begun
+
+
+@pytest.mark.parametrize(
+    ("code", "is_there"), [("raise SystemExit('out of luck')", None), ("print('out of luck')", lambda folder: False)]
+)
+def test_startup_says_why_there_was_nothing_to_wait_for(
+    child: str, tmp_path: Path, code: str, is_there: Callable[[Path], bool] | None
+) -> None:
+    (tmp_path / "child.py").write_text(code)
+    with pytest.raises(ParityError, match="`python -m child train` did not get where it should: out of luck"):
+        list(startup.measure([Start("a", (child, "train"), 8, is_there)], 1))
+
+
+def test_without_the_swift_engine_the_starts_that_need_none_are_measured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
+    measured: list[str] = []
+
+    def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
+        measured.extend(start.name for start in starts)
+        yield plain_record("seconds", 1, [1.0], unit="s")
+
+    monkeypatch.setattr(startup, "measure", measure)
+    assert main(["bench", "startup"]) == 0
+    assert measured == ["first_update", "evaluate"]
+    assert "leaving out the start of explain, first_board, parity_run:" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize("name", BY_DEFAULT)
 def test_every_benchmark_measures_the_real_thing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", name, "--num-envs", "8", "--repetitions", "1", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
-    assert all(record["value"] > 0 and record["num_envs"] == 8 for record in records)
+    assert all(record["value"] > 0 and record["num_envs"] in (1, 8) for record in records)
 
 
 def test_without_the_swift_engine_all_other_benchmarks_run(
@@ -282,7 +350,7 @@ def test_without_the_swift_engine_all_other_benchmarks_run(
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
     assert main(["bench", "--json", "-", "--num-envs", "3"]) == 0
     out = capsys.readouterr()
-    assert len(json.loads(out.out)) == len(BENCHMARKS) - 4
+    assert len(json.loads(out.out)) == len(BY_DEFAULT) - 4
     assert "leaving out gym, sb3, lockstep, swift:" in " ".join(out.err.split())
 
 

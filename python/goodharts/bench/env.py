@@ -17,7 +17,7 @@ from goodharts.torch_env.observation import shown
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
 from worldkit.bench.records import Record, plain_record
-from worldkit.bench.timing import calls_per_second, compile_program, program_record
+from worldkit.bench.timing import alone, compile_program
 from worldkit.jaxkit.threefry import Seed, trainer_seeds
 
 STEPS = 200
@@ -97,7 +97,5 @@ def played(play: Play) -> Play:
 
 
 def _measure_jax(num_envs: int, repetitions: int) -> Record:
-    start = begun(num_envs)
-    program = compile_program(played, start)
-    samples = [calls * STEPS_PER_CALL * num_envs for calls in calls_per_second(program.call, start, repetitions)]
-    return program_record("env_steps_per_second_jax", num_envs, program, samples)
+    program = compile_program(played, begun(num_envs))
+    return alone("env_steps_per_second_jax", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,10 @@ from worldkit.game import Benchmark, Command, Game
 
 if TYPE_CHECKING:
     from worldkit.bench.records import Record
+    from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.purejaxrl.train_env import TrainEnv
+    from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
 def _train_env() -> TrainEnv:
@@ -71,6 +73,18 @@ def _bench_swift(num_envs: int, repetitions: int) -> list[Record]:
     return measure(num_envs, repetitions)
 
 
+def _starts() -> Sequence[Start]:
+    from hackmatrix.bench.startup import STARTS
+
+    return STARTS
+
+
+def _boards(num_games: int) -> Iterator[tuple[str, State]]:
+    from hackmatrix.bench.boards import boards
+
+    return boards(num_games)
+
+
 GAME = Game(
     name="hackmatrix",
     title="HackMatrix",
@@ -94,4 +108,6 @@ GAME = Game(
     benchmarks={
         "swift": Benchmark("random play in the Swift engine, alone and through its protocol", _bench_swift),
     },
+    starts=_starts,
+    boards=_boards,
 )

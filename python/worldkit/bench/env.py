@@ -1,12 +1,15 @@
 """How many steps a second a world's JAX engine makes with random valid actions."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 
 from worldkit.bench.records import Record
-from worldkit.bench.timing import calls_per_second, compile_program, program_record
+from worldkit.bench.timing import Program, alone, compile_program
+from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.train_env import State, TrainEnv
 
 STEPS_PER_CALL = 128
@@ -42,28 +45,54 @@ def random_valid_actions(key: jax.Array, masks: jax.Array) -> jax.Array:
     return jnp.argmax(valid_so_far > wanted[:, None], axis=-1).astype(jnp.int32)
 
 
+def one_step(env: TrainEnv, mesh: Mesh | None = None) -> Callable[[Play], Play]:
+    """One step of every game: mask, valid action, step with auto-reset, observation, reward."""
+
+    def step(play: Play) -> Play:
+        key, drawn = jax.random.split(play.key)
+        actions = random_valid_actions(drawn, parallel.over_games(env.mask, mesh)(play.states))
+        stepped = parallel.over_games(env.step, mesh)(play.states, actions)
+        observed = parallel.over_games(env.observe, mesh)(stepped.state).reshape(len(actions), -1)
+        weights = jnp.linspace(0.0, 1.0, env.observation_size)
+        return Play(stepped.state, key, play.seen + observed @ weights + stepped.reward)
+
+    return step
+
+
+def new_games(env: TrainEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
+    """New games before their first step, on the devices of ``mesh``."""
+
+    def start(seeds: jax.Array) -> Play:
+        states = parallel.over_games(env.reset, mesh)(seeds)
+        return _placed(Play(states, jax.random.key(0), jnp.zeros(num_envs, jnp.float32)), mesh)
+
+    return jax.jit(start)(env.initial_seeds(0, num_envs))
+
+
 def measure(env: TrainEnv, num_envs: int, repetitions: int) -> list[Record]:
     """``env_steps_per_second``: steps of all games a second, observations and rewards computed and consumed.
 
     Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
-    memory and read again. ``peak_bytes`` is XLA's plan for the compiled scan.
+    memory and read again. The games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan.
+
+    Raises:
+        UsageError: the games cannot be split evenly.
     """
+    program = compiled(env, num_envs)
+    return [alone("env_steps_per_second", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)]
+
+
+def compiled(env: TrainEnv, num_envs: int) -> Program[Play]:
+    """``STEPS_PER_CALL`` steps of every game as a compiled program; raises UsageError as ``measure`` does."""
+    mesh = parallel.mesh_of_all_devices(num_envs)
+    step = one_step(env, mesh)
 
     def play(carry: Play) -> Play:
-        """Of every game ``STEPS_PER_CALL`` times: mask, valid action, step with auto-reset, observation, reward."""
+        return _placed(jax.lax.scan(lambda each, _: (step(each), None), carry, None, length=STEPS_PER_CALL)[0], mesh)
 
-        def step(carry: Play, _: None) -> tuple[Play, None]:
-            key, drawn = jax.random.split(carry.key)
-            actions = random_valid_actions(drawn, jax.vmap(env.mask)(carry.states))
-            stepped = jax.vmap(env.step)(carry.states, actions)
-            observed = jax.vmap(env.observe)(stepped.state).reshape(num_envs, -1)
-            weights = jnp.linspace(0.0, 1.0, env.observation_size)
-            return Play(stepped.state, key, carry.seen + observed @ weights + stepped.reward), None
+    return compile_program(play, new_games(env, num_envs, mesh))
 
-        return jax.lax.scan(step, carry, None, length=STEPS_PER_CALL)[0]
 
-    seeds = env.initial_seeds(0, num_envs)
-    carry = Play(jax.jit(jax.vmap(env.reset))(seeds), jax.random.key(0), jnp.zeros(num_envs, jnp.float32))
-    program = compile_program(play, carry)
-    samples = [calls * STEPS_PER_CALL * num_envs for calls in calls_per_second(program.call, carry, repetitions)]
-    return [program_record("env_steps_per_second", num_envs, program, samples)]
+def _placed(play: Play, mesh: Mesh | None) -> Play:
+    """The games split over the devices, so that a program takes what it gave."""
+    return play._replace(states=parallel.split(play.states, mesh), seen=parallel.split(play.seen, mesh))

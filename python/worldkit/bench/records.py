@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from rich.table import Table
 
 MEBIBYTE = 2**20
-_NAME_WIDTH = len("train_ceiling_steps_per_second_mlp")
+_NAME_WIDTH = len("train_ceiling_steps_per_second_network")
 _WIDTHS = {"games": 6, "median": 17, "spread": 6, "trace": 6, "compile": 7, "peak": 9}
 """Of the longest values that are to be expected: nobody knows those of the rows to come."""
 

@@ -1,79 +1,100 @@
-"""How long the command ``train`` takes from its start to the metrics of the first update."""
+"""How long commands take from their start to the first thing that somebody waits for."""
 
-import os
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from parity.errors import ParityError
+from worldkit.bench.processes import Spent, spent
 from worldkit.bench.records import Record, plain_record
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.params import trained_files
 
-POLL_SECONDS = 0.02
+OUTPUT = "output"
+"""What a command says, in its folder."""
+EPISODES = 8
+"""Of ``evaluate``: few, since it is the start that is measured."""
+CACHES = ("cold", "warm")
 
 
-def measure(module: str, num_envs: int, repetitions: int) -> list[Record]:
-    """``seconds_to_first_update_cold`` and ``_warm``: wall time of ``python -m module train``.
+@dataclass(frozen=True)
+class Start:
+    """A command, and what somebody who starts it waits for.
 
-    Cold is a new, empty JAX compilation cache for every repetition; warm is the cache that the cold run before
-    it left. The clock stops when the first row of ``metrics.csv`` is on the disk. Tracing and compiling are part
-    of the value, and memory is not measured.
+    Attributes:
+        name: what is waited for, in the names of records.
+        words: of the command, after ``python -m``, the module first. ``{folder}`` stands for a folder of its own, and
+            ``{agent}`` for the parameters that a command before it left.
+        games: how many it plays at the same time.
+        is_there: whether what is waited for is there, told from the folder, where its output is in the file ``OUTPUT``;
+            None: the command's end is waited for.
     """
-    cold, warm = [], []
-    for _ in range(repetitions):
-        with tempfile.TemporaryDirectory() as cache:
-            cold.append(seconds_to_first_update(module, num_envs, cache))
-            warm.append(seconds_to_first_update(module, num_envs, cache))
-    return [
-        plain_record("seconds_to_first_update_cold", num_envs, cold, unit="s"),
-        plain_record("seconds_to_first_update_warm", num_envs, warm, unit="s"),
-    ]
+
+    name: str
+    words: tuple[str, ...]
+    games: int
+    is_there: Callable[[Path], bool] | None = None
 
 
-def seconds_to_first_update(module: str, num_envs: int, cache: str) -> float:
-    """Run the command for one update with ``cache`` as JAX's compilation cache; wall seconds.
-
-    Raises:
-        ParityError: the command failed or left no metrics; the message ends with what it said last.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        metrics = Path(folder) / "run" / "metrics.csv"
-        log = Path(folder) / "log"
-        with log.open("w") as output:
-            start = time.perf_counter()
-            process = subprocess.Popen(
-                _one_update(module, num_envs, folder),
-                env={**os.environ, "JAX_COMPILATION_CACHE_DIR": cache},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-            try:
-                while not _has_a_row(metrics) and process.poll() is None:
-                    time.sleep(POLL_SECONDS)
-                seconds = time.perf_counter() - start
-                process.wait()
-            finally:
-                process.kill()
-        if process.returncode or not _has_a_row(metrics):
-            last_words = (log.read_text().strip().splitlines() or ["it said nothing"])[-1]
-            raise ParityError(f"`{module} train` did not reach its first update: {last_words}")
-        return seconds
-
-
-def _one_update(module: str, num_envs: int, folder: str) -> list[str]:
-    steps = TrainConfig(num_envs=num_envs).batch_size
+def first_update(module: str, num_envs: int) -> Start:
+    """``train`` of this world with so many games, until the metrics of the first update are on the disk."""
     options = {
         "--num-envs": num_envs,
-        "--total-timesteps": steps,
+        "--total-timesteps": TrainConfig(num_envs=num_envs).batch_size,
         "--log-interval": 1,
-        "--checkpoint-dir": folder,
+        "--checkpoint-dir": "{folder}",
         "--run-name": "run",
     }
     words = [str(word) for option in options.items() for word in option]
-    return [sys.executable, "-m", module, "train", "--no-wandb", *words]
+    return Start("first_update", (module, "train", "--no-wandb", *words), num_envs, _has_a_row)
 
 
-def _has_a_row(metrics: Path) -> bool:
+def evaluated(module: str) -> Start:
+    """``evaluate`` of this world with a few episodes of the trained agent."""
+    few = str(EPISODES)
+    return Start("evaluate", (module, "evaluate", "{agent}", "--episodes", few, "--num-envs", few), EPISODES)
+
+
+def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
+    """For each start ``seconds_to_NAME_cold`` and ``_warm``, wall time, and ``cpu_seconds_to_NAME_…`` beside them.
+
+    Every command has a process of its own. Cold is a new, empty JAX compilation cache for every repetition; warm is the
+    cache that the cold one before it left. Processor time is that of the whole command. Tracing and compiling are part
+    of the value, and memory is not measured.
+
+    Raises:
+        ParityError: a command failed, or ended without what is waited for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for start in starts:
+            runs = [_cold_and_warm(start, Path(folder)) for _ in range(repetitions)]
+            for which, cache in enumerate(CACHES):
+                of_cache = [run[which] for run in runs]
+                for name, values in (
+                    ("seconds", [each.seconds for each in of_cache]),
+                    ("cpu_seconds", [each.cpu_seconds for each in of_cache]),
+                ):
+                    yield plain_record(f"{name}_to_{start.name}_{cache}", start.games, values, unit="s")
+
+
+def _cold_and_warm(start: Start, everything: Path) -> list[Spent]:
+    with tempfile.TemporaryDirectory() as cache:
+        return [_spent(start, everything, cache) for _ in CACHES]
+
+
+def _spent(start: Start, everything: Path, cache: str) -> Spent:
+    folder = Path(tempfile.mkdtemp(dir=everything))
+    agent = next(iter(trained_files(everything)), None)
+    words = [word.format(folder=folder, agent=agent) for word in start.words]
+    is_there = start.is_there
+    return spent(
+        words,
+        folder / OUTPUT,
+        {"JAX_COMPILATION_CACHE_DIR": cache},
+        (lambda: is_there(folder)) if is_there else None,
+    )
+
+
+def _has_a_row(folder: Path) -> bool:
+    metrics = folder / "run" / "metrics.csv"
     return metrics.exists() and metrics.read_text().count("\n") >= 2  # the heading is the first line

@@ -5,17 +5,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from worldkit.bench.records import Record, median_and_spread
+from worldkit.bench.records import Record, median_and_spread, plain_record
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
-SECONDS_PER_REPETITION = 1.0
+SECONDS_PER_SAMPLE = 1.0
 
 Carry = TypeVar("Carry")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class Program(Generic[Carry]):
 
     Attributes:
         call: the executable.
+        carry: what it gets first.
         trace_seconds: tracing to a jaxpr and lowering to StableHLO.
         compile_seconds: XLA's compilation, never from a cache.
         peak_bytes: the executable's arguments, outputs and temporary buffers at once, as XLA planned them
@@ -31,6 +34,7 @@ class Program(Generic[Carry]):
     """
 
     call: Callable[[Carry], Carry]
+    carry: Carry
     trace_seconds: float
     compile_seconds: float
     peak_bytes: int
@@ -50,31 +54,65 @@ def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program
         compiled = time.perf_counter()
     memory = executable.memory_analysis()
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
-    return Program(executable, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
+    return Program(executable, carry, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
 
 
-def calls_per_second(call: Callable[[Carry], Carry], carry: Carry, repetitions: int) -> list[float]:
-    """Calls per second of ``call`` on its own carry, one sample per repetition.
+Clock = Callable[[], float]
 
-    Two calls are made first and not counted: one that warms up, one whose time decides how many calls a
-    repetition of at least ``SECONDS_PER_REPETITION`` needs.
+
+def calls_per_second(program: Program[Carry], clock: Clock = time.perf_counter) -> Iterator[float]:
+    """Samples without end: calls per second of ``clock`` of a program, which gets its own carry again.
+
+    Before the first sample two calls are made and not counted: one that warms up, one whose time decides how many calls
+    a sample of at least ``SECONDS_PER_SAMPLE`` needs. Samples of several programs that are drawn in turn, as ``zip``
+    draws them, meet the same load of the machine.
     """
-    carry = jax.block_until_ready(call(carry))
-    start = time.perf_counter()
-    carry = jax.block_until_ready(call(carry))
-    calls = math.ceil(SECONDS_PER_REPETITION / (time.perf_counter() - start))
-    samples = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
+    carry = jax.block_until_ready(program.call(program.carry))
+    start = clock()
+    carry = jax.block_until_ready(program.call(carry))
+    calls = math.ceil(SECONDS_PER_SAMPLE / (clock() - start))
+    while True:
+        start = clock()
         for _ in range(calls):
-            carry = call(carry)
+            carry = program.call(carry)
         jax.block_until_ready(carry)
-        samples.append(calls / (time.perf_counter() - start))
-    return samples
+        yield calls / (clock() - start)
 
 
-def program_record(name: str, num_envs: int, program: Program[Carry], samples: Sequence[float]) -> Record:
-    """The median of samples in steps a second, beside what the program took to make and what memory it has."""
+def alone(
+    name: str,
+    num_envs: int,
+    program: Program[Carry],
+    steps: int,
+    repetitions: int,
+    clock: Clock = time.perf_counter,
+) -> Record:
+    """Steps a second of ``clock`` of a program that makes so many of them, over all games, in a call."""
+    calls = islice(calls_per_second(program, clock), repetitions)
+    return _record(name, num_envs, program, [each * steps for each in calls])
+
+
+def beside(
+    names: tuple[str, str, str],
+    num_envs: int,
+    programs: tuple[Program[Carry], Program[Other]],
+    steps: int,
+    repetitions: int,
+) -> list[Record]:
+    """The same of two programs whose samples alternate, and the first as a share of the second, by these names.
+
+    The share is that of neighbouring samples.
+    """
+    first, second = programs
+    pairs = list(islice(zip(calls_per_second(first), calls_per_second(second), strict=True), repetitions))
+    return [
+        _record(names[0], num_envs, first, [one * steps for one, _ in pairs]),
+        _record(names[1], num_envs, second, [other * steps for _, other in pairs]),
+        plain_record(names[2], num_envs, [one / other for one, other in pairs], unit=""),
+    ]
+
+
+def _record(name: str, num_envs: int, program: Program[Carry], samples: Sequence[float]) -> Record:
     value, spread = median_and_spread(samples)
     return Record(
         name=name,

@@ -1,13 +1,15 @@
-"""How many steps a second the trainer plays and learns from."""
+"""How many steps a second the trainer plays and learns from, and how many where the world costs nothing."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from worldkit.bench.nothing import NothingEnv
 from worldkit.bench.records import Record
-from worldkit.bench.timing import calls_per_second, compile_program, program_record
+from worldkit.bench.timing import Program, beside, compile_program
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
@@ -28,13 +30,33 @@ class Training(NamedTuple):
     num_updates: jax.Array
 
 
-def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record]:
-    """``train_steps_per_second``: steps of all games a second over whole PPO updates with settings such as ``config``.
+def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
+    """For each network ``train_steps_per_second_NETWORK``, ``train_ceiling_steps_per_second_NETWORK``, and their share.
 
-    An update is rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in
-    the command ``train``. ``peak_bytes`` is XLA's plan for the compiled update.
+    The first is steps of all games a second over whole PPO updates with settings such as ``config``. An update is
+    rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the command
+    ``train``. The ceiling is the same in an environment that costs nothing (``NothingEnv``). The samples of both
+    alternate, and ``train_share_of_ceiling_NETWORK`` is that of neighbours. ``peak_bytes`` is XLA's plan for the
+    compiled update.
     """
-    config = auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
+    for network in env.networks:
+        yield from _measure(env, dataclasses.replace(one_update(config), network=network), repetitions)
+
+
+def one_update(config: TrainConfig) -> TrainConfig:
+    """The settings with minibatches and epochs that follow from the batch, for one update at a time."""
+    return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
+
+
+def _measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record]:
+    kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
+    real, ceiling, share = (f"train_{kind}_{config.network}" for kind in kinds)
+    programs = compiled(env, config), compiled(NothingEnv(env), config)
+    return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
+
+
+def compiled(env: TrainEnv, config: TrainConfig) -> Program[Training]:
+    """One update as a compiled program."""
     train = make_train(config, env)
     runner, num_updates = init_runner(config, env), jnp.int32(1)
     stats_shape = jax.eval_shape(train, runner, num_updates)[1]
@@ -44,7 +66,4 @@ def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record
         runner, stats = train(carry.runner, carry.num_updates)
         return Training(runner, stats, carry.num_updates)
 
-    carry = Training(runner, stats, num_updates)
-    program = compile_program(update, carry)
-    samples = [calls * config.batch_size for calls in calls_per_second(program.call, carry, repetitions)]
-    return [program_record("train_steps_per_second", config.num_envs, program, samples)]
+    return compile_program(update, Training(runner, stats, num_updates))

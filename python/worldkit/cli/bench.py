@@ -13,12 +13,12 @@ from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, c
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import prefer_wide_vectors
 
-_NEED_JAX = ("env", "train", "lockstep", "startup")
+_NEED_JAX = ("env", "train", "lockstep", "startup", "growth", "peers")
 """The kit's benchmarks of an engine in JAX: of its trainer, and of it beside the world's first engine."""
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
+    """Run the benchmarks named in ``argv`` (where none is named, those that are not left out) and return the exit code.
 
     What was measured is shown and written whatever comes next, Ctrl+C too.
 
@@ -83,7 +83,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
         assert open_env is not None
         return measure(open_env(), num_envs, repetitions)
 
-    def train(num_envs: int, repetitions: int) -> list[Record]:
+    def train(num_envs: int, repetitions: int) -> Iterator[Record]:
         from worldkit.bench.train import measure
 
         assert open_env is not None
@@ -104,42 +104,88 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
 
         return measure(game.env().world, num_envs, repetitions)
 
-    def startup(num_envs: int, repetitions: int) -> list[Record]:
-        from worldkit.bench.startup import measure
+    def startup(num_envs: int, repetitions: int) -> Iterator[Record]:
+        from worldkit.bench.startup import evaluated, first_update, measure
+
+        starts = [first_update(game.module, num_envs)]
+        if game.evaluation is not None:
+            starts.append(evaluated(game.module))
+        own = game.starts()
+        if own and (fault := _engine_fault(game)):
+            left_out = ", ".join(start.name for start in own)
+            open_console(stderr=True).print(f"leaving out the start of {left_out}: {fault}")
+            own = ()
+        return measure([*starts, *own], repetitions)
+
+    def growth(num_envs: int, repetitions: int) -> Iterator[Record]:
+        from worldkit.bench.growth import measure
 
         return measure(game.module, num_envs, repetitions)
+
+    def boards(num_envs: int, repetitions: int) -> Iterator[Record]:
+        from worldkit.bench.boards import measure
+
+        assert open_env is not None
+        assert game.boards is not None
+        return measure(open_env(), game.boards(num_envs), repetitions)
+
+    def peers(num_envs: int, repetitions: int) -> Iterator[Record]:
+        from worldkit.bench.peers import measure
+
+        assert open_env is not None
+        return measure(open_env(), game.train_config(num_envs=num_envs), repetitions)
 
     sb3_games = game.sb3_config().num_envs
     benchmarks = {
         "env": Benchmark("random play on the JAX engine alone", env, plays=False),
-        "train": Benchmark("whole PPO updates", train, plays=False),
+        "train": Benchmark("whole PPO updates, beside those on an environment that costs nothing", train, plays=False),
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
         "sb3": Benchmark(
             "MaskablePPO, beside one on an environment that does nothing", sb3, games=sb3_games, needs="sb3_contrib"
         ),
         "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
         "startup": Benchmark(
-            "from process start to the first update, with a cold and a warm compilation cache", startup, plays=False
+            "commands from their start to what one waits for, with a cold and a warm compilation cache",
+            startup,
+            plays=False,
+        ),
+        "growth": Benchmark(
+            "env with 1 to 16,384 games, and on 1 to 8 devices, with the memory that it takes",
+            growth,
+            games=1024,
+            plays=False,
+            by_default=False,
+        ),
+        "boards": Benchmark("random steps from certain boards", boards, games=1024, by_default=False),
+        "peers": Benchmark(
+            "env and train, beside environments of others in the same run", peers, plays=False, by_default=False
         ),
     }
-    return {name: each for name, each in benchmarks.items() if open_env is not None or name not in _NEED_JAX}
+    has = dict.fromkeys(_NEED_JAX, open_env is not None) | {"boards": game.boards is not None}
+    return {name: each for name, each in benchmarks.items() if has.get(name, True)}
 
 
 def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
-    """All benchmarks, without those whose library is not installed or whose engine cannot start."""
-    names = [name for name, each in benchmarks.items() if _is_installed(each)]
-    if len(names) < len(benchmarks):
-        missing = " and ".join(name for name in benchmarks if name not in names)
+    """Those measured by default, without those whose library is not installed or whose engine cannot start."""
+    wanted = [name for name, each in benchmarks.items() if each.by_default]
+    names = [name for name in wanted if _is_installed(benchmarks[name])]
+    if len(names) < len(wanted):
+        missing = " and ".join(name for name in wanted if name not in names)
         console.print(f'leaving out {missing}: `pip install "{game.requirement}"`')
     playing = [name for name in names if benchmarks[name].plays]
-    if playing:
-        world = game.env().world
-        try:
-            next(iter(world.engines.values()))(1).close()
-        except EngineError as error:
-            console.print(f"leaving out {', '.join(playing)}: {error}")
-            names = [name for name in names if name not in playing]
+    if playing and (fault := _engine_fault(game)):
+        console.print(f"leaving out {', '.join(playing)}: {fault}")
+        names = [name for name in names if name not in playing]
     return names
+
+
+def _engine_fault(game: Game) -> EngineError | None:
+    """Why the world's first engine cannot start; None where it can."""
+    try:
+        next(iter(game.env().world.engines.values()))(1).close()
+    except EngineError as error:
+        return error
+    return None
 
 
 def _is_installed(benchmark: Benchmark) -> bool:
@@ -150,7 +196,9 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
     parser = Parser(prog=f"{game.name} bench", description="Measure speed, compile time and memory on this machine.")
     described = "; ".join(f"{name}: {each.purpose}" for name, each in benchmarks.items())
     own = ", ".join(f"{each.games} of {name}" for name, each in benchmarks.items() if each.games != Benchmark.games)
-    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: all)")
+    unasked = " and ".join(name for name, each in benchmarks.items() if not each.by_default)
+    default = f"all but {unasked}" if unasked else "all"
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: {default})")
     parser.add_argument(
         "--num-envs",
         type=_counts,

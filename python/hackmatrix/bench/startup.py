@@ -1,0 +1,29 @@
+"""The commands of this game whose start is measured, beside those of every world."""
+
+from pathlib import Path
+
+from worldkit.bench.startup import OUTPUT, Start
+
+_SEED, _ACTIONS = "0", "left,down,left"
+"""A game, and three actions that are valid in it."""
+_GAMES, _STEPS = 8, 32
+
+
+def _has_a_board(folder: Path) -> bool:
+    return b"the game begins" in (folder / OUTPUT).read_bytes()
+
+
+STARTS = (
+    Start("explain", ("hackmatrix.cli.main", "explain", "--seed", _SEED, "--actions", _ACTIONS), games=1),
+    Start(
+        "first_board",
+        ("hackmatrix.cli.main", "watch", "{agent}", "--render", "ansi", "--seed", _SEED, "--max-steps", "1"),
+        games=1,
+        is_there=_has_a_board,
+    ),
+    Start(
+        "parity_run",
+        ("parity", "run", "--world", "hackmatrix", "--games", f"{_GAMES}", "--steps", f"{_STEPS}", "--out", "{folder}"),
+        games=_GAMES,
+    ),
+)

@@ -1,0 +1,104 @@
+"""Make the picture and the tables of how the cost of a step grows, in docs/performance.md.
+
+The files are what `hackmatrix bench growth boards --json FILE` wrote, or `bench growth` and `bench boards` apart.
+"""
+
+import argparse
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from shared.pictures import IMAGES
+
+from parity.arguments import Parser
+from parity.files import write_whole
+from worldkit.bench.records import MEBIBYTE, Record
+from worldkit.cli.parser import fail
+
+_BY_CLOCK, _BY_PROCESSOR = "env_steps_per_second_", "env_steps_per_cpu_second_"
+_GAMES, _DEVICES, _ENEMIES, _STAGE = "games", "devices", "enemies", "stage"
+_TITLES = {
+    _GAMES: "games on one device",
+    _ENEMIES: "enemies of each game",
+    _STAGE: "stage",
+    _DEVICES: "virtual devices of one processor",
+}
+_LEFT, _RIGHT = "#1b7f4d", "#7a5195"
+
+Points = dict[int, Record]
+
+
+def main() -> None:
+    """Read the command line, print the tables, and draw."""
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    paths = parser.parse_args().files
+    try:
+        found = by_what([Record(**each) for path in paths for each in json.loads(path.read_text())])
+    except (OSError, ValueError, TypeError, KeyError):
+        fail(f"Not all records of growth and boards are in {' and '.join(map(str, paths))}: measure both first.")
+    for what, points in found.items():
+        print(table(what, points))
+    write_whole(IMAGES / "growth.png", picture(found))
+
+
+def by_what(records: Sequence[Record]) -> dict[str, Points]:
+    """The records by what grows, and by how much of it there is."""
+    found: dict[str, Points] = {what: {} for what in _TITLES}
+    for record in records:
+        what, value = record.name.removeprefix(_BY_CLOCK).removeprefix(_BY_PROCESSOR).split("_")
+        found[what][int(value)] = record
+        if what == _DEVICES and value == "1":
+            found[_GAMES][record.num_envs] = record
+    games = found[_DEVICES][2].num_envs  # one device plays other numbers too
+    found[_DEVICES][1] = found[_GAMES][games]
+    return {what: dict(sorted(points.items())) for what, points in found.items()}
+
+
+def table(what: str, points: Points) -> str:
+    """Markdown: a row for each point."""
+    rows = [
+        f"| {value:,} | {each.value:,.0f} | {each.spread:.0%} | {(each.peak_bytes or 0) / MEBIBYTE:,.0f} MiB |"
+        for value, each in points.items()
+    ]
+    return "\n".join((f"| {_TITLES[what]} | {_unit(what)} | spread | memory |", "|---|---|---|---|", *rows, ""))
+
+
+def _unit(what: str) -> str:
+    return "steps/s" if what in (_GAMES, _DEVICES) else "steps/s of processor time"
+
+
+def picture(found: dict[str, Points]) -> bytes:
+    """A PNG: speed over each, and the memory of the processes where each point has one of its own."""
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    for axis, (what, points) in zip(figure.subplots(2, 2).flat, found.items(), strict=True):
+        _draw(axis, what, points)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=110)
+    return drawn.getvalue()
+
+
+def _draw(axis: Axes, what: str, points: Points) -> None:
+    has_memory = what in (_GAMES, _DEVICES)
+    axis.plot(list(points), [record.value for record in points.values()], marker=".", color=_LEFT)
+    axis.set(xlabel=_TITLES[what])
+    axis.set_ylabel(_unit(what), color=_LEFT)
+    axis.grid(alpha=0.3)
+    if what == _GAMES:
+        axis.set(xscale="log", yscale="log")
+    else:
+        axis.set(xticks=list(points))
+        axis.set_ylim(0, 1.1 * max(record.value for record in points.values()))
+    if has_memory:
+        memory = axis.twinx()
+        peaks = [(record.peak_bytes or 0) / MEBIBYTE for record in points.values()]
+        memory.plot(list(points), peaks, marker=".", color=_RIGHT)
+        memory.set_ylim(0, 1.4 * max(peaks))
+        memory.set_ylabel("peak of the process (MiB)", color=_RIGHT)
+
+
+if __name__ == "__main__":
+    main()

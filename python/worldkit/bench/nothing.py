@@ -1,0 +1,88 @@
+"""An environment that costs nothing, in the shapes of a world: a trainer's speed with it is the trainer's own."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from worldkit.purejaxrl.train_env import Compact, TrainEnv, TrainStep
+
+
+class Moment(NamedTuple):
+    """All that a step tells of one game, as the world tells it.
+
+    It is carried along, since of constants XLA would compute what follows from them when it compiles.
+    """
+
+    shown: Compact
+    mask: Array
+    reward: Array
+    components: Array
+    terminated: Array
+    truncated: Array
+
+
+class Nothing(NamedTuple):
+    """A game of ``NothingEnv``: two moments that take turns, and are the same.
+
+    XLA does not know that they are. It would ask the network only once about a moment that never gives way to another.
+    """
+
+    now: Moment
+    next: Moment
+
+
+class NothingEnv(TrainEnv):
+    """The first moment of a world's games for ever: their observation and mask, no reward, no end.
+
+    A rollout of it keeps the same arrays as one of the world, and the network reads the same numbers. Only the metrics
+    that a world adds to those of every run are missing.
+    """
+
+    def __init__(self, world: TrainEnv) -> None:
+        self._world = world
+        self.name = f"nothing in the shapes of {world.name}"
+        self.num_actions = world.num_actions
+        self.observation_shape = world.observation_shape
+        self.low, self.high = world.low, world.high
+        self.components = world.components
+        self.component_unit = world.component_unit
+        self.can_truncate = world.can_truncate
+        self.networks = world.networks
+
+    def reset(self, seed: Array) -> Nothing:
+        game = self._world.reset(seed)
+        step = jax.eval_shape(self._world.step, game, jnp.int32(0))
+        never = jnp.bool_(False)
+        moment = Moment(
+            shown=self._world.compact(game),
+            mask=self._world.mask(game),
+            reward=jnp.zeros((), step.reward.dtype),
+            components=jnp.zeros(step.components.shape, step.components.dtype),
+            terminated=never,
+            truncated=never,
+        )
+        return Nothing(moment, moment)
+
+    def play(self, state: Nothing, action: Array) -> TrainStep:
+        after, told = Nothing(state.next, state.now), state.now
+        return TrainStep(after, told.reward, told.components, told.terminated, told.truncated, after)
+
+    def restart(self, state: Nothing) -> Nothing:
+        return state
+
+    def observe(self, state: Nothing) -> Array:
+        return self.expand(self.compact(state))
+
+    def mask(self, state: Nothing) -> Array:
+        return state.now.mask
+
+    def compact(self, state: Nothing) -> Compact:
+        return state.now.shown
+
+    def expand(self, compact: Compact) -> Array:
+        return self._world.expand(compact)
+
+    def initial_seeds(self, seed: int, num_games: int) -> Array:
+        return self._world.initial_seeds(seed, num_games)

@@ -1,0 +1,194 @@
+"""How many steps a second environments of others make, in the same loop and the same run as this world's."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from parity.console import open_console
+from parity.errors import ParityError
+from worldkit.bench import env as env_bench
+from worldkit.bench import train as train_bench
+from worldkit.bench.records import Record
+from worldkit.bench.timing import beside
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.params import MLP
+from worldkit.purejaxrl.train_env import TrainEnv, TrainStep
+
+
+class PeerState(NamedTuple):
+    """A game of a peer: the key that its next step draws from, what the peer itself keeps, and what is seen of it."""
+
+    key: Array
+    game: Any
+    shown: Array
+
+
+class PeerEnv(TrainEnv):
+    """An environment of others as this kit plays and trains it; its games restart within the step by themselves.
+
+    Observations are handed on flat and as float32. An episode that ends counts as terminated, whatever ended it: what
+    it showed last is gone, and trainers written for such environments do the same.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        num_actions: int,
+        reset: Callable[[Array], tuple[Any, Array]],
+        step: Callable[[Array, Any, Array], tuple[Any, Array, Array, Array]],
+        mask: Callable[[Any], Array] | None = None,
+    ) -> None:
+        """Wrap functions of one game.
+
+        Args:
+            name: the peer's.
+            num_actions: how many actions there are.
+            reset: of a key: (game, observation).
+            step: of a key, a game and an action, with auto-reset: (game, observation, reward, done).
+            mask: of a game, the valid actions; None: all are.
+        """
+        self.name = name
+        self.num_actions = num_actions
+        self._reset, self._step, self._mask = reset, step, mask
+        shown = jax.eval_shape(self.reset, jax.ShapeDtypeStruct((2,), jnp.uint32)).shown
+        self.observation_shape = shown.shape
+
+    def reset(self, seed: Array) -> PeerState:
+        key, following = jax.random.split(jax.random.wrap_key_data(seed))
+        game, shown = self._reset(key)
+        return PeerState(following, game, _flat(shown))
+
+    def play(self, state: PeerState, action: Array) -> TrainStep:
+        key, following = jax.random.split(state.key)
+        game, shown, reward, done = self._step(key, state.game, action)
+        after = PeerState(following, game, _flat(shown))
+        nothing = jnp.zeros(len(self.components), jnp.int32)
+        return TrainStep(after, reward.astype(jnp.float32), nothing, done, jnp.zeros_like(done), after)
+
+    def restart(self, state: PeerState) -> PeerState:
+        return state  # the step did it
+
+    def observe(self, state: PeerState) -> Array:
+        return state.shown
+
+    def mask(self, state: PeerState) -> Array:
+        return super().mask(state) if self._mask is None else self._mask(state.game)
+
+
+def _flat(shown: Array) -> Array:
+    return shown.astype(jnp.float32).reshape(-1)
+
+
+def _of_pgx(name: str) -> PeerEnv:
+    import pgx
+    from pgx.experimental import auto_reset
+
+    peer = pgx.make(name)
+    following = auto_reset(peer.step, peer.init)
+
+    def reset(key: Array) -> tuple[Any, Array]:
+        state = peer.init(key)
+        return state, state.observation
+
+    def step(key: Array, state: Any, action: Array) -> tuple[Any, Array, Array, Array]:  # noqa: ANN401 - pgx's own
+        state = following(state, action, key)
+        return state, state.observation, state.rewards[0], state.terminated
+
+    return PeerEnv(name, peer.num_actions, reset, step, lambda state: state.legal_action_mask)
+
+
+def _of_gymnax(name: str) -> PeerEnv:
+    import gymnax
+
+    peer, params = gymnax.make(name)
+
+    def step(key: Array, state: Any, action: Array) -> tuple[Any, Array, Array, Array]:  # noqa: ANN401 - gymnax's own
+        shown, state, reward, terminated, truncated, _ = peer.step(key, state, action, params)
+        return state, shown, reward, terminated | truncated
+
+    return PeerEnv(name, peer.num_actions, lambda key: peer.reset(key, params)[::-1], step)
+
+
+def _of_craftax(name: str) -> PeerEnv:
+    from craftax.craftax_env import make_craftax_env_from_name
+
+    peer = make_craftax_env_from_name(name, auto_reset=True)
+    params = peer.default_params
+
+    def step(key: Array, state: Any, action: Array) -> tuple[Any, Array, Array, Array]:  # noqa: ANN401 - Craftax's own
+        shown, state, reward, done, _ = peer.step(key, state, action, params)
+        return state, shown, reward, done
+
+    return PeerEnv(name, peer.action_space(params).n, lambda key: peer.reset(key, params)[::-1], step)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """An environment of others: its name in records and in its package, and how it is opened.
+
+    is_trained: whether PPO is measured on it too.
+    """
+
+    name: str
+    package: str
+    title: str
+    open: Callable[[str], PeerEnv]
+    is_trained: bool = False
+
+
+PEERS = (
+    Peer("2048", "pgx", "2048", _of_pgx),
+    Peer("breakout", "gymnax", "Breakout-MinAtar", _of_gymnax, is_trained=True),
+    Peer("craftax_classic", "craftax", "Craftax-Classic-Symbolic-v1", _of_craftax),
+)
+
+
+def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
+    """For each of ``PEERS`` ``env_steps_per_second_beside_PEER``, the peer's ``…_of_PEER``, and ``env_share_of_PEER``.
+
+    The first is this world, and the last the first as a share of the second. Both are played as by ``bench env``; their
+    samples alternate, and the share is that of neighbours. The same of PPO begins with ``train``: whole updates with
+    settings such as ``config``, and a network that reads observations flat. A peer that is not installed, or does not
+    work with this JAX, is left out with a sentence on standard error.
+
+    Raises:
+        ParityError: all peers are left out.
+    """
+    config = dataclasses.replace(train_bench.one_update(config), network=MLP)
+    playing = training = None
+    steps = env_bench.STEPS_PER_CALL * config.num_envs
+    are_left_out = []
+    for peer in PEERS:
+        try:
+            other = peer.open(peer.title)
+            played = env_bench.compiled(other, config.num_envs)
+            trained = train_bench.compiled(other, config) if peer.is_trained else None
+        except Exception as fault:  # what does not suit this JAX can fail in any way
+            are_left_out.append(peer.name)
+            open_console(stderr=True).print(f"leaving out {peer.title} of {peer.package}: {reason_of(fault)}")
+            continue
+        playing = playing or env_bench.compiled(env, config.num_envs)
+        yield from beside(_names("env", peer), config.num_envs, (playing, played), steps, repetitions)
+        if trained:
+            training = training or train_bench.compiled(env, config)
+            programs = (training, trained)
+            yield from beside(_names("train", peer), config.num_envs, programs, config.batch_size, repetitions)
+    if len(are_left_out) == len(PEERS):
+        raise ParityError(f"There is no peer to measure: install {', '.join(peer.package for peer in PEERS)}.")
+
+
+def reason_of(fault: Exception) -> str:
+    """One line: what failed, and for what is not installed what to do."""
+    if isinstance(fault, ModuleNotFoundError):
+        return f"it needs {fault.name}, which is not installed."
+    return f"{type(fault).__name__}: {(str(fault).splitlines() or ['it says nothing more'])[0]}"
+
+
+def _names(what: str, peer: Peer) -> tuple[str, str, str]:
+    name = peer.name
+    return f"{what}_steps_per_second_beside_{name}", f"{what}_steps_per_second_of_{name}", f"{what}_share_of_{name}"

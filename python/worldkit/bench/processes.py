@@ -1,0 +1,67 @@
+"""Commands under the clock, each in a process of its own: what they took of time and memory."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from parity.errors import ParityError
+
+POLL_SECONDS = 0.02
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+class Spent(NamedTuple):
+    """What a command took.
+
+    Attributes:
+        seconds: wall time until what was waited for.
+        cpu_seconds: processor time of the whole command, in all threads, and of the processes that it waited for.
+        peak_bytes: the most memory that the process held at once.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+
+
+def spent(
+    words: Sequence[str], output: Path, environment: Mapping[str, str], is_there: Callable[[], bool] | None = None
+) -> Spent:
+    """Run ``python -m`` with these words to its end.
+
+    Args:
+        words: the module and its arguments.
+        output: a file for what it says.
+        environment: what differs from that of this process.
+        is_there: whether what is waited for is there; None: the command's end is.
+
+    Raises:
+        ParityError: the command failed, or ended before that was there; the message ends with what it said last.
+    """
+    start = time.perf_counter()
+    seconds = None
+    with output.open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *words], env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        ended = 0
+        while not ended:
+            # Popen itself tells neither processor time nor memory
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if seconds is None and (is_there() if is_there else ended):
+                seconds = time.perf_counter() - start
+            if not ended:
+                time.sleep(POLL_SECONDS)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        process.kill()  # does nothing to one that ended
+        process.wait()
+    if process.returncode or seconds is None:
+        last_words = (output.read_text().strip().splitlines() or ["it said nothing"])[-1]
+        raise ParityError(f"`python -m {' '.join(words[:2])}` did not get where it should: {last_words}")
+    return Spent(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)

@@ -1,0 +1,71 @@
+"""Training lowers for GPUs and TPUs, which nobody needs to have for it, and asks nothing of them that only a CPU has.
+
+What is compiled there is not tested here; `hackmatrix doctor` and a short run say so on the machine itself.
+"""
+
+import re
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.stages import Traced
+
+from hackmatrix.train_config import TrainConfig
+from hackmatrix.training import HackMatrixTrainEnv
+from worldkit.purejaxrl.update import init_runner, make_train
+
+PLATFORMS = ("tpu", "cuda")
+CONFIG = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)
+ORTHOGONAL = {
+    "tpu": {"Qr", "ProductOfElementaryHouseholderReflectors"},
+    "cuda": {"cusolver_geqrf_ffi", "cusolver_orgqr_ffi"},
+}
+"""How each platform makes orthogonal matrices, which networks begin with."""
+
+
+@pytest.fixture(scope="module")
+def start() -> Traced:
+    """A fresh network, and the first stage of every game."""
+    return jax.jit(partial(init_runner, CONFIG, HackMatrixTrainEnv())).trace()
+
+
+@pytest.fixture(scope="module")
+def update(start: Traced) -> Traced:
+    """A whole update: steps of the environment in a rollout, advantages, epochs, metrics."""
+    return make_train(CONFIG, HackMatrixTrainEnv()).trace(start.out_info, jnp.int32(1))
+
+
+def lowered(traced: Traced, platform: str) -> str:
+    """What XLA would get on this platform."""
+    text: str = traced.lower(lowering_platforms=(platform,)).as_text()
+    return text
+
+
+def calls_out_of_xla(text: str) -> set[str]:
+    """What a program leaves to somebody else: libraries of the platform by name, and the host."""
+    return set(re.findall(r"custom_call @(\w+)", text)) | set(
+        re.findall(r"stablehlo\.(infeed|outfeed|send|recv)", text)
+    )
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_an_update_is_left_to_xla_alone(update: Traced, platform: str) -> None:
+    text = lowered(update, platform)
+    assert calls_out_of_xla(text) == set()
+    assert "f64" not in text  # which TPUs do not have
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_start_of_a_run_asks_for_nothing_but_the_platform_s_own_algebra(start: Traced, platform: str) -> None:
+    assert calls_out_of_xla(lowered(start, platform)) == ORTHOGONAL[platform]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_step_that_asked_the_host_would_not_lower(platform: str) -> None:
+    def asks(number: jax.Array) -> jax.Array:
+        return jax.pure_callback(np.sin, number, number)
+
+    with pytest.raises(ValueError, match="different from the lowering platform"):
+        lowered(jax.jit(asks).trace(jnp.float32(0)), platform)

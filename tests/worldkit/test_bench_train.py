@@ -1,0 +1,89 @@
+"""``bench train``: the trainer beside itself where the world costs nothing."""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from toy_world.adapter import OrchardTrainEnv
+from toy_world.in_jax import Orchard
+
+from worldkit.bench import timing, train
+from worldkit.bench.nothing import Nothing, NothingEnv
+from worldkit.bench.records import Record, plain_record
+from worldkit.bench.timing import Program
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.rollout import collect_rollout
+from worldkit.purejaxrl.train_env import TrainEnv
+from worldkit.purejaxrl.update import init_runner
+
+CONFIG = TrainConfig(num_envs=4, num_steps=8, hidden_dim=8, num_layers=1)
+SEED = jnp.array([3, 0], jnp.uint32)
+
+
+def test_nothing_ever_happens_in_the_world_that_costs_nothing() -> None:
+    world, nothing = OrchardTrainEnv(), NothingEnv(OrchardTrainEnv())
+    first, game = world.reset(SEED), nothing.reset(SEED)
+    for action in range(world.num_actions):
+        step = nothing.step(game, jnp.int32(action))
+        game = step.state
+        np.testing.assert_array_equal(nothing.observe(game), world.observe(first))
+        np.testing.assert_array_equal(nothing.mask(game), world.mask(first))
+        assert not step.reward
+        assert not step.components.any()
+        assert not (step.terminated | step.truncated)
+
+
+def test_a_time_limit_still_ends_its_episodes() -> None:
+    nothing = NothingEnv(OrchardTrainEnv())
+    assert nothing.step(nothing.reset(SEED), jnp.int32(0), jnp.bool_(True)).truncated
+
+
+def test_no_part_of_its_state_stays_where_it_was_in_a_step() -> None:
+    """What a loop hands on as it got it is one value to XLA, which may then compute only once what follows from it."""
+    nothing = NothingEnv(OrchardTrainEnv())
+    after = jax.make_jaxpr(lambda state: nothing.play(state, jnp.int32(0)).state)(nothing.reset(SEED))
+    assert not any(given is made for given, made in zip(after.jaxpr.invars, after.jaxpr.outvars, strict=True))
+
+
+def test_a_rollout_of_nothing_keeps_the_same_arrays_as_one_of_the_world() -> None:
+    def shapes(env: OrchardTrainEnv | NothingEnv) -> object:
+        runner = jax.eval_shape(lambda: init_runner(CONFIG, env))
+        _, transitions, metrics = jax.eval_shape(lambda given: collect_rollout(given, CONFIG, env), runner)
+        return runner.train_state.params, transitions, metrics._replace(sums={}, maxima={})
+
+    assert shapes(NothingEnv(OrchardTrainEnv())) == shapes(OrchardTrainEnv())
+
+
+def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[object] = []
+
+    def compile_program(
+        update: Callable[[train.Training], train.Training], carry: train.Training
+    ) -> Program[train.Training]:
+        compiled.append(carry.runner.env_state)
+        return Program(jax.jit(update), carry, trace_seconds=1.0, compile_seconds=2.0, peak_bytes=3)
+
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
+    monkeypatch.setattr(train, "compile_program", compile_program)
+    real, ceiling, share = train.measure(OrchardTrainEnv(), CONFIG, 3)
+    assert [type(games) for games in compiled] == [Orchard, Nothing]
+    assert (real.name, ceiling.name) == ("train_steps_per_second_mlp", "train_ceiling_steps_per_second_mlp")
+    assert (share.name, share.unit, share.num_envs) == ("train_share_of_ceiling_mlp", "", 4)
+    assert min(real.value, ceiling.value, share.value) > 0
+    assert (real.trace_seconds, real.compile_seconds, real.peak_bytes) == (1.0, 2.0, 3)
+
+
+def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+
+    def measured(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record]:
+        begun.append(config.network)
+        return [plain_record(f"of {config.network}", config.num_envs, [1.0])]
+
+    monkeypatch.setattr(train, "_measure", measured)
+    monkeypatch.setattr(OrchardTrainEnv, "networks", {"mlp": None, "other": None})
+    records = train.measure(OrchardTrainEnv(), CONFIG, 1)
+    assert (next(records).name, begun) == ("of mlp", ["mlp"])
+    assert (next(records).name, begun) == ("of other", ["mlp", "other"])
