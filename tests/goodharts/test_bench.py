@@ -52,9 +52,9 @@ def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     programs: list[timing.Program[env.Play]] = []
 
-    def measured(name: str, games: int, program: timing.Program[env.Play], *counts: int) -> Record:
+    def measured(name: str, games: int, program: timing.Program[env.Play], steps: int, repetitions: int) -> Record:
         programs.append(program)
-        return timing.alone(name, games, program, *counts)
+        return timing.alone(name, games, program, steps, repetitions)
 
     monkeypatch.setattr(env, "alone", measured)
     *_, record = env.measure(8, 2)
