@@ -90,8 +90,9 @@ def _draw(axis: Axes, what: str, points: Points) -> None:
     if what == _GAMES:
         axis.set(xscale="log", yscale="log")
     else:
-        axis.set(xticks=list(points))
         axis.set_ylim(0, 1.1 * max(record.value for record in points.values()))
+    if what in (_STAGE, _DEVICES):
+        axis.set(xticks=list(points))
     if has_memory:
         memory = axis.twinx()
         peaks = [(record.peak_bytes or 0) / MEBIBYTE for record in points.values()]
