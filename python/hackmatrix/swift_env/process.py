@@ -27,8 +27,9 @@ _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
-_MOST_LOOKS = 32
-"""How often an answer is looked for, at most, before waiting for it: waking a process may take longer than a step."""
+_LOOKS = 40
+"""How often an answer is looked for before waiting for it: waking a process may take longer than a step."""
+_MOST_TRUST, _PROBE = 8, 16
 _READ_BYTES = 1 << 12
 _CLOSING_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
@@ -89,7 +90,9 @@ class SwiftProcess:
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
-        self._looks = _MOST_LOOKS
+        self._trust = _MOST_TRUST
+        """Above 0 while looking has mostly been worth it; else it is tried every now and then."""
+        self._waits = 0
         self._ahead = b""
         """What was read beyond the last frame."""
         os.set_blocking(self._input.fileno(), False)
@@ -179,11 +182,13 @@ class SwiftProcess:
             rest = rest[count:]
 
     def _wait_for(self, pipe: select.poll, limit: float) -> None:
-        for _ in range(self._looks):
-            if pipe.poll(0):
-                self._looks = min(2 * self._looks, _MOST_LOOKS)
-                return
-        self._looks = max(self._looks // 2, 1)  # nothing comes so soon on a busy machine
+        self._waits += 1
+        if self._trust or self._waits % _PROBE == 0:
+            for _ in range(_LOOKS):
+                if pipe.poll(0):
+                    self._trust = min(self._trust + 1, _MOST_TRUST)
+                    return
+            self._trust = max(self._trust - 1, 0)
         if not pipe.poll(max(0.0, limit - time.monotonic()) * 1000):
             raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
 

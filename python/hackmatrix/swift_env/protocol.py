@@ -18,6 +18,7 @@ ALL_GAMES = 2**32 - 1
 NUM_COMPONENTS = len(COMPONENTS)
 NUM_FACTS = len(FACTS) + 1
 """The last fact of a row is the sum of its flags."""
+_WORD = struct.Struct("<I")
 _MAGIC = b"HKMX"
 _DONE, _REFUSED = 0, 1
 _OBSERVATION_BYTES = {0: 0, 1: 4 * OBSERVATION_SIZE, 2: OBSERVATION_SIZE}
@@ -78,10 +79,8 @@ class BadAnswer(ValueError):
 
 def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
     """A frame's body: the command, then the parts; an int is a uint32."""
-    body = [struct.pack("<I", command)]
-    for part in parts:
-        body.append(struct.pack("<I", part) if isinstance(part, int) else bytes(part))
-    return b"".join(body)
+    body = [_WORD.pack(part) if isinstance(part, int) else bytes(part) for part in parts]
+    return b"".join([_WORD.pack(command), *body])
 
 
 def hello() -> bytes:
@@ -185,4 +184,8 @@ def marks(body: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], tuple[str, ...]]
 
 
 def _uint32(body: NDArray[np.uint8], offset: int) -> int:
-    return int.from_bytes(body[offset : offset + 4].tobytes(), "little")
+    try:
+        word: int = _WORD.unpack_from(body.data, offset)[0]
+    except struct.error:
+        raise BadAnswer(f"{len(body)} bytes, which end before their numbers do") from None
+    return word

@@ -58,9 +58,11 @@ def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bo
         return {}
     rewards = _only(spec.in_rewards(step.components), where)
     infos = _marked({"reward_breakdown": dict(zip(spec.world.components, rewards.T, strict=True))}, where)
+    events = np.where(where, step.events, 0)
+    anywhere = int(np.bitwise_or.reduce(events))
     for bit, name in enumerate(spec.world.events):
-        happened = where & (step.events >> bit & 1 != 0)
-        if happened.any():
+        if anywhere >> bit & 1:
+            happened = events >> bit & 1 != 0
             infos |= _marked({name: happened}, happened)
     ended = where & (step.terminated | step.truncated)
     if ended.any():
@@ -84,10 +86,10 @@ def _spread(summary: Summary, slots: Slots, num_games: int) -> Summary:
     leaves = {name: value for name, value in summary.items() if not isinstance(value, dict)}
     spread = {name: _spread(value, slots, num_games) for name, value in summary.items() if name not in leaves}
     for dtype in {value.dtype for value in leaves.values()}:
-        names = [name for name, value in leaves.items() if value.dtype == dtype]
-        full = np.zeros((len(names), num_games), dtype)
-        full[:, slots] = [leaves[name] for name in names]
-        spread |= zip(names, full, strict=True)
+        same = {name: value for name, value in leaves.items() if value.dtype == dtype}
+        full = np.zeros((len(same), num_games), dtype)
+        full[:, slots] = np.concatenate([*same.values()]).reshape(len(same), -1)
+        spread |= zip(same, full, strict=True)
     return {name: spread[name] for name in summary}
 
 
@@ -101,7 +103,7 @@ def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
 def _marked(values: dict[str, Any], where: Bools) -> dict[str, Any]:
     """Values, and beside every key ``_key``: an array of its own that says where."""
     infos: dict[str, Any] = {}
-    for (name, value), mark in zip(values.items(), np.tile(where, (len(values), 1)), strict=True):
+    for (name, value), mark in zip(values.items(), where[None].repeat(len(values), axis=0), strict=True):
         infos[name] = _marked(value, where) if isinstance(value, dict) else value
         infos[f"_{name}"] = mark
     return infos

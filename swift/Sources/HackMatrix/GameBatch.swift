@@ -9,8 +9,10 @@ struct GameBatch {
     private(set) var games: [Game] = []
     private(set) var marks = [UInt64](repeating: 0, count: MarkSet.names.count)
 
-    /// So many games are worth waking another core for.
-    private static let share = 16
+    /// From so many games on, other cores are worth their waking and, on a busy machine, the wait for the slowest.
+    private static let fewestForAllCores = 1024
+    /// The games that a core takes at a time.
+    private static let share = 128
 
     /// Opens new games in place of these.
     mutating func open(_ seeds: [UInt64]) {
@@ -63,14 +65,14 @@ struct GameBatch {
         }
     }
 
-    /// Calls `play` with shares of `0..<count`, on as many cores as are free, each with marks of its own to count.
+    /// Calls `play` with shares of `0..<count`, on all cores where there are many, each with marks of its own to count.
     private mutating func inShares(
         of count: Int, _ play: @Sendable (Range<Int>, UnsafeMutableBufferPointer<Game>, inout [UInt64]) -> Void
     ) {
-        let shares = (count + GameBatch.share - 1) / GameBatch.share
-        if shares == 1 {
+        if count < GameBatch.fewestForAllCores {
             return games.withUnsafeMutableBufferPointer { play(0..<count, $0, &marks) }
         }
+        let shares = (count + GameBatch.share - 1) / GameBatch.share
         let nothing = [UInt64](repeating: 0, count: marks.count)
         var counted = [[UInt64]](repeating: nothing, count: shares)
         games.withUnsafeMutableBufferPointer { games in

@@ -74,17 +74,26 @@ struct Pipe {
     }
 
     /// Looks for input for a moment before `read` puts the process to sleep: waking it may take longer than a step.
-    /// The moment gets shorter where nothing came within it, as on a busy machine or with a client who thinks.
+    /// Where that was mostly in vain, as on a busy machine or with a client who thinks, only now and then.
     private mutating func watch() {
+        waits &+= 1
+        guard trust > 0 || waits % Pipe.probe == 0 else { return }
         var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
         let start = ContinuousClock.now
-        var came = poll(&input, 1, 0) != 0
-        while !came && ContinuousClock.now - start < patience { came = poll(&input, 1, 0) != 0 }
-        patience = came ? min(patience * 2, Pipe.mostPatience) : max(patience / 2, Pipe.leastPatience)
+        while poll(&input, 1, 0) == 0 {
+            if ContinuousClock.now - start > Pipe.patience {
+                trust = max(trust - 1, 0)
+                return
+            }
+        }
+        trust = min(trust + 1, Pipe.mostTrust)
     }
 
-    private var patience = Pipe.mostPatience
-    private static let (leastPatience, mostPatience) = (Duration.microseconds(2), Duration.microseconds(500))
+    private var trust = Pipe.mostTrust
+    private var waits: UInt32 = 0
+    private static let mostTrust = 8
+    private static let probe: UInt32 = 16
+    private static let patience = Duration.microseconds(50)
 
     /// Writes all bytes to a file descriptor.
     /// - Returns: false when nobody reads them any more.
