@@ -8,8 +8,8 @@ from pathlib import Path
 import torch
 
 from goodharts.config import AUTO
-from goodharts.cores import share_of_cores
 from parity.errors import UsageError
+from worldkit.cores import share_of_cores
 
 _CPU_INFO = Path("/proc/cpuinfo")
 

@@ -90,5 +90,7 @@ def test_the_benchmark_of_a_world_splits_its_games_over_the_devices(monkeypatch:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TOYS), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setattr(growth, "GAMES", ())
     monkeypatch.setattr(growth, "DEVICES", (2,))
-    (record,) = growth.measure("toy_world", 4, 1)
-    assert (record.name, record.num_envs) == ("env_steps_per_second_devices_2", 4)
+    assert [(record.name, record.num_envs) for record in growth.measure("toy_world", 4, 1)] == [
+        ("env_steps_per_second_devices_2", 4),
+        ("env_compact_steps_per_second_devices_2", 4),
+    ]

@@ -1,6 +1,6 @@
 """How many steps a second a world's JAX engine makes with random valid actions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import jax
@@ -45,15 +45,17 @@ def random_valid_actions(key: jax.Array, masks: jax.Array) -> jax.Array:
     return jnp.argmax(valid_so_far > wanted[:, None], axis=-1).astype(jnp.int32)
 
 
-def one_step(env: TrainEnv, mesh: Mesh | None = None) -> Callable[[Play], Play]:
-    """One step of every game: mask, valid action, step with auto-reset, observation, reward."""
+def one_step(env: TrainEnv, mesh: Mesh | None = None, *, compact: bool = False) -> Callable[[Play], Play]:
+    """One step of every game: mask, valid action, step with auto-reset, observation (if so compact), reward."""
+    show = env.compact if compact else env.observe
 
     def step(play: Play) -> Play:
         key, drawn = jax.random.split(play.key)
         actions = random_valid_actions(drawn, parallel.over_games(env.mask, mesh)(play.states))
         stepped = parallel.over_games(env.step, mesh)(play.states, actions)
-        observed = parallel.over_games(env.observe, mesh)(stepped.state).reshape(len(actions), -1)
-        weights = jnp.linspace(0.0, 1.0, env.observation_size)
+        shown = jax.tree.leaves(parallel.over_games(show, mesh)(stepped.state))
+        observed = jnp.concatenate([leaf.reshape(len(actions), -1).astype(jnp.float32) for leaf in shown], axis=1)
+        weights = jnp.linspace(0.0, 1.0, observed.shape[1])
         return Play(stepped.state, key, play.seen + observed @ weights + stepped.reward)
 
     return step
@@ -69,23 +71,24 @@ def new_games(env: TrainEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
     return jax.jit(start)(env.initial_seeds(0, num_envs))
 
 
-def measure(env: TrainEnv, num_envs: int, repetitions: int) -> list[Record]:
+def measure(env: TrainEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
     """``env_steps_per_second``: steps of all games a second, observations and rewards computed and consumed.
 
     Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
-    memory and read again. The games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan.
+    memory and read again. ``env_compact_steps_per_second`` is the same with observations as rollouts keep them. The
+    games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan.
 
     Raises:
         UsageError: the games cannot be split evenly.
     """
-    program = compiled(env, num_envs)
-    return [alone("env_steps_per_second", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)]
+    for name, compact in (("env_steps_per_second", False), ("env_compact_steps_per_second", True)):
+        yield alone(name, num_envs, compiled(env, num_envs, compact=compact), STEPS_PER_CALL * num_envs, repetitions)
 
 
-def compiled(env: TrainEnv, num_envs: int) -> Program[Play]:
+def compiled(env: TrainEnv, num_envs: int, *, compact: bool = False) -> Program[Play]:
     """``STEPS_PER_CALL`` steps of every game as a compiled program; raises UsageError as ``measure`` does."""
     mesh = parallel.mesh_of_all_devices(num_envs)
-    step = one_step(env, mesh)
+    step = one_step(env, mesh, compact=compact)
 
     def play(carry: Play) -> Play:
         return _placed(jax.lax.scan(lambda each, _: (step(each), None), carry, None, length=STEPS_PER_CALL)[0], mesh)

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 from worldkit.bench.nothing import NothingEnv
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, beside, compile_program
+from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
-from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
+from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train, shardings_of
 
 
 class Training(NamedTuple):
@@ -56,9 +57,12 @@ def _measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Recor
 
 
 def compiled(env: TrainEnv, config: TrainConfig) -> Program[Training]:
-    """One update as a compiled program."""
-    train = make_train(config, env)
+    """One update as a compiled program; raises UsageError where the games cannot be split over the devices."""
+    mesh = parallel.mesh_of_all_devices(config.num_envs)
+    train = make_train(config, env, mesh)
     runner, num_updates = init_runner(config, env), jnp.int32(1)
+    if mesh is not None:
+        runner = jax.tree.map(parallel.placed, runner, shardings_of(config, env, mesh))
     stats_shape = jax.eval_shape(train, runner, num_updates)[1]
     stats = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), stats_shape)
 

@@ -1,5 +1,6 @@
 """``bench``: measure, show each figure as soon as it is there, and write them as JSON where asked."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 
@@ -11,7 +12,7 @@ from parity.errors import EngineError
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
 from worldkit.game import Benchmark, Game
-from worldkit.jaxkit.xla import prefer_wide_vectors
+from worldkit.jaxkit.xla import PARTS, of_parts, prefer_wide_vectors
 
 _NEED_JAX = ("env", "train", "lockstep", "startup", "growth", "peers")
 """The kit's benchmarks of an engine in JAX: of its trainer, and of it beside the world's first engine."""
@@ -36,6 +37,8 @@ def main(game: Game, argv: Sequence[str]) -> int:
             parser.error(f'{name} needs {benchmarks[name].needs}: run `pip install "{game.requirement}"`')
     check_output(parser, args.json)
     prefer_wide_vectors()
+    if args.cpu_devices is not None:
+        os.environ.update(of_parts(args.cpu_devices))
     # The JSON may go to standard output, and then nothing else may.
     console = open_console(stderr=True)
     rows = console if args.json == STANDARD_OUTPUT else open_console()
@@ -77,7 +80,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
     """The kit's benchmarks that this world can run."""
     open_env = game.train_env
 
-    def env(num_envs: int, repetitions: int) -> list[Record]:
+    def env(num_envs: int, repetitions: int) -> Iterator[Record]:
         from worldkit.bench.env import measure
 
         assert open_env is not None
@@ -207,6 +210,12 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         f"(default: {Benchmark.games}{', ' + own if own else ''})",
     )
     parser.add_argument("--repetitions", type=Whole(1, 10_000), default=5, help="samples per figure (default: 5)")
+    parser.add_argument(
+        "--cpu-devices",
+        type=PARTS,
+        metavar="N",
+        help="split the processor into so many devices, which share its cores, and the games of env and train",
+    )
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser
 

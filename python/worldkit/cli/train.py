@@ -1,6 +1,7 @@
 """``train``: train an agent on the world's JAX engine with masked PPO."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from parity.arguments import STEPS, FileName, Parser, Real, Whole
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from worldkit.cli.parser import fail, typed_command
 from worldkit.game import Game
-from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jaxkit.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import new_run_folder, run_folder
 from worldkit.settings import add_flags, from_flags, given, kept, setting
@@ -54,6 +55,9 @@ class TrainOptions:
         metavar="FILE",
     )
     rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=_RUN)
+    cpu_devices: int | None = setting(
+        None, "split the processor into so many devices, which share its cores and the games", group=_RUN, values=PARTS
+    )
     auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=_RUN)
     distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
     coordinator: str | None = setting(
@@ -78,6 +82,8 @@ def main(game: Game, argv: Sequence[str]) -> int:
     arguments = _parser(game).parse_args(argv)
     options = from_flags(arguments, TrainOptions)
     prefer_wide_vectors()
+    if options.cpu_devices is not None:
+        os.environ.update(of_parts(options.cpu_devices))
     keep_compiled_programs(game.name)
     try:
         if options.resume is None:

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import platformdirs
 
+from parity.arguments import Whole
+from worldkit.cores import share_of_cores
+
+PARTS = Whole(1, 2**8)
+"""Into how many devices a processor can be split."""
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
+_DEVICES, _THREADS = "--xla_force_host_platform_device_count", "PJRT_NPROC"
 
 
 def prefer_wide_vectors() -> None:
@@ -16,6 +22,17 @@ def prefer_wide_vectors() -> None:
     flags = os.environ.get("XLA_FLAGS", "")
     if _WIDE_VECTORS not in flags:
         os.environ["XLA_FLAGS"] = f"{flags} {_WIDE_VECTORS}=512".strip()
+
+
+def of_parts(parts: int) -> dict[str, str]:
+    """What the environment says so that JAX sees the processor as so many devices, each with its share of the cores.
+
+    A step of the games is thousands of small operations: to hand one out to a second thread takes longer than the
+    operation, so that a core plays faster by itself. How many threads each device has is left as it is where
+    PJRT_NPROC says so.
+    """
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {_DEVICES}={parts}".strip()
+    return {"XLA_FLAGS": flags, _THREADS: os.environ.get(_THREADS, str(share_of_cores(parts)))}
 
 
 def keep_compiled_programs(application: str) -> None:

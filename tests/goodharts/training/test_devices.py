@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from goodharts import cores, devices
+from goodharts import devices
 from goodharts.devices import available_devices, choose_device, mixed_precision, prepare, share_threads
 from parity.errors import UsageError
+from worldkit import cores
 
 
 def test_a_missing_device_is_said_with_those_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from goodharts.config import AUTO, OFF, Config
-from goodharts.cores import share_of_cores
 from goodharts.rules import DEFAULT_NUMBERS, Numbers
 from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.launched import is_launched
 from parity.errors import ParityError, UsageError
+from worldkit.cores import share_of_cores
 from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
 
 if TYPE_CHECKING:
