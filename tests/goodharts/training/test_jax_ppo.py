@@ -204,6 +204,11 @@ def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, trainer: Ja
     np.testing.assert_allclose(privileges(kept), known, atol=1e-6)
 
 
+def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
+    seeds = TrainingGames(MODES["proxy"]).initial_seeds(2**40 + 3, 5)
+    assert np.asarray(seeds).view(np.int32).tolist() == game_keys(2**40 + 3, 5).tolist()
+
+
 def test_what_changes_over_a_run_compiles_nothing_anew(trainer: JaxTrainer) -> None:
     """The program of learning takes any rates: the first gradient steps are as long as the rate says."""
     now, before = moment(1, 0), trainer._learner

@@ -28,9 +28,14 @@ from goodharts.rules import (
 from worldkit.jaxkit.batching import batch_native
 from worldkit.jaxkit.threefry import Seed
 from worldkit.purejaxrl.train_env import TrainEnv, TrainStep
+from worldkit.threefry import seed_pair, threefry2x32
 
 _LEAST = np.array([DEFAULT_NUMBERS.min_food, DEFAULT_NUMBERS.min_poison], np.float32)
 _SPAN = np.array([DEFAULT_NUMBERS.max_food, DEFAULT_NUMBERS.max_poison], np.float32) - _LEAST
+
+
+_KEYS_EVENT = 2**32 - 1
+"""The event whose draws are the keys of a run's games (G10)."""
 
 
 class Gained(NamedTuple):
@@ -118,6 +123,12 @@ class TrainingGames(TrainEnv):
     def told(self, step: TrainStep) -> Told:
         final: Playing = step.final
         return Told(step.terminated | step.truncated, step.terminated, final.game.steps.low, final.gained)
+
+    def initial_seeds(self, seed: int, num_games: int) -> Array:
+        # in numpy, where it takes no time: in JAX each operation would be compiled for it
+        low, high = (np.full(num_games, half, np.uint32) for half in seed_pair(seed))
+        numbers = np.arange(1, num_games + 1, dtype=np.uint32)
+        return np.stack(threefry2x32((low, high), (np.full_like(numbers, _KEYS_EVENT), numbers)), axis=1)  # type: ignore[return-value]
 
     def _restarted(self, state: Playing, wanted: Array) -> Playing:
         """A new episode where ``wanted``, so that only those that end cost one."""

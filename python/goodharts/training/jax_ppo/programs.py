@@ -70,7 +70,7 @@ def compiled(env: TrainEnv, training: Training, network: NetworkConfig, dtype: s
     def learn(learner: Learner, batch: Batch, rates: Rates, now: Moment) -> tuple[Learner, Said, Array]:
         return update.learn(learner, batch, rates, now.key(_ORDER))
 
-    seeds = np.asarray(env.initial_seeds(training.seed, training.n_envs))
+    seeds = env.initial_seeds(training.seed, training.n_envs)
     begin = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["begin", env.name], packages=env.packages)
     # XLA works outside Python's lock: while it compiles one program, the next one is traced
     with ThreadPoolExecutor(2) as beside:
