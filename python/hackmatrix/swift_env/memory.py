@@ -17,7 +17,7 @@ _LASTING_PLACES = 4
 """One for the last answer, one for the one before it, two for a caller who holds on to some."""
 _SMALL = 1 << 16
 """Rows of fewer bytes are copied sooner than they are looked at anew in a place of their own."""
-_MOST_BYTES = 1 << 28
+_MOST_BYTES = 256 * 2**20
 _ALIGNMENT = 64
 
 
