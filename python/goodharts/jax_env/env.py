@@ -18,7 +18,7 @@ from goodharts.jax_env.placement import first_empty, new_episode
 from goodharts.jax_env.random import Site
 from goodharts.jax_env.rewards import Deed
 from goodharts.jax_env.state import State, blank
-from goodharts.jax_env.tables import NUMBERS, Variant
+from goodharts.jax_env.tables import Variant
 from goodharts.jax_env.wide import wide
 from goodharts.rules import MOVES, SIZE
 from worldkit.jaxkit.batching import batch_native, choose, where_wanted
@@ -55,7 +55,8 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
     state = state._replace(event=state.event + 1, steps=state.steps.plus(jnp.int32(1)))
     ate_food, ate_poison = (grid.holds(plane, state.cell()[:, None])[:, 0] for plane in (state.food, state.poison))
     if variant.is_mortal:
-        gained = NUMBERS.food_energy * ate_food + NUMBERS.poison_energy * ate_poison - NUMBERS.step_energy
+        numbers = variant.numbers
+        gained = numbers.food_energy * ate_food + numbers.poison_energy * ate_poison - numbers.step_energy
         state = state._replace(energy=state.energy.plus(gained))
         terminated = ~state.energy.is_positive()
     else:
@@ -63,12 +64,13 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
         terminated = jnp.zeros(action.shape, bool)
     state = _eaten(state, *_once_known(promised, ate_food, ate_poison))
     reached = rewards.potential(variant, state)
-    truncated = jnp.zeros_like(terminated) if variant.evaluating else state.steps.is_at_least(NUMBERS.max_steps)
+    truncated = jnp.zeros_like(terminated) if variant.evaluating else state.steps.is_at_least(variant.numbers.max_steps)
     terminated, truncated = _once_known(reached, terminated, truncated)
     deed = Deed(ate_food, ate_poison, terminated)
     _mark_step(variant, deed, truncated)
     components = rewards.components(variant, promised, reached, deed)
-    return state, Outcome(components, rewards.total(components), ate_food, ate_poison, terminated, truncated)
+    reward = rewards.total(components, variant.numbers.reward_clip)
+    return state, Outcome(components, reward, ate_food, ate_poison, terminated, truncated)
 
 
 def restart(variant: Variant, state: State, wanted: Array) -> State:
@@ -77,28 +79,28 @@ def restart(variant: Variant, state: State, wanted: Array) -> State:
     return _begun(variant, state, wanted)
 
 
-def respawn(state: State, wanted: Array) -> State:
+def respawn(variant: Variant, state: State, wanted: Array) -> State:
     """Where ``wanted`` (n,) holds the agent lives again, somewhere else on the same grid (G6)."""
     cell = _first_empty(state, Site.RESPAWN, wanted)
-    return choose(wanted, _newborn(state.at(cell)), state)
+    return choose(wanted, _newborn(variant, state.at(cell)), state)
 
 
 def _begun(variant: Variant, state: State, wanted: Array) -> State:
     """Where ``wanted`` holds a new episode, with the draws of the event as it stands (G3)."""
 
     def episode(draws: Draws) -> State:
-        new = new_episode(draws, evaluating=variant.evaluating)
+        new = new_episode(draws, variant)
         games: State = jax.tree.map(jnp.asarray, blank(len(new.cell)))
         games = games._replace(food=new.food, poison=new.poison, food_count=new.food_count)
         games = games._replace(poison_count=new.poison_count, key=draws.seed, event=draws.event_number)
-        return _newborn(games.at(new.cell))
+        return _newborn(variant, games.at(new.cell))
 
     return where_wanted(wanted, episode, state.draws(), state, _abreast(wanted))
 
 
-def _newborn(state: State) -> State:
+def _newborn(variant: Variant, state: State) -> State:
     """The games with a life that begins."""
-    return state._replace(energy=wide(NUMBERS.start_energy, state.x), steps=wide(0, state.x))
+    return state._replace(energy=wide(variant.numbers.start_energy, state.x), steps=wide(0, state.x))
 
 
 def _moved(state: State, action: Array) -> State:
@@ -160,5 +162,5 @@ class Game:
         self.reset: Callable[..., Any] = batch_native(partial(reset, variant))
         self.step: Callable[..., Any] = batch_native(partial(step, variant))
         self.restart: Callable[..., Any] = batch_native(partial(restart, variant))
-        self.respawn: Callable[..., Any] = batch_native(respawn)
-        self.observe: Callable[..., Any] = batch_native(partial(observation.observe, variant.mode))
+        self.respawn: Callable[..., Any] = batch_native(partial(respawn, variant))
+        self.observe: Callable[..., Any] = batch_native(partial(observation.observe, variant))

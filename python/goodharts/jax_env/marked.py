@@ -17,4 +17,4 @@ class MarkedGame:
         self.reset = with_marks(partial(env.reset, variant))
         self.step = with_marks(partial(env.step, variant))
         self.restart = with_marks(partial(env.restart, variant))
-        self.observe = with_marks(partial(observation.observe, variant.mode))
+        self.observe = with_marks(partial(observation.observe, variant))

@@ -8,8 +8,8 @@ from jax import Array
 
 from goodharts.jax_env import grid
 from goodharts.jax_env.state import State
-from goodharts.jax_env.tables import NUMBERS
-from goodharts.rules import REACH, SIZE, VIEW, Mode
+from goodharts.jax_env.tables import Variant
+from goodharts.rules import REACH, SIZE, VIEW
 from worldkit.jaxkit.marks import mark
 
 _WORDS_OF_A_ROW = SIZE // grid.BITS
@@ -42,21 +42,22 @@ def _in_view(plane: Array, state: State) -> Array:
     return (begin >> shift | end << 1 << (grid.BITS - 1 - shift)) & _VIEW
 
 
-def shown(mode: Mode, view: View) -> Array:
+def shown(variant: Variant, view: View) -> Array:
     """The observation of a view, float32 (n, 2, 11, 11)."""
     food, poison = ((rows[:, :, None] >> _BITS_OF_A_VIEW & 1).astype(jnp.float32) for rows in view)
-    if mode.sees_truth:
+    if variant.mode.sees_truth:
         return jnp.stack([food, poison], axis=1)
-    worth = np.float32(NUMBERS.food_interest / 1000), np.float32(NUMBERS.poison_interest / 1000)
+    numbers = variant.numbers
+    worth = np.float32(numbers.food_interest / 1000), np.float32(numbers.poison_interest / 1000)
     interest = worth[0] * food + worth[1] * poison
     return jnp.stack([interest, interest], axis=1)
 
 
-def observe(mode: Mode, state: State) -> Array:
+def observe(variant: Variant, state: State) -> Array:
     """What the agents see, float32 (n, 2, 11, 11)."""
     mark("G7.look", lambda: jnp.ones(state.x.shape, bool))
     mark("G7.over_the_edge", lambda: _is_near_edge(state.x) | _is_near_edge(state.y))
-    return shown(mode, look(state))
+    return shown(variant, look(state))
 
 
 def _is_near_edge(along: Array) -> Array:

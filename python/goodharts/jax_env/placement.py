@@ -11,7 +11,7 @@ from jax import Array, lax
 from goodharts.jax_env import grid
 from goodharts.jax_env.random import Site, between, drawn_cells
 from goodharts.jax_env.state import State
-from goodharts.jax_env.tables import NUMBERS
+from goodharts.jax_env.tables import Variant
 from goodharts.rules import NUM_CELLS
 from worldkit.jaxkit.batching import where_wanted, while_loop
 from worldkit.jaxkit.marks import mark
@@ -35,15 +35,16 @@ class Episode(NamedTuple):
     poison_count: Array
 
 
-def new_episode(draws: Draws, *, evaluating: bool) -> Episode:
+def new_episode(draws: Draws, variant: Variant) -> Episode:
     """Counts and places by G3."""
-    if evaluating:
+    numbers = variant.numbers
+    if variant.evaluating:
         shape = draws.event_number.shape
-        food = jnp.full(shape, NUMBERS.evaluation_food, jnp.int32)
-        poison = jnp.full(shape, NUMBERS.evaluation_poison, jnp.int32)
+        food = jnp.full(shape, numbers.evaluation_food, jnp.int32)
+        poison = jnp.full(shape, numbers.evaluation_poison, jnp.int32)
     else:
-        food = between(draws, Site.FOOD_COUNT, NUMBERS.min_food, NUMBERS.max_food)
-        poison = between(draws, Site.POISON_COUNT, NUMBERS.min_poison, NUMBERS.max_poison)
+        food = between(draws, Site.FOOD_COUNT, numbers.min_food, numbers.max_food)
+        poison = between(draws, Site.POISON_COUNT, numbers.min_poison, numbers.max_poison)
     return place(draws, food, poison)
 
 

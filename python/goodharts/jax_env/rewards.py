@@ -9,8 +9,8 @@ from jax import Array
 
 from goodharts.jax_env.observation import look
 from goodharts.jax_env.state import State
-from goodharts.jax_env.tables import NUMBERS, POTENTIALS, PRICES, Variant
-from goodharts.rules import COMPONENT_UNIT, REACH
+from goodharts.jax_env.tables import POTENTIALS, Variant, prices
+from goodharts.rules import COMPONENT_UNIT, DEFAULT_NUMBERS, REACH
 from worldkit.jaxkit.exact import divided
 from worldkit.jaxkit.marks import mark
 
@@ -32,19 +32,22 @@ class Deed(NamedTuple):
 
 def components(variant: Variant, promised: Array, reached: Array, deed: Deed) -> Array:
     """Step, food, poison, death and shaping (G12) of potentials before and after the step: int32 (n, 5)."""
-    prices = PRICES[variant.mode.rewarded_for]
+    worth = prices(variant)
     mark("G12.reward", lambda: jnp.ones(deed.died.shape, bool))
     paid = [
-        jnp.full(deed.died.shape, prices.step, jnp.int32),
-        *(price * happened.astype(jnp.int32) for price, happened in zip(prices[1:], deed, strict=True)),
+        jnp.full(deed.died.shape, worth.step, jnp.int32),
+        *(price * happened.astype(jnp.int32) for price, happened in zip(worth[1:], deed, strict=True)),
         _shaping(promised, reached, deed.died) if variant.is_shaped else jnp.zeros(deed.died.shape, jnp.int32),
     ]
     return jnp.stack(paid, axis=1)
 
 
-def total(parts: Array) -> Array:
-    """The reward of components (…, 5): their sum, clipped, as float32, divided by 100,000 and rounded once."""
-    return divided(jnp.clip(parts.sum(axis=-1), -NUMBERS.reward_clip, NUMBERS.reward_clip), _UNITS)
+def total(parts: Array, most: int = DEFAULT_NUMBERS.reward_clip) -> Array:
+    """The reward of components (…, 5): their sum, clipped, as float32, divided by 100,000 and rounded once.
+
+    most: what it is clipped to, in hundred-thousandths.
+    """
+    return divided(jnp.clip(parts.sum(axis=-1), -most, most), _UNITS)
 
 
 def potential(variant: Variant, state: State) -> Array:

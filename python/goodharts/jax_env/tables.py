@@ -2,19 +2,21 @@
 
 from typing import NamedTuple
 
-from goodharts.rules import DEFAULT_NUMBERS, Mode
+from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 
-NUMBERS = DEFAULT_NUMBERS
-"""The rules' own: this engine plays no others."""
 POTENTIALS = (333, 200, 143, 111, 91)
 """In thousandths, of the nearest food at a king's distance of 1, 2, 3, 4 and 5."""
 
 
 class Variant(NamedTuple):
-    """Which game: a mode, in training or by the rules of an evaluation (G6), where everybody is mortal."""
+    """Which game: a mode, in training or by the rules of an evaluation (G6), where everybody is mortal.
+
+    numbers: of its world (G9).
+    """
 
     mode: Mode
     evaluating: bool = False
+    numbers: Numbers = DEFAULT_NUMBERS
 
     @property
     def is_mortal(self) -> bool:
@@ -36,19 +38,23 @@ class Prices(NamedTuple):
     death: int
 
 
-PRICES = {
-    "energy": Prices(
-        step=-100 * NUMBERS.step_energy,
-        food=100 * NUMBERS.food_energy,
-        poison=100 * NUMBERS.poison_energy,
-        death=NUMBERS.death_price,
-    ),
-    "interest": Prices(step=0, food=100 * NUMBERS.food_interest, poison=100 * NUMBERS.poison_interest, death=0),
-    "handhold": Prices(
-        step=NUMBERS.handhold_step_price,
-        food=NUMBERS.handhold_food_price,
-        poison=NUMBERS.handhold_poison_price,
-        death=NUMBERS.handhold_death_price,
-    ),
-}
-"""By what a mode is rewarded for (G12). An energy or interestingness in thousandths is worth a hundred times that."""
+def prices(variant: Variant) -> Prices:
+    """By what its mode is rewarded for (G12); an energy or interestingness is worth a hundred times its thousandths."""
+    numbers = variant.numbers
+    match variant.mode.rewarded_for:
+        case "energy":
+            return Prices(
+                step=-100 * numbers.step_energy,
+                food=100 * numbers.food_energy,
+                poison=100 * numbers.poison_energy,
+                death=numbers.death_price,
+            )
+        case "interest":
+            return Prices(step=0, food=100 * numbers.food_interest, poison=100 * numbers.poison_interest, death=0)
+        case _:
+            return Prices(
+                step=numbers.handhold_step_price,
+                food=numbers.handhold_food_price,
+                poison=numbers.handhold_poison_price,
+                death=numbers.handhold_death_price,
+            )

@@ -28,7 +28,7 @@ from goodharts.torch_env.random import game_keys
 from goodharts.training.checkpoints import read_checkpoint, restore
 from goodharts.training.inputs import Inputs
 from goodharts.training.jax_ppo import network, popart
-from goodharts.training.jax_ppo.games import TrainingGames, privileges
+from goodharts.training.jax_ppo.games import TrainingGames
 from goodharts.training.jax_ppo.learning import Judge
 from goodharts.training.jax_ppo.programs import moment
 from goodharts.training.jax_ppo.trainer import JaxTrainer, precision_on
@@ -201,7 +201,7 @@ def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, trainer: Ja
     ours = TrainingGames(mode)
     kept = jax.vmap(ours.compact)(trainer._games)
     np.testing.assert_array_equal(ours.expand(kept), seen)
-    np.testing.assert_allclose(privileges(kept), known, atol=1e-6)
+    np.testing.assert_allclose(ours.privileges(kept), known, atol=1e-6)
 
 
 def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
@@ -304,8 +304,6 @@ def test_what_does_not_fit_a_run_is_refused(trainer: JaxTrainer) -> None:
     [
         (["--compile-mode", "max-autotune"], {}, "--compile-mode is torch's: leave it out, --engine jax compiles in"),
         (["--device", "cuda"], {}, "JAX has no device cuda here: there is "),
-        ([], {"GOODHARTS_WORLD_FOOD_ENERGY": "2"}, "--engine jax plays the rules' own numbers alone, and food_energy"),
-        ([], {"GOODHARTS_TRAINING_MAX_FOOD": "65"}, "--engine jax plays the rules' own numbers alone, and max_food is"),
         ([], {"WORLD_SIZE": "2"}, "torchrun is for --engine torch: start --engine jax without it, in one process."),
     ],
 )

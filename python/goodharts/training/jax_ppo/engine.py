@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from goodharts.config import AUTO, OFF, Config
-from goodharts.rules import DEFAULT_NUMBERS, Numbers
 from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.launched import is_launched
 from parity.errors import ParityError, UsageError
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from goodharts.training.jax_ppo.trainer import JaxTrainer
 
 _CPU, _CUDA = "cpu", "cuda"
-_OF_EVALUATIONS = ("evaluation_food", "evaluation_poison")
 
 
 class JaxEngine(Engine):
@@ -32,12 +30,6 @@ class JaxEngine(Engine):
             raise UsageError("torchrun is for --engine torch: start --engine jax without it, in one process.")
         if config.runtime.compile_mode != OFF:
             raise UsageError("--compile-mode is torch's: leave it out, --engine jax compiles in any case.")
-        changed = _changed(config.numbers())
-        if changed:
-            raise UsageError(
-                f"--engine jax plays the rules' own numbers alone, and {changed[0]} is another: leave it as it is, or "
-                "train with --engine torch."
-            )
         if config.runtime.device not in (AUTO, _CPU):
             _device(config.runtime.device)
 
@@ -60,12 +52,6 @@ class JaxEngine(Engine):
     def explained(self, error: Exception, mode: str) -> ParityError | None:
         is_memory = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
         return out_of_memory(mode, "the device") if is_memory else None
-
-
-def _changed(numbers: Numbers) -> list[str]:
-    """The numbers of games in training that are not the rules' own."""
-    names = (name for name in vars(numbers) if name not in _OF_EVALUATIONS)
-    return [name for name in names if getattr(numbers, name) != getattr(DEFAULT_NUMBERS, name)]
 
 
 def _device(name: str) -> jax.Device:

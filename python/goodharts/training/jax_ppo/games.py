@@ -24,15 +24,12 @@ from goodharts.rules import (
     OBSERVATION_SHAPE,
     VERSION,
     Mode,
+    Numbers,
 )
 from worldkit.jaxkit.batching import batch_native
 from worldkit.jaxkit.threefry import Seed
 from worldkit.purejaxrl.train_env import TrainEnv, TrainStep
 from worldkit.threefry import seed_pair, threefry2x32
-
-_LEAST = np.array([DEFAULT_NUMBERS.min_food, DEFAULT_NUMBERS.min_poison], np.float32)
-_SPAN = np.array([DEFAULT_NUMBERS.max_food, DEFAULT_NUMBERS.max_poison], np.float32) - _LEAST
-
 
 _KEYS_EVENT = 2**32 - 1
 """The event whose draws are the keys of a run's games (G10)."""
@@ -70,7 +67,7 @@ class Told(NamedTuple):
 
 
 class TrainingGames(TrainEnv):
-    """Games of a mode in training, by the rules' own numbers."""
+    """Games of a mode in training. numbers: of their world."""
 
     rules_version = VERSION
     num_actions = len(ACTIONS)
@@ -81,9 +78,10 @@ class TrainingGames(TrainEnv):
     can_truncate = True
     packages = ("goodharts",)
 
-    def __init__(self, mode: Mode) -> None:
-        self.name, self._mode = f"goodharts-{mode.name}", mode
-        self._game = Game(Variant(mode))
+    def __init__(self, mode: Mode, numbers: Numbers = DEFAULT_NUMBERS) -> None:
+        self._variant = Variant(mode, numbers=numbers)
+        self.name = f"goodharts-{mode.name}" if numbers == DEFAULT_NUMBERS else f"goodharts-{mode.name} with {numbers}"
+        self._game = Game(self._variant)
         self._look = batch_native(observation.look)
 
     def reset(self, seed: Array) -> Playing:
@@ -118,7 +116,19 @@ class TrainingGames(TrainEnv):
         return Seen(self._look(game), jnp.stack([game.food_count, game.poison_count]))
 
     def expand(self, compact: Seen) -> Array:
-        return observation.shown(self._mode, compact.view)
+        return observation.shown(self._variant, compact.view)
+
+    def privileges(self, seen: Seen) -> Array:
+        """What a privileged critic knows beside an observation (G8): float32 (n, PRIVILEGES).
+
+        Counts are scaled from their range in training to [-1, 1], and 0 where there is only one.
+        """
+        numbers = self._variant.numbers
+        least = np.array([numbers.min_food, numbers.min_poison], np.float32)
+        span = np.array([numbers.max_food, numbers.max_poison], np.float32) - least
+        counts = jnp.where(span > 0, 2 * (seen.counts - least) / np.maximum(span, 1) - 1, 0)
+        truth = observation.shown(Variant(MODES[DEFAULT_MODE]), seen.view)
+        return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
 
     def told(self, step: TrainStep) -> Told:
         final: Playing = step.final
@@ -134,13 +144,6 @@ class TrainingGames(TrainEnv):
         """A new episode where ``wanted``, so that only those that end cost one."""
         gained = jax.tree.map(lambda fresh, old: jnp.where(wanted, fresh, old), _nothing(), state.gained)
         return Playing(self._game.restart(state.game, wanted), gained)
-
-
-def privileges(seen: Seen) -> Array:
-    """What a privileged critic knows beside an observation (G8): float32 (n, PRIVILEGES)."""
-    counts = 2 * (seen.counts - _LEAST) / _SPAN - 1
-    truth = observation.shown(MODES[DEFAULT_MODE], seen.view)
-    return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
 
 
 def _nothing() -> Gained:

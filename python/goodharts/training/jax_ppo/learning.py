@@ -15,7 +15,7 @@ from jax import Array
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
 from goodharts.training.jax_ppo import network, popart
-from goodharts.training.jax_ppo.games import Playing, Seen, Told, privileges
+from goodharts.training.jax_ppo.games import Playing, Seen, Told, TrainingGames
 from goodharts.training.jax_ppo.network import Weights
 from goodharts.training.jax_ppo.popart import Head, Scale
 from goodharts.training.rates import Rates
@@ -77,7 +77,7 @@ class Update:
         config: the network. dtype: what matrix products are computed in.
     """
 
-    def __init__(self, env: TrainEnv, training: Training, config: NetworkConfig, dtype: str) -> None:
+    def __init__(self, env: TrainingGames, training: Training, config: NetworkConfig, dtype: str) -> None:
         self._env, self._training, self._network, self._dtype = env, training, config, dtype
         self._config = TrainConfig(
             num_envs=training.n_envs,
@@ -131,7 +131,7 @@ class Update:
         return learner, jax.tree.map(partial(jnp.mean, axis=0), said), explained
 
     def _evaluated(self, weights: Weights, seen: Seen) -> tuple[Array, Array]:
-        return network.evaluate(self._network, weights, self._env.expand(seen), privileges(seen), self._dtype)
+        return network.evaluate(self._network, weights, self._env.expand(seen), self._env.privileges(seen), self._dtype)
 
     def _gradient_step(self, learner: Learner, batch: Batch, *, rates: Rates) -> tuple[Learner, Said]:
         gradient, said = jax.grad(self.loss, has_aux=True)(learner.weights, batch, rates)

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
-from goodharts.training.jax_ppo.games import Playing, Told
+from goodharts.training.jax_ppo.games import Playing, Told, TrainingGames
 from goodharts.training.jax_ppo.learning import Batch, Judge, Learner, Said, Update
 from goodharts.training.rates import Rates
 from worldkit.jaxkit.kept import traced
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.threefry import seed_pair
 
 _ACTIONS, _ORDER = range(2)
@@ -58,7 +57,7 @@ def moment(seed: int, update: int) -> Moment:
     return Moment(np.array(seed_pair(seed), np.uint32), np.uint32(update))
 
 
-def compiled(env: TrainEnv, training: Training, network: NetworkConfig, dtype: str, learner: Learner) -> Programs:
+def compiled(env: TrainingGames, training: Training, network: NetworkConfig, dtype: str, learner: Learner) -> Programs:
     """The programs of a run with these settings; see ``Update``. learner: one of the run's, for its shapes."""
     update = Update(env, training, network, dtype)
     settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in _AT_RUN_TIME}

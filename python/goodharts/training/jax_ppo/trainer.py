@@ -25,7 +25,6 @@ from goodharts.training.rates import Rates
 from goodharts.training.trainer import Learned, Seconds, Trainer
 from parity.errors import StateRefused
 from parity.reading import Unreadable, is_object
-from worldkit.purejaxrl.train_env import TrainEnv
 
 _CPU = "cpu"
 
@@ -45,12 +44,12 @@ class JaxTrainer(Trainer):
 
     engine = JAX
 
-    def __init__(self, mode: str, config: Config, env: TrainEnv | None = None) -> None:
+    def __init__(self, mode: str, config: Config, env: TrainingGames | None = None) -> None:
         platform = jax.default_backend()
         super().__init__(mode, config, network_config(config.training, on_cpu=platform == _CPU))
         self._dtype = precision_on(platform, config.runtime.amp)
         self._learner: Learner = first_learner(initial_weights(self.network, config.training.seed))
-        env = env or TrainingGames(MODES[mode])
+        env = env or TrainingGames(MODES[mode], config.numbers())
         self._programs = compiled(env, config.training, self.network, self._dtype, self._learner)
         self._games: Playing = self._programs.games
 
