@@ -49,6 +49,8 @@ def by_what(records: Sequence[Record]) -> dict[str, Points]:
     """The records by what grows, and by how much of it there is."""
     found: dict[str, Points] = {what: {} for what in _TITLES}
     for record in records:
+        if not record.name.startswith((_BY_CLOCK, _BY_PROCESSOR)):
+            continue  # compact observations, which the picture leaves out
         what, value = record.name.removeprefix(_BY_CLOCK).removeprefix(_BY_PROCESSOR).split("_")
         found[what][int(value)] = record
         if what == _DEVICES and value == "1":
