@@ -3,7 +3,7 @@
 import csv
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from jax import export
 from numpy.typing import NDArray
 from torch import nn
 
@@ -47,8 +48,8 @@ TRAINING: dict[str, Any] = {
     "steps_per_env": STEPS,
     "updates": 3,
     "k_epochs": 2,
-    "entropy_floor": 3.0,
-    "learning_rate": 0.01,  # a floor above what eight actions have
+    "entropy_floor": 3.0,  # above what eight actions have
+    "learning_rate": 0.01,
 }
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
 
@@ -160,6 +161,46 @@ def test_a_network_is_the_same_in_both(kind: str, privileged: bool) -> None:
     ours = network.evaluate(shape, drawn, seen.numpy(), known.numpy())  # type: ignore[arg-type]
     np.testing.assert_allclose(ours[0], logits.detach(), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(ours[1], values.detach(), rtol=1e-4, atol=1e-5)
+
+
+def library(*boards: jax.Array, cpu: object, default: Callable[..., jax.Array]) -> jax.Array:
+    """What accelerators convolve with, here."""
+    return default(*boards)
+
+
+@pytest.mark.parametrize("accelerator", [False, True])
+def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if accelerator:
+        monkeypatch.setattr(jax.lax, "platform_dependent", library)
+    shape, boards = NetworkConfig("cnn", channels=(3, 4), hidden=8), 130  # more than a CPU convolves at once
+    drawn = network.initial_weights(shape, 1)
+    seen, known, direction = (torch.rand(boards, *rest) for rest in ((2, 11, 11), (244,), (8,)))
+    policy = policy_of(shape, {name: torch.from_numpy(each) for name, each in drawn.items()})
+    (policy(seen, known)[0] * direction).mean().backward()
+
+    def loss(weights: network.Weights) -> jax.Array:
+        logits, _ = network.evaluate(shape, weights, jnp.asarray(seen), jnp.asarray(known))
+        return (logits * jnp.asarray(direction)).mean()
+
+    ours = jax.jit(jax.grad(loss))(drawn)
+    for name, weight in policy.named_parameters():
+        if name.startswith("body.conv"):
+            assert weight.grad is not None
+            np.testing.assert_allclose(ours[name], weight.grad, rtol=1e-3, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: str) -> None:
+    shape = NetworkConfig(kind, channels=(3, 4), hidden=8)
+    weights = network.initial_weights(shape, 1)
+
+    def gradient(weights: network.Weights, seen: jax.Array, known: jax.Array) -> network.Weights:
+        return jax.grad(lambda weights: network.evaluate(shape, weights, seen, known)[0].sum())(weights)
+
+    lowered = export.export(jax.jit(gradient), platforms=("tpu", "cuda"))(
+        weights, np.zeros((5, 2, 11, 11), np.float32), np.zeros((5, 244), np.float32)
+    )
+    assert ("stablehlo.convolution" in lowered.mlir_module()) == (kind == "cnn")
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
