@@ -28,11 +28,17 @@ def of_parts(parts: int) -> dict[str, str]:
     """What the environment says so that JAX sees the processor as so many devices, each with its share of the cores.
 
     A step of the games is thousands of small operations: to hand one out to a second thread takes longer than the
-    operation, so that a core plays faster by itself. How many threads each device has is left as it is where
-    PJRT_NPROC says so.
+    operation, so that a core plays faster by itself.
     """
-    flags = f"{os.environ.get('XLA_FLAGS', '')} {_DEVICES}={parts}".strip()
-    return {"XLA_FLAGS": flags, _THREADS: os.environ.get(_THREADS, str(share_of_cores(parts)))}
+    return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {_DEVICES}={parts}".strip(), **threads_of_a_share(parts)}
+
+
+def threads_of_a_share(parts: int) -> dict[str, str]:
+    """What the environment says so that a device of the processor uses one of so many shares of the cores.
+
+    It is left as it is where PJRT_NPROC says so.
+    """
+    return {_THREADS: os.environ.get(_THREADS, str(share_of_cores(parts)))}
 
 
 def keep_compiled_programs(application: str) -> None:

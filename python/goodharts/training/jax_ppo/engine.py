@@ -11,8 +11,7 @@ from goodharts.config import AUTO, OFF, Config
 from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.launched import is_launched
 from parity.errors import ParityError, UsageError
-from worldkit.cores import share_of_cores
-from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors, threads_of_a_share
 
 if TYPE_CHECKING:
     import jax
@@ -34,7 +33,7 @@ class JaxEngine(Engine):
             _device(config.runtime.device)
 
     def share_cores(self, processes: int) -> None:
-        os.environ.setdefault("PJRT_NPROC", str(share_of_cores(processes)))
+        os.environ.update(threads_of_a_share(processes))
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # several processes share a GPU's memory
 
     @contextlib.contextmanager
