@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from worldkit.jaxkit import kept
 from worldkit.jaxkit.kept import Program, traced
@@ -86,6 +87,18 @@ def test_other_shapes_have_a_trace_of_their_own(folder: Path, tracer: Tracer) ->
     wider = ARGS[0], jnp.ones(3)
     traced(jax.jit(lambda *args: tracer(*args)), *wider, about=["a program"], packages=["parity"])
     assert tracer.traces == 2
+
+
+def test_what_is_spread_over_devices_has_a_trace_of_its_own_and_stays_spread(folder: Path, tracer: Tracer) -> None:
+    spread = NamedSharding(Mesh(np.array(jax.devices()[:1]), ("parts",)), PartitionSpec())
+    shapes = tuple(jax.ShapeDtypeStruct(arg.shape, arg.dtype, sharding=spread) for arg in ARGS)
+    tracer.program()
+    for _ in range(2):
+        program = traced(jax.jit(lambda *args: tracer(*args)), *shapes, about=["a program"], packages=["parity"])
+    assert tracer.traces == 2
+    out: Pair = program.compile()(*(jax.device_put(arg, spread) for arg in ARGS))
+    assert out.values["shifted"].sharding == spread
+    assert result(program) == result(tracer.program())
 
 
 def test_a_setting_of_jax_that_changes_results_asks_for_another_trace(folder: Path, tracer: Tracer) -> None:

@@ -25,9 +25,14 @@ if __name__ == "__main__":
     from worldkit.purejaxrl.checkpointing import read_checkpoint, restored, save_checkpoint
     from worldkit.purejaxrl.loop import Log, LoopState, Progress, compile_training, run_training
 
+    class KeptEnv(FreeEnv):
+        """Its traces are kept, as those of worlds are."""
+
+        packages = ("tests",)
+
     path = Path(output)
     config = dataclasses.replace(SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4)
-    env = FreeEnv()
+    env = KeptEnv()
     compiled = compile_training(config, env, parallel.mesh_of_all_devices(config.num_envs))
     written: list[Mapping[str, float]] = []
     start = LoopState(compiled.runner, Progress(), Log())

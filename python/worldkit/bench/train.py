@@ -62,7 +62,7 @@ def compiled(env: TrainEnv, config: TrainConfig) -> Program[Training]:
     train = make_train(config, env, mesh)
     runner, num_updates = init_runner(config, env), jnp.int32(1)
     if mesh is not None:
-        runner = jax.tree.map(parallel.placed, runner, shardings_of(config, env, mesh))
+        runner = jax.tree.map(parallel.placed, runner, shardings_of(runner, mesh))
     stats_shape = jax.eval_shape(train, runner, num_updates)[1]
     stats = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), stats_shape)
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import jax
 from jax import export
+from jax.sharding import NamedSharding
 from jax.stages import Wrapped
 
 Tree = Any
@@ -57,16 +58,17 @@ def traced(function: Wrapped, *args: Tree, about: Sequence[str], packages: Itera
 
     Args:
         function: what to trace.
-        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place.
+        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place; with the sharding of what is to be
+            spread over several devices of this process.
         about: what tells this program from all others of these packages.
-        packages: by name; none for a program that is not to be kept. What is kept runs on one device.
+        packages: by name; none for a program that is not to be kept, such as one of several processes.
     """
     folder, names = _folder(), tuple(packages)
     if folder is None or not names:
         lowered = function.lower(*args)
         return Program(lowered.out_info, lowered.compile)
     leaves, tree = jax.tree.flatten(args)
-    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
+    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=_over_devices(leaf)) for leaf in leaves]
     made_of = _made_of(names, [*about, str(tree), *map(str, shapes)])
     path = folder / hashlib.sha256(made_of).hexdigest()[:32]
     kept = _read(path, made_of)
@@ -81,6 +83,12 @@ def traced(function: Wrapped, *args: Tree, about: Sequence[str], packages: Itera
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
     return Program(jax.tree.unflatten(outputs, results), compile_it)
+
+
+def _over_devices(leaf: Any) -> NamedSharding | None:
+    """How a leaf is spread over the devices of a mesh; None where it lies on any one device."""
+    sharding = getattr(leaf, "sharding", None)
+    return sharding if isinstance(sharding, NamedSharding) else None
 
 
 def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:

@@ -86,12 +86,12 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     train = make_train(config, env, mesh)
     world = f"{type(env).__module__}.{type(env).__qualname__}"
     settings = str(_settings(config))
-    packages = env.packages if mesh is None else ()
+    packages = env.packages if jax.process_count() == 1 else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
     games = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)
     shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
     if mesh is not None:
-        wanted = shardings_of(config, env, mesh)
+        wanted = shardings_of(shapes, mesh)
         shapes = jax.tree.map(
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
@@ -99,8 +99,9 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
     with ThreadPoolExecutor(1) as beside:
         making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         function = _of_plain_states(train, shapes.train_state)
-        placed = jax.jit(function) if mesh is None else jax.jit(function, out_shardings=(_plain(wanted), None))
-        program = traced(placed, _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages)
+        program = traced(
+            jax.jit(function), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
+        )
         compiled = program.compile()
         runner = making.result()
     if mesh is not None:

@@ -87,18 +87,19 @@ def make_train(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None) -> 
 
         _, shapes = jax.eval_shape(update, runner)
         history = jax.tree.map(lambda leaf: jnp.zeros((config.log_interval, *leaf.shape), leaf.dtype), shapes)
-        carry: tuple[RunnerState, UpdateStats] = jax.lax.fori_loop(0, num_updates, body, (runner, history))
-        return carry
+        runner, history = jax.lax.fori_loop(0, num_updates, body, (runner, history))
+        if mesh is not None:
+            runner = jax.lax.with_sharding_constraint(runner, shardings_of(runner, mesh))
+        return runner, history
 
-    return jax.jit(train) if mesh is None else jax.jit(train, out_shardings=(shardings_of(config, env, mesh), None))
+    return jax.jit(train)
 
 
-def shardings_of(config: TrainConfig, env: TrainEnv, mesh: Mesh) -> RunnerState:
-    """Where each leaf of the state lies: games are split over ``mesh``, all else is on every device."""
+def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
+    """Where each leaf of a state, or of its shapes, lies: games are split over ``mesh``, all else is on all devices."""
     whole, split = (NamedSharding(mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
-    shapes = jax.eval_shape(partial(init_runner, config, env))
-    everywhere: RunnerState = jax.tree.map(lambda leaf: whole, shapes)
-    of_games = {name: getattr(shapes, name) for name in ("env_state", "episode_steps", "episode_return")}
+    everywhere: RunnerState = jax.tree.map(lambda leaf: whole, runner)
+    of_games = {name: getattr(runner, name) for name in ("env_state", "episode_steps", "episode_return")}
     return everywhere._replace(**jax.tree.map(lambda leaf: split, of_games))
 
 
