@@ -7,8 +7,7 @@ PIP := $(RUN) pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --constraint constraints.txt --editable
 PYTEST_WORKERS ?= auto
 
-# About four minutes on two CPU cores. Small minibatches make many gradient steps, which a short run learns more from.
-TRAIN_FLAGS ?= --num-minibatches 32 --lr 5e-4 --ent-coef 0.05 --total-timesteps 2,000,000 --log-interval 4
+TRAIN_FLAGS ?= --preset quick
 
 # For two CPU cores: a small network that takes more gradient steps an update. What each setting does without them, and
 # the full-length run, is in docs/goodharts.md.
@@ -59,7 +58,7 @@ parity: $(VENV)/.all ## hold both engines to each other for 10,000,000 steps, an
 
 GOODHARTS_MODES := ground_truth ground_truth_blinded proxy_mortal proxy ground_truth_handhold
 
-parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all of its modes (about a quarter of an hour)
+parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all of its modes (about ten minutes)
 	@for mode in $(GOODHARTS_MODES); do \
 		engines="--world goodharts-$$mode --engines torch,jax"; \
 		$(RUN) parity run $$engines --source uniform --games 1024 --steps 900 --seed 0 \

@@ -122,6 +122,12 @@ def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
     return settings
 
 
+def as_flags(config: type[Any], values: Mapping[str, Any]) -> str:
+    """The settings of a dataclass among ``values`` as a command line says them."""
+    named = [(each.flag, values[each.name]) for each in settings_of(config) if each.name in values]
+    return " ".join(f"{flag} {value:,}" if isinstance(value, int) else f"{flag} {value}" for flag, value in named)
+
+
 def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The settings among the values that a file of a run keeps; others are left out.
 

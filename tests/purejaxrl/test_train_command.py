@@ -1,14 +1,17 @@
 """``hackmatrix train`` and its older script, from the command line to the files of a run."""
 
 import csv
+import dataclasses
 import hashlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +20,18 @@ import matplotlib.image
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main as command
 from hackmatrix.training import HackMatrixTrainEnv
+from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.cli.train import next_command
-from worldkit.purejaxrl import plain_pickle
+from worldkit.purejaxrl import plain_pickle, training
 from worldkit.purejaxrl.checkpointing import read_checkpoint
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import Progress
 from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import load_params
+from worldkit.purejaxrl.training import Trained
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
 from worldkit.runs.sinks import read_csv
 
@@ -268,6 +276,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
         ("--run-name ..", "--run-name"),
         ("--resume somewhere.pkl", "somewhere.pkl does not exist"),
         ("--resume latest", "there is no good checkpoint_*.pkl file"),
+        ("--preset slow", "--preset must be documented or quick, got 'slow'"),
         ("--rewind", "--rewind goes with --resume"),
         ("--dtype float8", "--dtype: it must be float32 or bfloat16"),
         ("--save-interval 0", "--save-interval"),
@@ -331,6 +340,48 @@ def test_a_mistake_is_found_before_jax_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("num_minibatches must divide the batch of 256 x 128")
+
+
+@pytest.fixture
+def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainConfig]:
+    """What a command line asks for, from a trainer that does nothing."""
+
+    def settings(*flags: str) -> TrainConfig:
+        asked: list[TrainConfig] = []
+
+        def train(config: TrainConfig, env: object, run: object, **rest: object) -> Trained:
+            asked.append(config)
+            return Trained({}, Progress(), Progress(), 0.0, [])
+
+        monkeypatch.setattr(training, "train", train)
+        assert main([*flags, "--no-wandb", "--checkpoint-dir", str(tmp_path)]) == INTERRUPTED_EXIT_CODE
+        return asked[0]
+
+    return settings
+
+
+@pytest.mark.parametrize("name", GAME.train_config.presets)
+def test_a_preset_is_said_and_does_what_its_flags_do(
+    name: str, asked_for: Callable[..., TrainConfig], capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = asked_for("--preset", name)
+    said = " ".join(capsys.readouterr().out.split())
+    flags = re.findall(rf"Preset {name}: ((?:--\S+ \S+ ?)+)", said)[0].split()
+    assert config == asked_for(*flags)
+    assert config != asked_for()
+
+
+def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
+    quick, louder = asked_for("--preset", "quick"), asked_for("--ent-coef", "0.3", "--preset", "quick")
+    assert louder == dataclasses.replace(quick, ent_coef=0.3)
+    assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 5e-4)
+
+
+def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., TrainConfig]) -> None:
+    documented = asked_for("--preset", "documented")
+    assert (documented.num_envs, documented.num_steps, documented.total_timesteps) == (2048, 128, 100_000_000)
+    assert (documented.learning_rate, documented.ent_coef) == (6.25e-5, 0.15)
+    assert (documented.num_minibatches, documented.update_epochs) == (32, 2)  # what fits the batch
 
 
 def test_the_script_is_the_same_command() -> None:

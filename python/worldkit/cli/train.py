@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from worldkit.game import Game
 from worldkit.jaxkit.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import new_run_folder, run_folder
-from worldkit.settings import add_flags, from_flags, given, kept, setting
+from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
     from worldkit.purejaxrl.train_env import TrainEnv
@@ -53,6 +53,9 @@ class TrainOptions:
         group=_RUN,
         kind=str,
         metavar="FILE",
+    )
+    preset: str | None = setting(
+        None, "settings that go together, by name; flags beside it go over them", group=_RUN, kind=str
     )
     rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=_RUN)
     cpu_devices: int | None = setting(
@@ -116,6 +119,10 @@ def _parser(game: Game) -> Parser:
         prog=f"{game.name} train", description="Train an agent on the JAX engine with masked PPO.", allow_abbrev=False
     )
     add_flags(parser, game.train_config, TrainOptions)
+    presets = [
+        f"--preset {name} is {as_flags(game.train_config, of)}." for name, of in game.train_config.presets.items()
+    ]
+    parser.epilog = " ".join(presets)
     return parser
 
 
@@ -154,13 +161,23 @@ def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
 def _config_of(
     arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], before: dict[str, Any]
 ) -> TrainConfig:
-    """The flags given, over the settings of the checkpoint, over the defaults."""
-    flags = given(arguments, kind)
+    """The flags given, over the preset, over the settings of the checkpoint, over the defaults."""
+    flags = {**_preset(options, kind), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
         config = auto_tune_for_device(config, explicit=flags)
     is_same_batch = all(before.get(name) == getattr(config, name) for name in ("num_envs", "num_steps"))
     return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
+
+
+def _preset(options: TrainOptions, kind: type[TrainConfig]) -> Mapping[str, Any]:
+    """The settings of the preset that is asked for, if one is."""
+    if options.preset is None:
+        return {}
+    if options.preset not in kind.presets:
+        known = " or ".join(kind.presets) or "left out, since this world has none"
+        raise UsageError(f"--preset must be {known}, got {options.preset!r}.")
+    return kind.presets[options.preset]
 
 
 def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Start | None") -> Path:
@@ -209,6 +226,8 @@ def _train(
         stop=stop,
     )
     plan = SavePlan(options.save_interval, options.save_interval_minutes)
+    if options.preset:
+        run.say(f"Preset {options.preset}: {as_flags(game.train_config, _preset(options, game.train_config))}")
     with stop, run:
         trained = train(config, env, run, start=start, save_plan=plan)
     if trained.progress.updates == trained.since.updates:

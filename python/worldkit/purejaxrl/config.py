@@ -2,9 +2,9 @@
 
 import dataclasses
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
 from parity.errors import UsageError
@@ -32,8 +32,10 @@ class TrainConfig:
     Counts are per update unless said otherwise: one update plays ``num_envs`` games for
     ``num_steps`` steps each and learns from that batch ``update_epochs`` times, in
     ``num_minibatches`` parts. ``total_timesteps`` counts the steps of all games together.
-    A world may subclass this to change a default.
+    A world may subclass this to change a default, and to name ``presets``: settings that go together.
     """
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
     num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
