@@ -36,6 +36,8 @@ _EXTRAS = {
     "wandb": ("wandb",),
     "gymnax": ("gymnax",),
     "dashboard": ("dash",),
+    "play": ("textual",),
+    "bench": ("pgx", "gymnax", "craftax"),
 }
 """Extra of the package -> the distributions that one looks for."""
 
