@@ -1,9 +1,10 @@
 """Make the pictures and the table of the pages on Goodharts, from what `make goodharts` left.
 
-    python python/scripts/goodharts_pictures.py FOLDER [FOLDER …]
+    python python/scripts/goodharts_pictures.py FOLDER [FOLDER …] [--curves FILE]
 
 Each folder is one in which `make goodharts` was run, with a seed of its own. The table of what all of them came to is
-printed; the dashboard and the agent in the pictures are those of the first.
+printed; the dashboard and the agent in the pictures are those of the first. With --curves nothing but the curves is
+drawn, into another file: those of runs with other settings.
 """
 
 import argparse
@@ -53,10 +54,13 @@ def main() -> None:
     """Read the command line, print the table, and draw."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--curves", type=Path, metavar="FILE")
     args = parser.parse_args()
     try:
         print(table([read_results(folder / "models" / "goodharts.json") for folder in args.folders]))
-        write_whole(IMAGES / "goodharts-curves.png", curves(args.folders))
+        write_whole(args.curves or IMAGES / "goodharts-curves.png", curves(args.folders))
+        if args.curves:
+            return
         write_whole(IMAGES / "goodharts-dashboard.png", dashboard(args.folders[0]))
         Image.fromarray(game()).save(IMAGES / "goodharts.png", optimize=True)
         model = args.folders[0] / "models" / "ppo_ground_truth.pth"
