@@ -6,6 +6,7 @@ from jax import Array
 from hackmatrix import jax_env, rules
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from hackmatrix.networks import NETWORKS
+from worldkit.jaxkit.threefry import Seed
 from worldkit.purejaxrl.train_env import StepMetrics, TrainEnv, TrainStep
 
 
@@ -39,6 +40,10 @@ class HackMatrixTrainEnv(TrainEnv):
         # one pass makes the stages of completed and of new games
         step = _told(*jax_env.step_auto_reset(state, action, truncate))
         return step if truncate is None else step._replace(truncated=truncate & ~step.terminated)
+
+    def reseeded(self, state: jax_env.State, seed: Array) -> jax_env.State:
+        # a word is addressed by the seed and the event number (R4): neither of the game's own stays
+        return state._replace(seed=Seed(seed[0], seed[1]), event_number=jnp.uint32(0))
 
     def observe(self, state: jax_env.State) -> Array:
         return jax_env.observe(state)

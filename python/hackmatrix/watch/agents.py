@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hackmatrix.plain_networks import PLAIN_NETWORKS
 from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE, VERSION
 from parity.errors import ParityError, UsageError
-from worldkit.purejaxrl.params import load_params, misfit, params_of_checkpoint, trained_files
+from worldkit.purejaxrl.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
 from worldkit.purejaxrl.plain_network import Floats, PlainNetwork
 from worldkit.sb3.model_file import timesteps_of
 
@@ -92,7 +92,7 @@ def _check_fits(path: Path, network: PlainNetwork) -> None:
     except ValueError as error:
         raise misfit(path) from error
     if logits.shape[1] != NUM_ACTIONS:
-        raise ParityError(f"{path} holds a network for another number of actions than the {NUM_ACTIONS} here.")
+        raise other_actions(path, NUM_ACTIONS)
 
 
 def _check_sizes(path: Path, network: PlainNetwork, hidden_dim: int | None, num_layers: int | None) -> None:

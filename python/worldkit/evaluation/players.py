@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from parity import ParityError, UsageError
 from worldkit.evaluation.choice import drawn, likeliest
 from worldkit.evaluation.spec import EvaluationSpec, Logits, Player
+from worldkit.purejaxrl.params import other_actions
 
 RANDOM = "random"
 
@@ -36,10 +37,17 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
         logits_of = spec.policy_of(Path(name))
         found = np.shape(logits_of(np.zeros((1, *spec.env.world.observation_shape), np.float32)))
         if found != (1, num_actions):
-            raise ParityError(f"{name} holds a network for another number of actions than the {num_actions} here.")
+            raise other_actions(Path(name), num_actions)
     except ParityError as error:
         raise UsageError(f"{error} Or evaluate {names}.") from error
     return _player(logits_of, deterministic=deterministic, player_seed=seed)
+
+
+def check_is_file(spec: EvaluationSpec, name: str) -> Path:
+    """The file of a trained agent; UsageError for a player that has no policy and no value to search with."""
+    if name == RANDOM or name in spec.players:
+        raise UsageError(f"a search needs an agent's policy and value: give a params_*.npz file, not {name!r}.")
+    return Path(name)
 
 
 def _player(logits_of: Logits, *, deterministic: bool, player_seed: int) -> Player:

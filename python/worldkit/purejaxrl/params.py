@@ -71,6 +71,11 @@ def misfit(path: Path) -> ParityError:
     )
 
 
+def other_actions(path: Path, num_actions: int) -> ParityError:
+    """What to say of a file whose network does not choose among a world's actions."""
+    return ParityError(f"{path} holds a network for another number of actions than the {num_actions} here.")
+
+
 def params_path(folder: Path, updates: int) -> Path:
     """The parameters of a run after that many updates."""
     return folder / f"params_{updates}.npz"

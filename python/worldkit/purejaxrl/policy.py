@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
 from flax.errors import FlaxError
 from jax import Array
 from jax.typing import ArrayLike
 
-from worldkit.purejaxrl.networks import network_of
-from worldkit.purejaxrl.params import load_params, misfit
-from worldkit.purejaxrl.train_env import Encoder
+from worldkit.purejaxrl.networks import ActorCritic, network_of
+from worldkit.purejaxrl.params import Params, load_params, misfit, other_actions
+from worldkit.purejaxrl.train_env import Encoder, TrainEnv
 
 
 def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[[ArrayLike], Array]:
@@ -30,3 +31,20 @@ def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[
             raise misfit(path) from error
 
     return logits
+
+
+def load_network(path: Path, env: TrainEnv) -> tuple[ActorCritic, Params]:
+    """The network whose parameters the trainer of this world wrote as ``params_*.npz``, and the parameters.
+
+    Raises ParityError, with one sentence, for any other file.
+    """
+    params = load_params(path)
+    network = network_of(params, env.networks)
+    observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
+    try:
+        logits, _ = jax.eval_shape(network.apply, params, observations)
+    except (FlaxError, TypeError, ValueError) as error:
+        raise misfit(path) from error
+    if logits.shape[1] != env.num_actions:
+        raise other_actions(path, env.num_actions)
+    return network, params

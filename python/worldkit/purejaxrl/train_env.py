@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from parity.errors import UsageError
 from worldkit.jaxkit.threefry import trainer_seeds
 
 if TYPE_CHECKING:
@@ -125,6 +126,13 @@ class TrainEnv(ABC):
     def expand(self, compact: Compact) -> Array:
         """The observations, float32 (..., *observation_shape), of compact ones with any leading axes."""
         return compact
+
+    def reseeded(self, state: State, seed: Array) -> State:
+        """The same present with another future: all that is yet to be drawn comes of ``seed``, uint32 (2,), alone.
+
+        A search plays on from such states. Raises UsageError in a world that has not said how.
+        """
+        raise UsageError(f"nobody can search in {self.name}: it does not say how its chance is drawn anew.")
 
     def reward(self, components: Array) -> Array:
         """The reward, float32, of components (components,); override it where its last bit matters."""

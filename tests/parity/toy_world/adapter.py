@@ -47,6 +47,9 @@ class OrchardTrainEnv(TrainEnv):
     def restart(self, state: Orchard) -> Orchard:
         return in_jax.start(in_jax.next_seed(state))
 
+    def reseeded(self, state: Orchard, seed: Array) -> Orchard:
+        return state._replace(seed=in_jax.pair(seed))
+
     def observe(self, state: Orchard) -> Array:
         return in_jax.observation(state)
 

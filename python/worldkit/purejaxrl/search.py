@@ -1,0 +1,89 @@
+"""Looking ahead with a policy: every valid action is tried in games of the same present and other futures.
+
+A tried action is followed by some steps of the policy; what it is worth is the discounted reward until then, and the
+value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
+step (``TrainEnv.reseeded``), so that no search sees what its own game is going to draw. All actions of a game are tried
+under the same chance: what is common to them cancels out where they are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from worldkit.jaxkit.batching import where_wanted
+from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
+
+Judge = Callable[[Compact], tuple[Array, Array]]
+"""From compact observations with one leading axis to logits and values."""
+
+LANES = 256
+"""Games that are played on side by side. Always so many: what one of them comes to does not depend on their number."""
+
+
+class Search(NamedTuple):
+    """rollouts: of each action. steps: of the policy in each of them. discount: of rewards, for each step."""
+
+    rollouts: int
+    steps: int
+    discount: float
+
+
+def action_values(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
+    """What every action is worth in n games, float32 (n, actions); -inf where it is not valid.
+
+    Only valid actions are tried, ``LANES`` rollouts at a time, so that games with few actions, or that are over, cost
+    little. Memory goes with the rollouts, time with those of valid actions.
+
+    Args:
+        env: the world.
+        judge: the policy and the value.
+        search: how far to look ahead.
+        states: of the games, leaves (n, …).
+        masks: the valid actions, bool (n, actions).
+        keys: where each game's search takes its chance from, keys of JAX (n,). Nothing else is random.
+    """
+    shape = (*masks.shape, search.rollouts)
+
+    def rollouts(lane: Array) -> Array:
+        game, action, number = jnp.unravel_index(lane, shape)
+        state = jax.tree.map(lambda leaf: leaf[game], states)
+        # the action is not folded in: it is tried under the same chance as the others
+        key = jax.vmap(jax.random.fold_in)(keys[game], number)
+        return _returns(env, judge, search, state, action.astype(jnp.int32), key)
+
+    is_tried = jnp.broadcast_to(masks[..., None], shape).ravel()
+    count = max(is_tried.size, LANES)
+    is_tried = jnp.pad(is_tried, (0, count - is_tried.size))
+    returns = where_wanted(is_tried, rollouts, jnp.arange(count), jnp.zeros(count), LANES)
+    means = returns[: masks.size * search.rollouts].reshape(shape).mean(axis=-1)
+    return jnp.where(masks, means, -jnp.inf)
+
+
+def _returns(env: TrainEnv, judge: Judge, search: Search, state: State, action: Array, key: Array) -> Array:
+    """The discounted return of one rollout in each of n games: ``action``, int32 (n,), and then the policy's."""
+    chance, policy = jax.vmap(jax.random.split, out_axes=1)(key)
+    seeds = jax.vmap(lambda one: jax.random.bits(one, (2,), jnp.uint32))(chance)
+    state = jax.vmap(env.reseeded)(state, seeds)
+    going, total = jnp.ones(action.shape, bool), jnp.zeros(action.shape)
+
+    def step(carry: tuple[State, Array, Array, Array], time: Array) -> tuple[tuple[State, Array, Array, Array], None]:
+        state, action, going, total = carry
+        step = jax.vmap(env.play)(state, action)
+        logits, value = judge(jax.vmap(env.compact)(step.final))
+        is_cut_off = ~step.terminated & (step.truncated | (time == search.steps))
+        worth = step.reward + jnp.where(is_cut_off, search.discount * value, 0.0)
+        total += jnp.where(going, search.discount**time * worth, 0.0)
+        going &= ~(step.terminated | step.truncated)
+        masked = jnp.where(jax.vmap(env.mask)(step.final), logits, -jnp.inf)
+        action = jax.vmap(lambda one, valid: jax.random.categorical(jax.random.fold_in(one, time), valid))(
+            policy, masked
+        )
+        return (step.final, action.astype(jnp.int32), going, total), None
+
+    (_, _, _, total), _ = jax.lax.scan(step, (state, action, going, total), jnp.arange(search.steps + 1))
+    return total
