@@ -17,6 +17,7 @@ from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
 from parity.arguments import FileName, OneOf, Real, Whole
 from worldkit.cli import app
+from worldkit.evaluation.lookahead import Lookaheads
 
 from .conftest import Command
 
@@ -39,6 +40,7 @@ WORDS = [
 NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
 LISTS = {"--engines", "--actions", "bench --num-envs"}
 """Flags with readers of their own: of several names, actions or numbers."""
+VALUES = (Whole, Real, OneOf, FileName, Lookaheads)
 
 
 class Caught(Exception):
@@ -128,7 +130,7 @@ def test_every_flag_says_which_values_it_takes(
     name: str, parser: argparse.ArgumentParser, action: argparse.Action
 ) -> None:
     is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
-    assert is_text or action.choices or is_list(name) or isinstance(action.type, (Whole, Real, OneOf, FileName)), (
+    assert is_text or action.choices or is_list(name) or isinstance(action.type, VALUES), (
         f"{name} takes any {action.type}: give it the values of parity.arguments"
     )
     if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):

@@ -1,12 +1,19 @@
 """``evaluate``: let somebody play many episodes and say how well they went."""
 
+import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from parity.arguments import GAMES, SEED, STEPS, Parser, Whole
 from parity.console import open_console
+from parity.errors import UsageError
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.evaluation.lookahead import LOOKAHEAD
 from worldkit.game import Game
 from worldkit.jaxkit.xla import keep_compiled_programs
+
+if TYPE_CHECKING:
+    from worldkit.evaluation.spec import EvaluationSpec, Player
 
 DIFFERENT_EXIT_CODE = 1
 BOTH = "both"
@@ -29,7 +36,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     keep_compiled_programs(game.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from worldkit.evaluation.play import play_episodes
-    from worldkit.evaluation.players import player_of
     from worldkit.evaluation.report import as_json, as_tables, summary
 
     assert game.evaluation is not None
@@ -38,7 +44,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     if args.engine not in (*names, BOTH):
         parser.error(f"there is no engine {args.engine!r}: choose {', '.join((*names, BOTH))}")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    player = player_of(spec, args.player, deterministic=args.deterministic, seed=args.player_seed)
+    player, how = _player(game, spec, args)
     engines = names[:2] if args.engine == BOTH else (args.engine,)
     played = [
         play_episodes(
@@ -47,7 +53,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
         for engine in engines
     ]
     figures = summary(spec, played[0])
-    how = "likeliest actions" if args.deterministic else "drawn actions"
     title = f"{args.player}, {how}, games {args.seed} to {(args.seed + args.episodes - 1) % 2**64}"
     for table in as_tables(spec, figures, title):
         console.print(table)
@@ -62,6 +67,22 @@ def main(game: Game, argv: Sequence[str]) -> int:
     return DIFFERENT_EXIT_CODE if different else 0
 
 
+def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tuple[Player, str]":
+    """Who plays, and how, in a few words."""
+    from worldkit.evaluation.players import check_is_file, player_of
+
+    if args.search is None:
+        player = player_of(spec, args.player, deterministic=args.deterministic, seed=args.player_seed)
+        return player, "likeliest actions" if args.deterministic else "drawn actions"
+    from worldkit.evaluation.searcher import searcher_of
+
+    path = check_is_file(spec, args.player)
+    if game.train_env is None:
+        raise UsageError(f"{game.name} has no engine in JAX to search on: leave --search out.")
+    player = searcher_of(spec.env.world, game.train_env(), path, args.search, seed=args.player_seed)
+    return player, f"a search of {args.search} steps"
+
+
 def _parser(game: Game) -> Parser:
     parser = Parser(
         prog=f"{game.name} evaluate",
@@ -72,10 +93,22 @@ def _parser(game: Game) -> Parser:
         "player", metavar="PARAMS", help="a params_*.npz file, or `random`, or another player of the world by name"
     )
     parser.add_argument("--episodes", type=EPISODES, default=1000, metavar="N", help="(default 1000)")
-    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
+    how.add_argument(
+        "--search",
+        type=LOOKAHEAD,
+        metavar="ROLLOUTSxSTEPS",
+        help="try every valid action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
+        f"take what earns most, such as 8x16 (each {LOOKAHEAD.span()})",
+    )
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument(
-        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
+        "--player-seed",
+        type=PLAYER_SEED,
+        default=0,
+        metavar="N",
+        help="seed of drawn actions and of searches (default 0)",
     )
     parser.add_argument(
         "--engine", default="jax", metavar="NAME", help=f"one of the world's, or `{BOTH}` (default jax)"

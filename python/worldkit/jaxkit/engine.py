@@ -115,6 +115,11 @@ class JaxEngine(BatchEngine):
         self._state, self._shown, fired = self._run(_reset, world.blank(width), seeds, ~nobody, nobody)
         self._counts = None if fired is None else np.zeros(len(fired), np.int64)
 
+    @property
+    def states(self) -> State:
+        """The games as they stand, leaves (m, …) with m at least ``games``: theirs come first."""
+        return self._state
+
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         pairs = np.zeros((self.games, 2), np.uint32)
         pairs[slots] = seed_pairs(seeds)

@@ -1,0 +1,43 @@
+"""How far a search looks ahead: ``--search 8x16``."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from parity.arguments import Values
+
+
+class Lookahead(NamedTuple):
+    """rollouts: games that are played on after each action that is tried. steps: how far each of them is played on."""
+
+    rollouts: int
+    steps: int
+
+    def __str__(self) -> str:
+        return f"{self.rollouts}×{self.steps}"
+
+
+@dataclass(frozen=True)
+class Lookaheads(Values):
+    """``ROLLOUTSxSTEPS`` with ``x`` or ``×``, each from 1 to ``most``."""
+
+    most: int
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a Lookahead within the range."""
+        fits = isinstance(value, Lookahead) and all(1 <= count <= self.most for count in value)
+        return None if fits else f"must be ROLLOUTSxSTEPS, such as 8x16, each {self.span()}"
+
+    def span(self) -> str:
+        """From … to …."""
+        return f"from 1 to {self.most:,}"
+
+    def read(self, word: str) -> Lookahead:
+        """The numbers on either side of the cross."""
+        found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", word)
+        if found is None:
+            raise ValueError(word)
+        return Lookahead(int(found[1]), int(found[2]))
+
+
+LOOKAHEAD = Lookaheads(1000)

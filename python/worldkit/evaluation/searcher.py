@@ -1,0 +1,111 @@
+"""A player that looks ahead before every step: a trained agent with a search on top of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from parity import EngineError, UsageError, World
+from parity.arguments import SHARE
+from worldkit.evaluation.lookahead import Lookahead
+from worldkit.evaluation.spec import Player
+from worldkit.jaxkit.engine import JaxEngine
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.networks import ActorCritic
+from worldkit.purejaxrl.params import Params
+from worldkit.purejaxrl.policy import load_network
+from worldkit.purejaxrl.search import Search, action_values
+from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
+from worldkit.runs.kept import CONFIG, kept_settings
+from worldkit.threefry import seed_pairs
+
+
+def searcher_of(world: World, env: TrainEnv, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
+    """The agent whose parameters the trainer wrote as ``params_*.npz``, taking what a search says is worth most.
+
+    Of several such actions the first. A choice depends on the game so far and on (``seed``, game's seed, step) alone.
+
+    The player follows its games on the JAX engine of ``world``, whose states must be those of ``env``, whichever engine
+    they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
+    in the same places from their start on; EngineError where the games it is asked about are others.
+
+    Raises ParityError, with one sentence, where the file is no such file, or its run's settings cannot be read.
+    """
+    network, params = load_network(path, env)
+    program = jax.jit(partial(_choice, env, network, Search(*lookahead, discount_of(path))))
+    return _Searcher(world, partial(program, params, jax.random.key(seed)))
+
+
+def discount_of(path: Path) -> float:
+    """The discount of the run that a file of parameters lies in; the trainer's own where no settings lie beside it."""
+    gamma = kept_settings(path.parent).get("gamma", TrainConfig.gamma)
+    if fault := SHARE.fault(gamma):
+        raise UsageError(f"gamma {fault}, got {gamma!r} in {path.parent / CONFIG}.")
+    return float(gamma)
+
+
+def _choice(
+    env: TrainEnv,
+    network: ActorCritic,
+    search: Search,
+    params: Params,
+    key: Array,
+    games: State,
+    seeds: Array,
+    steps: Array,
+    masks: Array,
+) -> Array:
+    """Actions of n games, int32 (n,). seeds, uint32 (n, 2), and steps (n,) of games tell one search from another."""
+
+    def key_of(seed: Array, step: Array) -> Array:
+        one: Array = key
+        for number in (*seed, step):
+            one = jax.random.fold_in(one, number)
+        return one
+
+    def judge(compact: Compact) -> tuple[Array, Array]:
+        judged: Any = network.apply(params, env.expand(compact))
+        return judged
+
+    values = action_values(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))
+    return values.argmax(axis=-1).astype(np.int32)
+
+
+class _Searcher:
+    """The player: games that it follows, and a program that says what to do in them."""
+
+    def __init__(self, world: World, program: Callable[..., Array]) -> None:
+        self._world, self._program = world, program
+        self._engine: JaxEngine | None = None
+
+    def __call__(
+        self,
+        observations: NDArray[Any],
+        masks: NDArray[np.bool_],
+        seeds: NDArray[np.uint64],
+        steps: NDArray[np.int64],
+    ) -> NDArray[np.int32]:
+        engine = self._engine_of(len(steps))
+        begun = np.flatnonzero(steps == 0)
+        if len(begun):
+            engine.reset(seeds[begun], begun)
+        if not np.array_equal(engine.mask(), masks):
+            raise EngineError("these are not the games that the search follows on the JAX engine.")
+        actions = np.asarray(self._program(engine.states, seed_pairs(seeds), steps, masks))
+        engine.step(actions)
+        return actions
+
+    def _engine_of(self, games: int) -> JaxEngine:
+        """The engine that follows so many games."""
+        if self._engine is None or self._engine.games != games:
+            engine = self._world.engines["jax"](games)
+            assert isinstance(engine, JaxEngine)
+            self._engine = engine
+        return self._engine
