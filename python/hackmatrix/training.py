@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import jax_env, rules
+from hackmatrix.curriculum import STARTS
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from hackmatrix.networks import NETWORKS
 from worldkit.jaxkit.threefry import Seed
@@ -24,6 +25,8 @@ class HackMatrixTrainEnv(TrainEnv):
     components = rules.COMPONENTS
     component_unit = rules.COMPONENT_UNIT
     networks = NETWORKS
+    levels = rules.WON_STAGE - 1
+    starts = STARTS
     packages = ("hackmatrix",)
 
     def reset(self, seed: Array) -> jax_env.State:
@@ -44,6 +47,9 @@ class HackMatrixTrainEnv(TrainEnv):
     def reseeded(self, state: jax_env.State, seed: Array) -> jax_env.State:
         # a word is addressed by the seed and the event number (R4): neither of the game's own stays
         return state._replace(seed=Seed(seed[0], seed[1]), event_number=jnp.uint32(0))
+
+    def level(self, state: jax_env.State) -> Array:
+        return state.now.stage - 1
 
     def observe(self, state: jax_env.State) -> Array:
         return jax_env.observe(state)

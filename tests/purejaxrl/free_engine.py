@@ -5,7 +5,7 @@ Actions 0-5 are valid, except that one of 4 and 5 is forbidden. A game ends by i
 actions, so episodes end within any rollout, at different times. The best mean reward is 0.99.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -178,3 +178,26 @@ class FreeEnv(TrainEnv):
         kinds = {"move": action < 4, "siphon": action == 4, "program": action > 4}
         shares = {f"actions/{kind}_frac": taken for kind, taken in kinds.items()}
         return StepMetrics(shares, {"stats/highest_stage": step.final.now.stage})
+
+
+LEVELS = 4
+
+
+class Levelled(FreeEnv):
+    """The problem with levels: two turns each, of which only the first few are ever seen."""
+
+    levels = LEVELS
+
+    def level(self, state: State) -> Array:
+        return jnp.minimum(state.now.turn // 2, LEVELS - 1)
+
+    def reseeded(self, state: State, seed: Array) -> State:
+        return state._replace(seed=Words(seed[0], seed[1]), event=jnp.uint32(0))
+
+    def _late(self, seed: Array) -> State:
+        state = reset(seed)
+        return state._replace(now=state.now._replace(turn=jnp.int32(2), credits=jnp.int32(99)))
+
+    @property
+    def starts(self) -> Any:  # type: ignore[override]  # noqa: ANN401 - a method among them
+        return {"late": self._late}

@@ -21,17 +21,17 @@ if __name__ == "__main__":
     import jax
 
     from tests.purejaxrl.conftest import SMALL
-    from tests.purejaxrl.free_engine import FreeEnv
+    from tests.purejaxrl.free_engine import Levelled
     from worldkit.purejaxrl.checkpointing import read_checkpoint, restored, save_checkpoint
     from worldkit.purejaxrl.loop import Log, LoopState, Progress, compile_training, run_training
 
-    class KeptEnv(FreeEnv):
+    class KeptEnv(Levelled):
         """Its traces are kept, as those of worlds are."""
 
         packages = ("tests",)
 
     path = Path(output)
-    config = dataclasses.replace(SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4)
+    config = dataclasses.replace(SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4, curriculum="archive")
     env = KeptEnv()
     compiled = compile_training(config, env, parallel.mesh_of_all_devices(config.num_envs))
     written: list[Mapping[str, float]] = []

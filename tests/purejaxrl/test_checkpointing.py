@@ -114,7 +114,7 @@ class TestExactness:
 
     def test_another_network_is_refused(self, saved: Path, free_env: FreeEnv) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
-        with pytest.raises(CheckpointError, match="is of another network: resume without --network"):
+        with pytest.raises(CheckpointError, match="is of another network or optimizer: resume without --network"):
             check_fits(read_checkpoint(saved, ENV), saved, fresh, free_env)
         check_fits(read_checkpoint(saved, ENV), saved, init_runner(SMALL, free_env), free_env)
 

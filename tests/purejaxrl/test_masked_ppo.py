@@ -13,6 +13,7 @@ from worldkit.purejaxrl.masked_ppo import (
     compute_gae,
     masked_categorical,
     ppo_loss,
+    scaled_advantage,
 )
 from worldkit.purejaxrl.rollout import evaluate, samples_of
 
@@ -208,3 +209,23 @@ def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
     assert 0.1 < expected["clip_frac"] < 0.9
     assert total == stats.total_loss
     assert {name: float(part) for name, part in stats._asdict().items()} == pytest.approx(expected, rel=1e-3, abs=1e-6)
+
+
+class TestAdvantages:
+    """What a minibatch's advantages are made of before they are learned from."""
+
+    ADVANTAGE = jnp.array([1.0, 2.0, 3.0, 6.0])
+
+    def test_standard_ones_have_mean_0_and_deviation_1(self) -> None:
+        np.testing.assert_allclose(scaled_advantage(self.ADVANTAGE, "standard"), (self.ADVANTAGE - 3) / 3.5**0.5)
+
+    def test_robust_ones_are_in_mean_absolute_deviations(self) -> None:
+        np.testing.assert_allclose(scaled_advantage(self.ADVANTAGE, "robust"), (self.ADVANTAGE - 3) / 1.5)
+
+    def test_a_victory_among_many_steps_is_cut_and_leaves_the_others_their_size(self, key: Array) -> None:
+        small = jax.random.normal(key, (1024,))
+        with_victory = small.at[0].set(500.0)
+        robust = scaled_advantage(with_victory, "robust")
+        assert robust[0] == 10
+        assert jnp.abs(robust[1:]).mean() > 0.4
+        assert jnp.abs(scaled_advantage(with_victory, "standard")[1:]).mean() < 0.06

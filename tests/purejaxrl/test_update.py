@@ -145,6 +145,25 @@ def test_the_optimizer_is_adam_after_clipping_the_norm() -> None:
     assert ADAM_EPSILON == 1e-5  # PureJaxRL's; optax's own is 1e-8
 
 
+def test_the_learning_rate_falls_in_a_straight_line_to_its_end() -> None:
+    """Adam's first steps along a constant gradient are as long as the rate."""
+    optimizer = make_optimizer(0.1, 10.0, (0.02, 4))
+    params = jnp.zeros(1)
+    state = optimizer.init(params)
+    lengths = []
+    for _ in range(6):
+        updates, state = optimizer.update(jnp.ones(1), state, params)
+        lengths.append(-float(updates[0]))
+    np.testing.assert_allclose(lengths, [0.1, 0.08, 0.06, 0.04, 0.02, 0.02], rtol=1e-3)
+
+
+def test_the_rate_ends_with_the_run() -> None:
+    """24 steps in all are one update of 3 epochs of 2 minibatches."""
+    assert SMALLEST.num_gradient_steps == 6
+    config = dataclasses.replace(SMALLEST, total_timesteps=250)
+    assert config.num_gradient_steps == 60
+
+
 @pytest.fixture(scope="module")
 def cut_off(free_env: FreeEnv) -> Rollout:
     """Long enough for several episodes of every game, all of them cut off after ``LIMIT`` steps at the latest."""

@@ -4,6 +4,7 @@ The contract. Every function below works on one game and is jit- and vmap-able; 
 batch code. Nothing calls back to the host, everything is 32-bit, and a seed is a pair of uint32.
 
 - ``reset(seed) -> state``
+- ``at_stage(seed, number) -> state``: as ``reset``, in another stage
 - ``step(state, action) -> (state, result)``; ``step_auto_reset`` the same with new games after ended ones
 - ``mask(state)``: bool, one for each action
 - ``observe(state)``: float32 (1545,); ``compact`` and ``expand`` are its two halves
@@ -14,6 +15,7 @@ batch code. Nothing calls back to the host, everything is 32-bit, and a seed is 
 
 from hackmatrix.jax_env.env import (
     StepResult,
+    at_stage,
     compact,
     mask,
     observe,
@@ -34,6 +36,7 @@ __all__ = [
     "Snapshot",
     "State",
     "StepResult",
+    "at_stage",
     "compact",
     "expand",
     "get_state",

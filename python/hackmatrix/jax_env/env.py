@@ -115,9 +115,14 @@ def _enter_stage(state: State, wanted: Array) -> State:
     )
 
 
-def _reset(seed: Seed) -> State:
+def _at_stage(seed: Seed, number: Array) -> State:
     state = _new_game(seed, _start_of_game(seed))
+    state = state._replace(now=state.now._replace(stage=number))
     return _enter_stage(state, jnp.ones(seed.low.shape, bool))
+
+
+def _reset(seed: Seed) -> State:
+    return _at_stage(seed, jnp.ones(seed.low.shape, jnp.int32))
 
 
 # ------------------------------------------------------------------------------------------------- step
@@ -283,6 +288,7 @@ def _compact(state: State) -> Array:
 # ----------------------------------------------------------------------------------------------- public
 
 _reset_games = batch_native(_reset)
+_at_stage_games = batch_native(_at_stage)
 _step_games = batch_native(_step)
 _step_auto_reset_games = batch_native(_step_auto_reset)
 _step_truncating_games = batch_native(_step_truncating)
@@ -295,6 +301,12 @@ def reset(seed: Array) -> State:
     """A new game with its first stage (B1-B8). ``seed``: uint32 ``(2,)``, low word first."""
     seed = jnp.asarray(seed, jnp.uint32)
     return _reset_games(Seed(seed[0], seed[1]))
+
+
+def at_stage(seed: Array, number: Array) -> State:
+    """As ``reset``, but the first stage is that of this number, int32 1-8, with its enemies."""
+    seed = jnp.asarray(seed, jnp.uint32)
+    return _at_stage_games(Seed(seed[0], seed[1]), jnp.asarray(number, jnp.int32))
 
 
 def step(state: State, action: Array) -> tuple[State, StepResult]:

@@ -164,8 +164,8 @@ def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: Tra
     kept = {name: _form(leaf) for name, leaf in checkpoint.runner.items() if name.startswith(NETWORK)}
     if kept != wanted:
         raise CheckpointError(
-            f"{path} is of another network: resume without --network, --hidden-dim and --num-layers, which are "
-            "kept in it."
+            f"{path} is of another network or optimizer: resume without --network, --hidden-dim, --num-layers, "
+            "--value-head and --lr-end, which are kept in it."
         )
 
 

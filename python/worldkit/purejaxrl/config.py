@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
 from parity.errors import UsageError
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN
 from worldkit.settings import check_settings, setting
 
 REFERENCE_BATCH_SIZE = 256 * 128
@@ -21,6 +22,8 @@ EPOCHS = Whole(1, 1000)
 RATE = Real(0, 1, above=True)
 ABOVE_0 = Real(0, 1e6, above=True)
 WEIGHT = Real(0, 1e6)
+NO_CURRICULUM = "none"
+STANDARD, ROBUST = "standard", "robust"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -41,8 +44,17 @@ class TrainConfig:
     num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
     total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, values=ALL_STEPS)
     max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
+    curriculum: str = setting(NO_CURRICULUM, "where a share of the games begins, by name", group=_GAMES)
+    curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
     learning_rate: float = setting(
         2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, shown="2.5e-4"
+    )
+    learning_rate_end: float | None = setting(
+        None,
+        "learning rate at the end of the run, reached in a straight line; without it the rate is constant",
+        group=_PPO,
+        flag="--lr-end",
+        values=RATE,
     )
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
     gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
@@ -54,6 +66,13 @@ class TrainConfig:
     vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
+    advantage: str = setting(
+        STANDARD,
+        "what a minibatch's advantages are divided by: their `standard` deviation, or their mean absolute one and cut "
+        "at ten of it, `robust` against a rare large reward",
+        group=_PPO,
+        values=OneOf((STANDARD, ROBUST)),
+    )
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
     hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=Whole(1, 2**16))
     num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=Whole(1, 100))
@@ -62,6 +81,12 @@ class TrainConfig:
         "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
         group=_NETWORK,
         values=OneOf(("float32", "bfloat16")),
+    )
+    value_head: str = setting(
+        PLAIN,
+        "what says the value: a `plain` number, its `symlog`, or probabilities of a row of values, `two-hot`",
+        group=_NETWORK,
+        values=OneOf(tuple(HEADS)),
     )
     log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=Whole(1, 100_000))
     seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, values=SEED)
@@ -80,6 +105,11 @@ class TrainConfig:
     def num_updates(self) -> int:
         """Whole updates that fit into ``total_timesteps``."""
         return self.total_timesteps // self.batch_size
+
+    @property
+    def num_gradient_steps(self) -> int:
+        """Gradient steps of the whole run."""
+        return self.num_updates * self.update_epochs * self.num_minibatches
 
     def validated(self) -> Self:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""

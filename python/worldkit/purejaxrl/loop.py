@@ -19,6 +19,7 @@ from parity.errors import ParityError
 from worldkit.jaxkit.kept import traced
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.curriculum import natural_games
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
@@ -116,7 +117,7 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
 
 def _settings(config: TrainConfig) -> dict[str, Any]:
     """The settings that a compiled program depends on."""
-    at_run_time = ("seed", "total_timesteps")
+    at_run_time = {"seed"} if config.learning_rate_end is not None else {"seed", "total_timesteps"}
     return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
 
 
@@ -173,7 +174,7 @@ def run_training(
         )
         log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats)))
         if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
-            metrics = _metrics_since(log, progress, env)
+            metrics = _metrics_since(log, progress, env, natural_games(config) / config.num_envs)
             log = Log(progress, metrics)
             write(metrics)
             if not math.isfinite(metrics["train/total_loss"]):
@@ -186,14 +187,15 @@ def run_training(
     return LoopState(runner, progress, log)
 
 
-def _metrics_since(log: Log, now: Progress, env: TrainEnv) -> dict[str, float]:
+def _metrics_since(log: Log, now: Progress, env: TrainEnv, natural: float = 1.0) -> dict[str, float]:
+    """A row; ``natural`` is the share of the games that metrics are of."""
     together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *log.unlogged)
     return {
         "update": now.updates,
         "timesteps": now.timesteps,
         "seconds": now.seconds,
         "steps_per_second": (now.timesteps - log.at.timesteps) / (now.seconds - log.at.seconds),
-    } | metrics_of(together, now.timesteps - log.at.timesteps, env)
+    } | metrics_of(together, round(natural * (now.timesteps - log.at.timesteps)), env)
 
 
 def metrics_of(stats: UpdateStats, steps: int, env: TrainEnv) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """PPO (Schulman et al. 2017, arXiv:1707.06347) with invalid actions masked (Huang & Ontañón 2020, arXiv:2006.14171).
 
-The choices that the papers leave open are PureJaxRL's: clipped value loss, advantages normalised
-per minibatch, orthogonal initialisation, tanh, Adam with epsilon 1e-5. A rollout stores compact
+The choices that the papers leave open are PureJaxRL's unless settings say otherwise: clipped value loss, advantages
+normalised per minibatch, orthogonal initialisation, tanh, Adam with epsilon 1e-5. A rollout stores compact
 observations; they become floats inside the policy and the loss, one minibatch at a time.
 """
 
@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.config import ROBUST, TrainConfig
 from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.train_env import Compact
+from worldkit.purejaxrl.value_heads import SYMLOG, TWO_HOT, symlog, two_hot
 
 if TYPE_CHECKING:
     import distrax
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
 ADVANTAGE_EPSILON = 1e-8
+MOST_DEVIATIONS = 10.0
+"""Where ``robust`` advantages are cut, in mean absolute deviations."""
 
 
 def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
@@ -78,9 +81,15 @@ class LossStats(NamedTuple):
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @functools.cache
-def make_optimizer(learning_rate: float, max_grad_norm: float) -> optax.GradientTransformation:
-    """Adam at a constant learning rate, after clipping the gradient's global norm."""
-    return optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.adam(learning_rate, eps=ADAM_EPSILON))
+def make_optimizer(
+    learning_rate: float, max_grad_norm: float, end: tuple[float, int] | None = None
+) -> optax.GradientTransformation:
+    """Adam after clipping the gradient's global norm.
+
+    The learning rate is constant, or falls in a straight line to that of ``end`` over its number of gradient steps.
+    """
+    rate = learning_rate if end is None else optax.linear_schedule(learning_rate, *end)
+    return optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.adam(rate, eps=ADAM_EPSILON))
 
 
 def compute_gae(
@@ -112,6 +121,34 @@ def compute_gae(
     return advantages, advantages + value
 
 
+def scaled_advantage(advantage: Array, how: str) -> Array:
+    """The advantages of a minibatch, (samples,), around 0 and of the order of 1.
+
+    ``standard``: divided by their standard deviation. ``robust``: by their mean absolute deviation, and cut at
+    ``MOST_DEVIATIONS``; a single reward of hundreds then neither drowns all others nor moves the policy alone.
+    """
+    centred = advantage - advantage.mean()
+    if how == ROBUST:
+        deviation = jnp.abs(centred).mean()
+        return jnp.clip(centred / (deviation + ADVANTAGE_EPSILON), -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    return centred / (advantage.std() + ADVANTAGE_EPSILON)
+
+
+def value_errors(outputs: Array, old_value: Array, target: Array, config: TrainConfig) -> Array:
+    """How wrong a value head's outputs (samples, outputs) are, float32 (samples,).
+
+    ``plain``: half the squared error, or that of the value clipped around ``old_value``, whichever is larger.
+    ``symlog``: half the squared error of the symmetric logarithm. ``two-hot``: cross-entropy.
+    """
+    if config.value_head == TWO_HOT:
+        return -(two_hot(target, jnp) * jax.nn.log_softmax(outputs)).sum(axis=-1)
+    if config.value_head == SYMLOG:
+        return 0.5 * jnp.square(outputs[..., 0] - symlog(target, jnp))
+    value = outputs[..., 0]
+    clipped = old_value + jnp.clip(value - old_value, -config.clip_eps, config.clip_eps)
+    return 0.5 * jnp.maximum(jnp.square(value - target), jnp.square(clipped - target))
+
+
 def ppo_loss(
     params: Params,
     apply: Callable[..., tuple[Array, Array]],
@@ -121,23 +158,18 @@ def ppo_loss(
 ) -> tuple[Array, LossStats]:
     """The loss of a minibatch, with the action mask that was in force when each action was chosen.
 
-    Clipped surrogate + ``vf_coef`` x clipped value loss - ``ent_coef`` x entropy.
+    Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy. ``apply`` is that of an ``ActorCritic``.
     """
     transition = samples.transition
-    logits, value = apply(params, expand(transition.obs))
+    logits, value_outputs = apply(params, expand(transition.obs), method="outputs")
     policy = masked_categorical(logits, transition.action_mask)
 
     log_ratio = policy.log_prob(transition.action) - transition.log_prob
     ratio = jnp.exp(log_ratio)
-    advantage = samples.advantage - samples.advantage.mean()
-    advantage /= samples.advantage.std() + ADVANTAGE_EPSILON
+    advantage = scaled_advantage(samples.advantage, config.advantage)
     clipped_ratio = jnp.clip(ratio, 1.0 - config.clip_eps, 1.0 + config.clip_eps)
     pg_loss = -jnp.minimum(ratio * advantage, clipped_ratio * advantage).mean()
-
-    clipped_value = transition.value + jnp.clip(value - transition.value, -config.clip_eps, config.clip_eps)
-    errors = jnp.maximum(jnp.square(value - samples.target), jnp.square(clipped_value - samples.target))
-    value_loss = 0.5 * errors.mean()
-
+    value_loss = value_errors(value_outputs, transition.value, samples.target, config).mean()
     entropy = policy.entropy().mean()
     most_entropy = jnp.log(transition.action_mask.sum(axis=-1)).mean()
     total_loss = pg_loss + config.vf_coef * value_loss - config.ent_coef * entropy

@@ -9,6 +9,7 @@ from jax import Array
 
 from worldkit.purejaxrl.params import Params, architecture_of
 from worldkit.purejaxrl.train_env import Encoder
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN, values_of
 
 
 class ActorCritic(nn.Module):
@@ -26,10 +27,16 @@ class ActorCritic(nn.Module):
     """Lays the observation out before the first hidden layer; None reads it flat."""
     encoder_name: str = "encoder"
     """Under which name the encoder's parameters are kept."""
+    value_head: str = PLAIN
 
-    @nn.compact
     def __call__(self, obs: Array) -> tuple[Array, Array]:
         """Evaluate observations, float32 (..., features)."""
+        logits, outputs = self.outputs(obs)
+        return logits, values_of(self.value_head, outputs, jnp)
+
+    @nn.compact
+    def outputs(self, obs: Array) -> tuple[Array, Array]:
+        """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values."""
         hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs) if self.encoder else obs
         for layer in range(self.num_layers):
             dense = nn.Dense(
@@ -41,18 +48,24 @@ class ActorCritic(nn.Module):
             hidden = nn.tanh(dense(hidden))
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
-        value = nn.Dense(1, kernel_init=nn.initializers.orthogonal(1.0), name="value")(hidden)
-        return logits, jnp.squeeze(value, axis=-1)
+        head = HEADS[self.value_head]
+        return logits, nn.Dense(head.outputs, kernel_init=nn.initializers.orthogonal(1.0), name=head.layer)(hidden)
 
 
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @functools.cache
 def make_network(
-    name: str, encoder: Encoder | None, num_actions: int, hidden_dim: int, num_layers: int, dtype: str = "float32"
+    name: str,
+    encoder: Encoder | None,
+    num_actions: int,
+    hidden_dim: int,
+    num_layers: int,
+    dtype: str = "float32",
+    value_head: str = PLAIN,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""
-    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name)
+    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head)
 
 
 def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorCritic:
@@ -61,4 +74,11 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorC
     Raises ParityError if they are the parameters of something else.
     """
     found = architecture_of(params, [name for name, encoder in networks.items() if encoder])
-    return make_network(found.name, networks.get(found.name), found.num_actions, found.hidden_dim, found.num_layers)
+    return make_network(
+        found.name,
+        networks.get(found.name),
+        found.num_actions,
+        found.hidden_dim,
+        found.num_layers,
+        value_head=found.value_head,
+    )

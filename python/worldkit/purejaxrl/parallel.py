@@ -48,10 +48,14 @@ def mesh_of_all_devices(num_envs: int) -> Mesh | None:
 
 def over_games(function: Callable[..., Any], mesh: Mesh | None) -> Callable[..., Any]:
     """``function`` of one game over all games: each device plays its own, and no game waits for another device's."""
-    batched = jax.vmap(function)
+    return on_each_device(jax.vmap(function), mesh)
+
+
+def on_each_device(function: Callable[..., Any], mesh: Mesh | None) -> Callable[..., Any]:
+    """``function`` of a batch of games, of which each device has its own share."""
     if mesh is None:
-        return batched
-    return jax.shard_map(batched, mesh=mesh, in_specs=SPLIT, out_specs=SPLIT, check_vma=False)
+        return function
+    return jax.shard_map(function, mesh=mesh, in_specs=SPLIT, out_specs=SPLIT, check_vma=False)
 
 
 def split(tree: Any, mesh: Mesh | None) -> Any:  # noqa: ANN401 - a tree

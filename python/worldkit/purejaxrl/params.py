@@ -24,6 +24,7 @@ from worldkit.purejaxrl.checkpoint_file import (
     unpack,
 )
 from worldkit.purejaxrl.plain_pickle import NotPlain
+from worldkit.purejaxrl.value_heads import head_of
 from worldkit.runs.kept import kept_settings
 
 Params = Any  # nested dicts of arrays, as flax makes them
@@ -46,6 +47,7 @@ class Architecture:
     num_actions: int
     hidden_dim: int
     num_layers: int
+    value_head: str
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
@@ -60,7 +62,8 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
     except (KeyError, TypeError, IndexError, AttributeError):
         raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
     num_layers = sum(name.startswith("hidden_") for name in layers)
-    return Architecture(next((name for name in encoders if name in layers), MLP), num_actions, hidden_dim, num_layers)
+    name = next((name for name in encoders if name in layers), MLP)
+    return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers))
 
 
 def misfit(path: Path) -> ParityError:

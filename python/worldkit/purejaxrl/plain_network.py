@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldkit.purejaxrl.params import Architecture, Params, architecture_of
+from worldkit.purejaxrl.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
 
@@ -36,10 +37,11 @@ class PlainNetwork:
             hidden = self._encoder(self._layer(self.architecture.name), observations)
         for number in range(self.architecture.num_layers):
             hidden = np.tanh(dense(self._layer(f"hidden_{number}"), hidden))
-        values = dense(self._layer("value"), hidden)
-        if values.shape[1:] != (1,):
-            raise ValueError(f"the value is {values.shape[1:]} numbers")
-        return dense(self._layer("policy"), hidden), values[:, 0]
+        head = HEADS[self.architecture.value_head]
+        outputs = dense(self._layer(head.layer), hidden)
+        if outputs.shape[1:] != (head.outputs,):
+            raise ValueError(f"the value is {outputs.shape[1:]} numbers")
+        return dense(self._layer("policy"), hidden), values_of(self.architecture.value_head, outputs)
 
     def _layer(self, name: str) -> Any:  # noqa: ANN401 - parameters
         if name not in self._layers:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import Mesh
 
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl import curriculum, parallel
+from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
 from worldkit.purejaxrl.masked_ppo import Samples, Transition, compute_gae, masked_categorical
 from worldkit.purejaxrl.train_env import Compact, State, TrainEnv, TrainStep
 
@@ -29,10 +29,11 @@ class RunnerState(NamedTuple):
     episode_steps: Array  # int32 (games,), of the episodes in progress
     episode_return: Array  # float32 (games,), of the episodes in progress
     key: Array
+    archive: curriculum.Archive | None = None  # where the curriculum keeps one
 
 
 class RolloutMetrics(NamedTuple):
-    """What the steps of all games add to the metrics of a run."""
+    """What the steps of all natural games add to the metrics of a run (`curriculum`)."""
 
     reward_sum: Array  # float32
     component_sums: Array  # float32 (components,)
@@ -60,7 +61,16 @@ def collect_rollout(
         return following, (transition, metrics)
 
     runner, (transitions, metrics) = jax.lax.scan(step, runner, jax.random.split(rollout_key, config.num_steps))
-    return runner._replace(key=key), transitions, _of_all_steps(metrics)
+    return _archived(runner._replace(key=key), env, mesh), transitions, _of_all_steps(metrics)
+
+
+def _archived(runner: RunnerState, env: TrainEnv, mesh: Mesh | None) -> RunnerState:
+    """The same with the games' present states in the archive, if there is one."""
+    if runner.archive is None:
+        return runner
+    reached = curriculum.Begun(runner.env_state, runner.episode_steps, runner.episode_return)
+    levels = parallel.over_games(env.level, mesh)(runner.env_state)
+    return runner._replace(archive=curriculum.archived(runner.archive, reached, levels))
 
 
 def samples_of(
@@ -92,6 +102,9 @@ def _env_step(
     runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None, key: Array, judge: Judge
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Choose and play one action in every game; the observation stored is the one the policy saw."""
+    start_key = None
+    if config.curriculum != NO_CURRICULUM:
+        key, start_key = jax.random.split(key)
     obs = parallel.over_games(env.compact, mesh)(runner.env_state)
     action_mask = parallel.over_games(env.mask, mesh)(runner.env_state)
     logits, value = judge(runner.train_state, env, obs)
@@ -114,20 +127,20 @@ def _env_step(
     )
     episode_return = runner.episode_return + step.reward
     added = parallel.over_games(env.metrics, mesh)(step, action)
+    natural = curriculum.natural_games(config)
     metrics = RolloutMetrics(
-        reward_sum=step.reward.sum(),
-        component_sums=step.components.astype(jnp.float32).sum(axis=0),
-        episodes=done.sum(dtype=jnp.int32),
-        return_sum=jnp.where(done, episode_return, 0.0).sum(),
-        length_sum=jnp.where(done, episode_steps, 0).sum(dtype=jnp.int32),
-        sums={name: values.sum(dtype=jnp.float32) for name, values in added.means.items()},
-        maxima={name: values.max() for name, values in added.maxima.items()},
+        reward_sum=step.reward[:natural].sum(),
+        component_sums=step.components[:natural].astype(jnp.float32).sum(axis=0),
+        episodes=done[:natural].sum(dtype=jnp.int32),
+        return_sum=jnp.where(done, episode_return, 0.0)[:natural].sum(),
+        length_sum=jnp.where(done, episode_steps, 0)[:natural].sum(dtype=jnp.int32),
+        sums={name: values[:natural].sum(dtype=jnp.float32) for name, values in added.means.items()},
+        maxima={name: values[:natural].max() for name, values in added.maxima.items()},
     )
-    following = runner._replace(
-        env_state=step.state,
-        episode_steps=jnp.where(done, 0, episode_steps),
-        episode_return=jnp.where(done, 0.0, episode_return),
-    )
+    begun = curriculum.Begun(step.state, jnp.where(done, 0, episode_steps), jnp.where(done, 0.0, episode_return))
+    if start_key is not None:
+        begun = curriculum.begin(config, env, mesh, runner.archive, begun, done, start_key)
+    following = runner._replace(env_state=begun.games, episode_steps=begun.steps, episode_return=begun.returns)
     return following, transition, metrics
 
 

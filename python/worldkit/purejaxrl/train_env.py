@@ -69,6 +69,10 @@ class TrainEnv(ABC):
             value of last observations out.
         networks: the networks to choose from, by name: the encoder before the hidden layers, None to read the
             observation flat. The first is the default.
+        levels: how many levels there are, of which ``level`` tells a game's; 0 where nobody has said. A curriculum
+            keeps states by them.
+        starts: other ways to begin a game, by the names of their curricula: each makes a state of a seed as ``reset``
+            does.
         packages: those whose sources say what this world computes. Where they are named, the traced trainer is kept
             from one run to the next (`worldkit.jaxkit.kept`); worlds of one class must then be the same.
     """
@@ -83,6 +87,8 @@ class TrainEnv(ABC):
     component_unit: float = 1.0
     can_truncate: bool = False
     networks: Mapping[str, Encoder | None] = {"mlp": None}
+    levels: int = 0
+    starts: Mapping[str, Callable[[Array], State]] = {}
     packages: tuple[str, ...] = ()
 
     @abstractmethod
@@ -130,9 +136,14 @@ class TrainEnv(ABC):
     def reseeded(self, state: State, seed: Array) -> State:
         """The same present with another future: all that is yet to be drawn comes of ``seed``, uint32 (2,), alone.
 
-        A search plays on from such states. Raises UsageError in a world that has not said how.
+        A search plays on from such states, and so does a curriculum. Raises UsageError in a world that has not told
+        how.
         """
         raise UsageError(f"nobody can search in {self.name}: it does not say how its chance is drawn anew.")
+
+    def level(self, state: State) -> Array:
+        """How far a game has come, int32 below ``levels``; to be overridden where there are any."""
+        return jnp.int32(0)
 
     def reward(self, components: Array) -> Array:
         """The reward, float32, of components (components,); override it where its last bit matters."""

@@ -12,7 +12,7 @@ from jax import Array
 from jax.sharding import Mesh, NamedSharding
 
 from parity.errors import UsageError
-from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl import curriculum, parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import LossStats, Samples, make_optimizer, ppo_loss
 from worldkit.purejaxrl.rollout import Learner, RolloutMetrics, RunnerState, collect_rollout, samples_of
@@ -40,19 +40,29 @@ def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) 
     """A fresh network and a new game in every slot; a pure function of ``config.seed``.
 
     ``games`` are these new games where somebody has made them.
-    Raises UsageError for a network that the world does not have.
+    Raises UsageError for a network or a curriculum that the world does not have.
     """
     from flax.training.train_state import TrainState  # here, where Flax's networks are made: it takes long to import
 
     from worldkit.purejaxrl.networks import make_network
 
+    curriculum.check(config, env)
     if config.network not in env.networks:
         raise UsageError(f"network must be {' or '.join(env.networks)}, got {config.network}.")
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
     network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
     encoder = env.networks[config.network]
-    network = make_network(config.network, encoder, env.num_actions, config.hidden_dim, config.num_layers, config.dtype)
-    optimizer = make_optimizer(config.learning_rate, config.max_grad_norm)
+    network = make_network(
+        config.network,
+        encoder,
+        env.num_actions,
+        config.hidden_dim,
+        config.num_layers,
+        config.dtype,
+        config.value_head,
+    )
+    end = None if config.learning_rate_end is None else (config.learning_rate_end, config.num_gradient_steps)
+    optimizer = make_optimizer(config.learning_rate, config.max_grad_norm, end)
     params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
     if games is None:
         games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
@@ -62,6 +72,7 @@ def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) 
         episode_steps=jnp.zeros(config.num_envs, jnp.int32),
         episode_return=jnp.zeros(config.num_envs),
         key=run_key,
+        archive=curriculum.empty_archive(config, env, games),
     )
 
 

@@ -1,0 +1,55 @@
+"""Where games may begin other than at the beginning, for the curricula of ``hackmatrix train``."""
+
+from collections.abc import Callable, Mapping
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from hackmatrix import jax_env, rules
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT
+from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
+
+_OWNED_SHARE = 0.25
+"""Of the programs, each drawn by itself."""
+_CREDITS, _ENERGY = 15, 15
+"""For the programs to be run with."""
+
+
+def _at_any_stage(seed: Array) -> jax_env.State:
+    """The first board of a game that begins at a stage drawn evenly from 1-8."""
+    number = jax.random.randint(_key(seed), (), 1, rules.WON_STAGE)
+    return jax_env.at_stage(seed, number)
+
+
+def _without_enemies(seed: Array) -> jax_env.State:
+    """The same, and none of the stage's first enemies comes; those of the schedule and of siphons do."""
+    state = _at_any_stage(seed)
+    emptied = {name: getattr(BLANK_SNAPSHOT, name) for name in ("transmissions", "enemy_type", "timer")}
+    return state._replace(now=state.now._replace(**jax.tree.map(jnp.asarray, emptied)))
+
+
+def _with_programs(seed: Array) -> jax_env.State:
+    """A new game whose player owns about a quarter of the programs, with credits and energy for some of them."""
+    state = jax_env.reset(seed)
+    owned = jax.random.bernoulli(_key(seed), _OWNED_SHARE, (rules.NUM_PROGRAMS,))
+    bits = jnp.uint32(1) << jnp.arange(rules.NUM_PROGRAMS, dtype=jnp.uint32)
+    now = state.now._replace(
+        owned_programs=jnp.where(owned, bits, 0).sum(dtype=jnp.uint32),
+        credits=state.now.credits + _CREDITS,
+        energy=state.now.energy + _ENERGY,
+    )
+    return state._replace(now=now)
+
+
+def _key(seed: Array) -> Array:
+    """What a start draws beside the game's own words, which are not to tell of it."""
+    low, high = seed
+    return jax.random.fold_in(jax.random.key(low), high)
+
+
+STARTS: Mapping[str, Callable[[Array], jax_env.State]] = {
+    STAGES: _at_any_stage,
+    GENTLE: _without_enemies,
+    PROGRAMS: _with_programs,
+}

@@ -1,0 +1,133 @@
+"""Where games begin: a share of them, ``--curriculum-share``, begins where the curriculum says and not anew.
+
+These games are the last ones of a batch, the *curriculum's*; the others, the *natural* ones, never begin anywhere but
+at the beginning, and metrics are theirs alone. What the curriculum's games add is experience of places that natural
+ones seldom reach.
+
+``archive`` begins at states that the run itself has reached. After every rollout all games leave their present state in
+an archive on the device, by their level (a world says what that is) and by whether they have earned more or less so far
+than the mean of the archive's states of their level. The kind to begin from is drawn evenly among those that were ever
+reached, so the rarer a place, the more often each of its states is played on, under another chance every time
+(``TrainEnv.reseeded``). Other curricula are the world's (``TrainEnv.starts``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jax.sharding import Mesh
+
+from parity.errors import UsageError
+from worldkit.jaxkit.batching import choose, where_wanted
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
+from worldkit.purejaxrl.train_env import State, TrainEnv
+
+ARCHIVE = "archive"
+SLOTS = 32
+"""States that are kept of each kind, the newest."""
+BANDS = 2
+"""Kinds of a level: those that have earned less than its mean, and the others."""
+_CHUNK = 16
+"""Games that begin side by side where the world makes them; about one in a hundred ends in a step."""
+
+
+class Begun(NamedTuple):
+    """Games in progress, leaves (n, …), with the length and the return of their episodes so far."""
+
+    games: State
+    steps: Array  # int32
+    returns: Array  # float32
+
+
+class Archive(NamedTuple):
+    """Reached states. kept: leaves (kinds × slots, …), a kind's one after the other. written: int32 (kinds,), ever."""
+
+    kept: Begun
+    written: Array
+
+
+def check(config: TrainConfig, env: TrainEnv) -> None:
+    """Raises UsageError for a curriculum that this world does not have."""
+    known = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.starts)
+    if config.curriculum not in known:
+        raise UsageError(f"curriculum must be {' or '.join(known)}, got {config.curriculum}.")
+
+
+def natural_games(config: TrainConfig) -> int:
+    """How many games of a batch, the first ones, the curriculum leaves alone."""
+    if config.curriculum == NO_CURRICULUM:
+        return config.num_envs
+    return config.num_envs - round(config.curriculum_share * config.num_envs)
+
+
+def empty_archive(config: TrainConfig, env: TrainEnv, games: State) -> Archive | None:
+    """An archive of nothing for games like these, None where the curriculum needs none."""
+    if config.curriculum != ARCHIVE:
+        return None
+    kinds = BANDS * env.levels
+    begun = Begun(games, jnp.zeros(1, jnp.int32), jnp.zeros(1))
+    blank = jax.tree.map(lambda leaf: jnp.zeros((kinds * SLOTS, *leaf.shape[1:]), leaf.dtype), begun)
+    return Archive(blank, jnp.zeros(kinds, jnp.int32))
+
+
+def archived(archive: Archive, reached: Begun, levels: Array) -> Archive:
+    """The archive after all these games, whose levels are int32 (n,), have left their states in it.
+
+    A kind's slots are written in turn. Where more states than slots come at once, those of the last games stay.
+    """
+    kinds = archive.written.shape[0]
+    kind = BANDS * levels + (reached.returns >= _mean_returns(archive)[levels])
+    of_kind = kind[:, None] == jnp.arange(kinds)
+    before = jnp.take_along_axis(jnp.cumsum(of_kind, axis=0), kind[:, None], axis=1)[:, 0] - 1
+    place = kind * SLOTS + (archive.written[kind] + before) % SLOTS
+    # of several games that write to one place the last does; a scatter of them all would leave that open
+    writer = jnp.full(kinds * SLOTS, -1).at[place].max(jnp.arange(len(levels)))
+    written = jax.tree.map(lambda leaf: leaf[writer], reached)
+    return Archive(choose(writer >= 0, written, archive.kept), archive.written + of_kind.sum(axis=0, dtype=jnp.int32))
+
+
+def _mean_returns(archive: Archive) -> Array:
+    """The mean return so far of the states of each level, (levels,); 0 of none."""
+    filled = jnp.arange(SLOTS) < archive.written[:, None]
+    returns = jnp.where(filled.ravel(), archive.kept.returns, 0.0).reshape(-1, BANDS * SLOTS).sum(axis=1)
+    return returns / jnp.maximum(filled.reshape(-1, BANDS * SLOTS).sum(axis=1), 1)
+
+
+def drawn(archive: Archive, key: Array, count: int) -> Begun:
+    """States to begin from, leaves (count, …); they mean nothing while the archive is empty."""
+    kind_key, slot_key = jax.random.split(key)
+    is_reached = archive.written > 0
+    kind = jax.random.categorical(kind_key, jnp.where(is_reached, 0.0, -jnp.inf), shape=(count,))
+    filled = jnp.clip(archive.written[kind], 1, SLOTS)
+    slot = jax.random.randint(slot_key, (count,), 0, filled)
+    begun: Begun = jax.tree.map(lambda leaf: leaf[kind * SLOTS + slot], archive.kept)
+    return begun
+
+
+def begin(
+    config: TrainConfig,
+    env: TrainEnv,
+    mesh: Mesh | None,
+    archive: Archive | None,
+    new: Begun,
+    ended: Array,
+    key: Array,
+) -> Begun:
+    """Games of which those that ``ended``, bool (games,), have just begun anew: the curriculum's begin elsewhere."""
+    start_key, chance_key = jax.random.split(key)
+    seeds = jax.random.bits(chance_key, (config.num_envs, 2), jnp.uint32)
+    wanted = ended & (jnp.arange(config.num_envs) >= natural_games(config))
+    if archive is not None:
+        from_archive = drawn(archive, start_key, config.num_envs)
+        from_archive = from_archive._replace(games=parallel.over_games(env.reseeded, mesh)(from_archive.games, seeds))
+        return choose(wanted & jnp.any(archive.written > 0), from_archive, new)
+    start = jax.vmap(env.starts[config.curriculum])
+
+    def started(wanted: Array, seeds: Array, games: State) -> State:
+        return where_wanted(wanted, start, seeds, games, _CHUNK)
+
+    return new._replace(games=parallel.on_each_device(started, mesh)(wanted, seeds, new.games))

@@ -1,0 +1,69 @@
+"""How the last layer of a network says what an observation is worth: ``--value-head``.
+
+Returns differ by orders of magnitude where a step brings a hundredth and a victory hundreds. ``plain`` says the value
+itself. ``symlog`` says its symmetric logarithm, which large values do not dominate. ``two-hot`` gives each of a row of
+values a probability, and is worth their mean (both: Hafner et al. 2023, arXiv:2301.04104).
+
+A head is told by its layer's name, so parameters alone say which one they need. Nothing here imports JAX: what computes
+takes the module of arrays, ``numpy`` or ``jax.numpy``, as ``xp``.
+"""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+PLAIN, SYMLOG, TWO_HOT = "plain", "symlog", "two-hot"
+
+NUM_BINS = 127
+_MOST = 8.0
+"""Symlog of the largest value that ``two-hot`` can say, about 2,980; values beyond are taken for it."""
+
+
+def symlog(x: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
+    """sign(x) ln(1 + |x|)."""
+    return xp.sign(x) * xp.log1p(xp.abs(x))
+
+
+def symexp(x: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
+    """The inverse of ``symlog``."""
+    return xp.sign(x) * xp.expm1(xp.abs(x))
+
+
+BINS: NDArray[np.float32] = symexp(np.linspace(-_MOST, _MOST, NUM_BINS)).astype(np.float32)
+"""The values of ``two-hot``, ascending, 0 in the middle: close together where values are small."""
+
+
+class Head(NamedTuple):
+    """layer: the name of the last layer. outputs: how many numbers it gives."""
+
+    layer: str
+    outputs: int
+
+
+HEADS = {PLAIN: Head("value", 1), SYMLOG: Head("value_symlog", 1), TWO_HOT: Head("value_two_hot", NUM_BINS)}
+
+
+def head_of(layers: Collection[str]) -> str:
+    """The head that one of these layers belongs to; ``plain`` where none does."""
+    return next((name for name, head in HEADS.items() if head.layer in layers), PLAIN)
+
+
+def values_of(head: str, outputs: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
+    """The values, (...), that a head's outputs (..., outputs) mean."""
+    if head == TWO_HOT:
+        weights = xp.exp(outputs - outputs.max(axis=-1, keepdims=True))
+        return weights @ BINS / weights.sum(axis=-1)
+    values = outputs[..., 0]
+    return symexp(values, xp) if head == SYMLOG else values
+
+
+def two_hot(values: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
+    """Probabilities (..., bins) of the two bins beside each value (...), whose mean is the value."""
+    values = xp.clip(values, BINS[0], BINS[-1])[..., None]
+    width = BINS[1:] - BINS[:-1]
+    share = xp.clip((values - BINS[:-1]) / width, 0, 1)  # of each gap between bins, how much lies below the value
+    whole = xp.ones_like(values)
+    above = xp.concatenate([whole, share], axis=-1)
+    return above - xp.concatenate([share, 0 * whole], axis=-1)

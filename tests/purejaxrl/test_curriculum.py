@@ -1,0 +1,194 @@
+"""Curricula: which games begin elsewhere, what an archive keeps and gives, and that nothing else changes."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jax import Array
+
+from parity.errors import UsageError
+from worldkit.purejaxrl import curriculum
+from worldkit.purejaxrl.checkpointing import named_leaves, read_checkpoint, restored, save_checkpoint
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.curriculum import BANDS, SLOTS, Archive, Begun
+from worldkit.purejaxrl.loop import Log, LoopState, Progress
+from worldkit.purejaxrl.rollout import RunnerState
+from worldkit.purejaxrl.train_env import TrainStep
+from worldkit.purejaxrl.update import init_runner, make_train
+
+from .conftest import SMALL
+from .free_engine import LEVELS, FreeEnv, Levelled, State
+
+
+class CountsCredits(Levelled):
+    """A game earns a credit for each step since it began naturally, so that states tell their episode's length."""
+
+    def play(self, state: State, action: Array) -> TrainStep:
+        step = super().play(state, action)
+        after = step.state._replace(now=step.state.now._replace(credits=state.now.credits + 1))
+        return step._replace(state=after, final=after)
+
+
+CONFIG = dataclasses.replace(SMALL, curriculum=curriculum.ARCHIVE, curriculum_share=0.25, log_interval=1)
+NATURAL = 12  # of 16 games
+
+
+@pytest.fixture(scope="module")
+def trained() -> tuple[RunnerState, Any, Callable[..., Any]]:
+    """A run of eight updates, its first state, and what trains it."""
+    train = make_train(CONFIG, CountsCredits())
+    start = init_runner(CONFIG, CountsCredits())
+    runner = start
+    for _ in range(8):
+        runner, stats = train(runner, jnp.int32(1))
+    return runner, stats, train
+
+
+class TestArchive:
+    """What is kept."""
+
+    def archive(self, written: dict[int, list[float]] = {}) -> Archive:  # noqa: B006 - never changed
+        """An archive of games that are numbers, and whose returns are those of ``written`` by kinds."""
+        kinds = BANDS * LEVELS
+        returns = np.zeros((kinds, SLOTS), np.float32)
+        counts = np.zeros(kinds, np.int32)
+        for kind, values in written.items():
+            returns[kind, : len(values)], counts[kind] = values, len(values)
+        games = jnp.arange(kinds * SLOTS)
+        return Archive(Begun(games, games, jnp.asarray(returns.ravel())), jnp.asarray(counts))
+
+    def of(self, numbers: Any, returns: Any) -> Begun:  # noqa: ANN401 - arrays
+        numbers = jnp.asarray(numbers, jnp.int32)
+        return Begun(numbers, numbers, jnp.asarray(returns, jnp.float32))
+
+    def test_a_state_goes_to_its_level_and_to_the_better_or_the_worse_half(self) -> None:
+        archive = self.archive({2: [1.0], 3: [4.0]})  # level 1, mean 2.5
+        after = curriculum.archived(archive, self.of([1001, 1002], [2.4, 2.5]), jnp.array([1, 1]))
+        assert after.written.tolist() == [0, 0, 2, 2, 0, 0, 0, 0]
+        assert after.kept.games[2 * SLOTS + 1] == 1001
+        assert after.kept.games[3 * SLOTS + 1] == 1002
+
+    def test_the_newest_states_stay(self) -> None:
+        archive = self.archive()
+        for number in range(SLOTS + 3):
+            archive = curriculum.archived(archive, self.of([1000 + number], [5.0]), jnp.array([0]))
+        kept = sorted(archive.kept.games[SLOTS : 2 * SLOTS].tolist())
+        assert kept == [1000 + number for number in range(3, SLOTS + 3)]
+        assert archive.written[1] == SLOTS + 3
+
+    @settings(deadline=None, max_examples=20)
+    @given(levels=st.lists(st.integers(0, 1), min_size=80, max_size=80))
+    def test_many_at_once_are_as_one_after_another(self, levels: list[int]) -> None:
+        """With returns above every mean, so that the half does not depend on the order."""
+        numbers, returns = np.arange(80) + 1000, np.arange(80) + 1.0
+        at_once = curriculum.archived(self.archive(), self.of(numbers, returns), jnp.asarray(levels))
+        single = self.archive()
+        for number, back, level in zip(numbers, returns, levels, strict=True):
+            single = curriculum.archived(single, self.of([number], [back]), jnp.array([level]))
+        jax.tree.map(np.testing.assert_array_equal, at_once, single)
+
+    def test_every_kind_is_drawn_as_often_and_nothing_of_empty_ones(self, key: Array) -> None:
+        archive = self.archive({0: [0.0] * SLOTS, 5: [0.0] * 2, 7: [0.0]})
+        kinds, slots = np.divmod(np.asarray(curriculum.drawn(archive, key, 6000).games), SLOTS)
+        assert set(kinds) == {0, 5, 7}
+        assert all(abs((kinds == kind).mean() - 1 / 3) < 0.03 for kind in (0, 5, 7))
+        assert set(slots[kinds == 0]) == set(range(SLOTS))
+        assert set(slots[kinds == 5]) == {0, 1}
+
+    def test_after_more_than_all_slots_were_written_all_are_drawn(self, key: Array) -> None:
+        archive = self.archive({3: [0.0]})._replace(written=jnp.zeros(8, jnp.int32).at[3].set(1000))
+        assert set(np.asarray(curriculum.drawn(archive, key, 2000).games)) == {3 * SLOTS + n for n in range(SLOTS)}
+
+
+class TestBeginning:
+    """Where the games of a step begin that have just ended."""
+
+    def begun(self, config: TrainConfig, archive: Archive | None, ended: Array, key: Array) -> tuple[Begun, Begun]:
+        env = Levelled()
+        games = jax.vmap(env.reset)(env.initial_seeds(0, config.num_envs))
+        zeros = jnp.zeros(config.num_envs)
+        new = Begun(games, zeros.astype(jnp.int32), zeros)
+        return new, curriculum.begin(config, env, None, archive, new, ended, key)
+
+    def test_only_the_curriculums_games_that_ended_begin_elsewhere(self, key: Array) -> None:
+        config = dataclasses.replace(CONFIG, curriculum="late")
+        ended = jnp.arange(16) % 2 == 0
+        _, begun = self.begun(config, None, ended, key)
+        assert (begun.games.now.credits == 99).tolist() == [game >= NATURAL and game % 2 == 0 for game in range(16)]
+
+    def test_without_anything_archived_they_begin_anew(self, key: Array) -> None:
+        env = Levelled()
+        empty = curriculum.empty_archive(CONFIG, env, jax.vmap(env.reset)(env.initial_seeds(0, 16)))
+        assert empty is not None
+        new, begun = self.begun(CONFIG, empty, jnp.ones(16, bool), key)
+        jax.tree.map(np.testing.assert_array_equal, begun, new)
+
+    def test_archived_states_have_another_future_every_time(self, key: Array) -> None:
+        env = Levelled()
+        one = jax.vmap(env.reset)(env.initial_seeds(7, 1))
+        empty = curriculum.empty_archive(CONFIG, env, one)
+        assert empty is not None
+        reached = Begun(one, jnp.array([5]), jnp.array([2.5]))
+        archive = curriculum.archived(empty, reached, jnp.array([1]))
+        _, begun = self.begun(CONFIG, archive, jnp.ones(16, bool), key)
+        mine = slice(NATURAL, None)
+        assert begun.steps[mine].tolist() == [5] * 4
+        assert begun.returns[mine].tolist() == [2.5] * 4
+        seeds = {tuple(seed) for seed in np.stack(begun.games.seed, axis=-1)[mine].tolist()}
+        assert len(seeds) == 4
+        assert tuple(np.stack(one.seed, axis=-1)[0].tolist()) not in seeds
+
+
+def test_a_run_plays_on_from_what_it_has_archived(trained: tuple[RunnerState, Any, Any]) -> None:
+    """Credits count the steps since the natural beginning; the length of an episode goes on from the archive too."""
+    runner, *_ = trained
+    assert runner.archive is not None
+    assert (runner.archive.written > 0).sum() > 2
+    np.testing.assert_array_equal(runner.env_state.now.credits, runner.episode_steps)
+    natural, other = np.split(np.asarray(runner.env_state.event), [NATURAL])
+    assert (natural == runner.episode_steps[:NATURAL]).all()
+    assert (other < runner.episode_steps[NATURAL:]).any()
+    filled = (np.arange(SLOTS) < np.asarray(runner.archive.written)[:, None]).ravel()
+    levels = np.minimum(np.asarray(runner.archive.kept.games.now.turn) // 2, LEVELS - 1)
+    assert (levels == np.arange(len(filled)) // (BANDS * SLOTS))[filled].all()
+
+
+def test_metrics_are_of_natural_games_alone(trained: tuple[RunnerState, Any, Any]) -> None:
+    """Every step but an invalid one costs 10 thousandths, and no action is invalid."""
+    _, stats, _ = trained
+    assert stats.rollout.component_sums[0, 0] == -10 * NATURAL * CONFIG.num_steps
+    assert 3 <= stats.rollout.length_sum[0] / stats.rollout.episodes[0] <= 7
+
+
+def test_without_a_curriculum_nothing_is_archived_and_all_games_are_natural() -> None:
+    assert init_runner(SMALL, Levelled()).archive is None
+    assert curriculum.natural_games(SMALL) == SMALL.num_envs
+
+
+def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
+    for unknown in (curriculum.ARCHIVE, "late"):
+        with pytest.raises(UsageError, match=f"curriculum must be none, got {unknown}"):
+            init_runner(dataclasses.replace(SMALL, curriculum=unknown), FreeEnv())
+    with pytest.raises(UsageError, match="curriculum must be none or archive or late, got early"):
+        init_runner(dataclasses.replace(SMALL, curriculum="early"), Levelled())
+
+
+def test_going_on_is_as_if_it_had_never_stopped(trained: tuple[RunnerState, Any, Any], tmp_path: Path) -> None:
+    runner, _, train = trained
+    path, progress = tmp_path / "checkpoint_8.pkl", Progress(8, 8 * CONFIG.batch_size, 1.0)
+    save_checkpoint(path, LoopState(runner, progress, Log(progress)), dataclasses.asdict(CONFIG), CountsCredits())
+    back, remark = restored(
+        read_checkpoint(path, CountsCredits()), path, init_runner(dataclasses.replace(CONFIG, seed=9), CountsCredits())
+    )
+    assert remark is None
+    straight, resumed = (named_leaves(train(each, jnp.int32(1))[0]) for each in (runner, back))
+    assert any(name.startswith(".archive") for name in straight)
+    for name, leaf in straight.items():
+        np.testing.assert_array_equal(leaf, resumed[name], err_msg=name)

@@ -1,0 +1,131 @@
+"""Value heads: what their outputs mean, what they learn, and that parameters tell which one they need."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jax import Array
+
+from worldkit.purejaxrl.checkpointing import save_params
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.masked_ppo import value_errors
+from worldkit.purejaxrl.networks import make_network, network_of
+from worldkit.purejaxrl.params import load_params
+from worldkit.purejaxrl.plain_network import PlainNetwork
+from worldkit.purejaxrl.value_heads import BINS, HEADS, NUM_BINS, PLAIN, SYMLOG, TWO_HOT, symexp, symlog, two_hot
+from worldkit.purejaxrl.value_heads import values_of as values
+
+VALUES = st.floats(-2900, 2900, width=32)
+
+
+def config(head: str, **settings: Any) -> TrainConfig:  # noqa: ANN401 - settings
+    return dataclasses.replace(TrainConfig(value_head=head), **settings)
+
+
+@given(VALUES)
+def test_symexp_undoes_symlog(value: float) -> None:
+    assert symexp(symlog(np.float64(value))) == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("value", "log"), [(0.0, 0.0), (np.e - 1, 1.0), (1 - np.e, -1.0), (500.0, np.log(501))])
+def test_symlog_is_the_logarithm_of_one_more_with_its_sign(value: float, log: float) -> None:
+    assert symlog(np.float64(value)) == pytest.approx(log)
+
+
+class TestTwoHot:
+    """Probabilities of a row of values."""
+
+    @given(VALUES)
+    def test_two_neighbours_stand_for_a_value_and_their_mean_is_the_value(self, value: float) -> None:
+        weights = two_hot(np.float64(value))
+        taken = np.flatnonzero(weights > 1e-12)
+        assert len(taken) == 1 or taken[1] - taken[0] == 1
+        assert len(taken) <= 2
+        assert weights.sum() == pytest.approx(1)
+        assert weights @ BINS == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+    @pytest.mark.parametrize("number", [0, 1, NUM_BINS // 2, NUM_BINS - 1])
+    def test_a_bins_own_value_is_that_bin(self, number: int) -> None:
+        np.testing.assert_allclose(two_hot(BINS[number]), np.eye(NUM_BINS)[number], atol=1e-6)
+
+    @pytest.mark.parametrize(("value", "number"), [(1e6, -1), (-1e6, 0)])
+    def test_values_beyond_the_bins_are_the_outermost(self, value: float, number: int) -> None:
+        np.testing.assert_array_equal(two_hot(np.float32(value)), np.eye(NUM_BINS)[number])
+
+    def test_the_mean_over_the_probabilities_is_the_value(self, key: Array) -> None:
+        outputs = 3 * jax.random.normal(key, (5, NUM_BINS))
+        expected = jax.nn.softmax(outputs) @ BINS
+        np.testing.assert_allclose(values(TWO_HOT, outputs, jnp), expected, rtol=1e-4)
+        np.testing.assert_allclose(values(TWO_HOT, np.asarray(outputs)), expected, rtol=1e-4)
+
+    def test_large_outputs_do_not_overflow(self) -> None:
+        outputs = np.full((1, NUM_BINS), -1000, np.float32)
+        outputs[0, NUM_BINS // 2] = 1000
+        assert values(TWO_HOT, outputs)[0] == 0
+
+
+class TestWhatIsLearned:
+    """``value_errors``, at its smallest where the outputs say the target."""
+
+    OLD, TARGET = jnp.array([0.0, 100.0]), jnp.array([500.0, -3.0])
+
+    def test_plain_is_clipped_around_the_old_value(self) -> None:
+        outputs = jnp.array([[5.0], [99.9]])
+        error = value_errors(outputs, self.OLD, self.TARGET, config(PLAIN, clip_eps=0.2))
+        np.testing.assert_allclose(error, [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2], rtol=1e-6)
+
+    def test_symlog_is_the_squared_error_of_the_logarithm(self) -> None:
+        outputs = jnp.array([[5.0], [99.0]])
+        error = value_errors(outputs, self.OLD, self.TARGET, config(SYMLOG))
+        np.testing.assert_allclose(error, [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2], rtol=1e-6)
+
+    def test_two_hot_is_the_cross_entropy(self, key: Array) -> None:
+        outputs = jax.random.normal(key, (2, NUM_BINS))
+        error = value_errors(outputs, self.OLD, self.TARGET, config(TWO_HOT))
+        expected = -(two_hot(np.asarray(self.TARGET)) * np.log(jax.nn.softmax(outputs))).sum(axis=-1)
+        np.testing.assert_allclose(error, expected, rtol=1e-5)
+
+    @pytest.mark.parametrize("head", [SYMLOG, TWO_HOT])
+    def test_following_the_gradient_leads_to_the_mean_of_the_head_s_own_kind(self, head: str) -> None:
+        """Of 0 and 500, half and half: 250 for two-hot, whose mean is exact; symlog's is that of the logarithms."""
+        target = jnp.array([0.0, 500.0])
+
+        def loss(outputs: Array) -> Array:
+            both = jnp.broadcast_to(outputs, (2, HEADS[head].outputs))
+            return value_errors(both, jnp.zeros(2), target, config(head)).mean()
+
+        outputs = jnp.zeros(HEADS[head].outputs)
+        step = jax.jit(lambda outputs: outputs - jax.grad(loss)(outputs))
+        for _ in range(400):
+            outputs = step(outputs)
+        expected = 250 if head == TWO_HOT else np.sqrt(501) - 1
+        assert float(values(head, outputs, jnp)) == pytest.approx(expected, rel=0.15)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_parameters_tell_their_head_and_numpy_computes_the_same(head: str, tmp_path: Path) -> None:
+    network = make_network("mlp", None, 5, 16, 1, value_head=head)
+    seen = jax.random.normal(jax.random.key(1), (20, 8))
+    params: Any = network.init(jax.random.key(0), seen)
+    save_params(tmp_path / "params_1.npz", params)
+    loaded = load_params(tmp_path / "params_1.npz")
+    assert network_of(loaded, {"mlp": None}) == network
+    outputs: Any = network.apply(params, seen)
+    _, of_numpy = PlainNetwork(loaded, {"mlp": None})(np.asarray(seen))
+    np.testing.assert_allclose(of_numpy, outputs[1], rtol=1e-3, atol=1e-3)
+    assert outputs[1].shape == (20,)
+
+
+def test_a_head_of_another_size_is_refused() -> None:
+    network = make_network("mlp", None, 5, 16, 1, value_head=TWO_HOT)
+    params: Any = network.init(jax.random.key(0), jnp.zeros((1, 8)))
+    layer = params["params"]["value_two_hot"]
+    layer["kernel"], layer["bias"] = layer["kernel"][:, 1:], layer["bias"][1:]
+    with pytest.raises(ValueError, match="the value is"):
+        PlainNetwork(jax.tree.map(np.asarray, params), {"mlp": None})(np.zeros((1, 8), np.float32))
