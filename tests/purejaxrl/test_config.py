@@ -39,6 +39,11 @@ def test_defaults_are_the_documented_ones() -> None:
         "log_interval": 10,
         "dtype": "float32",
         "network": "centred",
+        "value_head": "plain",
+        "advantage": "standard",
+        "learning_rate_end": None,
+        "curriculum": "none",
+        "curriculum_share": 0.2,
     }
 
 

@@ -198,7 +198,7 @@ def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
 def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
     assert main([*flags, "--hidden-dim", "8"]) == 1
-    assert "resume without --network, --hidden-dim and --num-layers" in capsys.readouterr().err
+    assert "resume without --network, --hidden-dim, --num-layers, --value-head and --lr-end" in capsys.readouterr().err
 
 
 def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
         ("--run-name ..", "--run-name"),
         ("--resume somewhere.pkl", "somewhere.pkl does not exist"),
         ("--resume latest", "there is no good checkpoint_*.pkl file"),
-        ("--preset slow", "--preset must be documented or quick, got 'slow'"),
+        ("--preset slow", "--preset must be documented or quick or win, got 'slow'"),
         ("--rewind", "--rewind goes with --resume"),
         ("--dtype float8", "--dtype: it must be float32 or bfloat16"),
         ("--save-interval 0", "--save-interval"),
