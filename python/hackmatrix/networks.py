@@ -1,15 +1,19 @@
-"""The game's own network: the board as it lies around the player."""
+"""The game's own networks: the board as it lies around the player."""
 
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from hackmatrix.rules import CELL_FEATURES, GRID_PART, PLAYER_PART, SIZE
-from hackmatrix.train_config import CENTRED, MLP
+from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
+from hackmatrix.train_config import CENTRED, CONV, MLP
 
 SIGHT = 2 * SIZE - 1
 """A view of this width, its middle at the player, holds the board wherever the player stands."""
+CROSS = ((0, 0), *DIRECTIONS)
+"""A cell and its neighbours, which are also what a siphon reaches (S1)."""
+ROUNDS = 2
+"""How often cells tell their neighbours of themselves."""
 
 
 class PlayerCentred(nn.Module):
@@ -28,12 +32,52 @@ class PlayerCentred(nn.Module):
     @nn.compact
     def __call__(self, obs: Array) -> Array:
         """Embed the cells of observations and lay them out."""
-        cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
-        embedded = nn.tanh(nn.Dense(self.cell_features, dtype=jnp.dtype(self.dtype), name="cell")(cells))
-        place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
-        seen = jnp.vectorize(_around, signature="(r,c,f),(p)->(s,s,f)")(embedded, place)
-        parts = (seen, obs[..., : GRID_PART.start], jax.nn.one_hot(place, SIZE))
-        return jnp.concatenate([part.reshape(*obs.shape[:-1], -1).astype(seen.dtype) for part in parts], axis=-1)
+        return _seen_by_player(_embedded(obs, self.cell_features, self.dtype), obs)
+
+
+class Conv(nn.Module):
+    """As `PlayerCentred`, but a cell also tells of the cells around it: float32 (..., 1545) to (..., features).
+
+    A round adds to every cell's embedding what follows from its own and its four neighbours', 0 off the board; all
+    cells do so alike. After two rounds a cell tells of those up to two steps away: what a siphon there would give,
+    which way a block leaves open, which enemy can come beside it.
+    """
+
+    cell_features: int = 16
+    dtype: str = "float32"
+
+    @nn.compact
+    def __call__(self, obs: Array) -> Array:
+        """Embed the cells of observations, let them tell each other, and lay them out."""
+        told = _embedded(obs, self.cell_features, self.dtype)
+        for number in range(ROUNDS):
+            dense = nn.Dense(self.cell_features, dtype=jnp.dtype(self.dtype), name=f"round_{number}")
+            told = told + nn.tanh(dense(_crosses(told)))
+        return _seen_by_player(told, obs)
+
+
+def _embedded(obs: Array, features: int, dtype: str) -> Array:
+    """All cells of observations, embedded alike by the calling module's layer ``cell``: (..., 6, 6, features)."""
+    cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
+    return nn.tanh(nn.Dense(features, dtype=jnp.dtype(dtype), name="cell")(cells))
+
+
+def _crosses(board: Array) -> Array:
+    """What each cell of boards (..., 6, 6, features) and its neighbours hold, (..., 6, 6, 5 * features).
+
+    A product of matrices with this is a convolution, which XLA is slow at on CPUs.
+    """
+    edged = jnp.pad(board, [(0, 0)] * (board.ndim - 3) + [(1, 1), (1, 1), (0, 0)])
+    parts = [edged[..., 1 + row :, 1 + column :, :][..., :SIZE, :SIZE, :] for row, column in CROSS]
+    return jnp.concatenate(parts, axis=-1)
+
+
+def _seen_by_player(board: Array, obs: Array) -> Array:
+    """Boards (..., 6, 6, features) laid out around the player, then what else observations say: (..., features)."""
+    place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
+    seen = jnp.vectorize(_around, signature="(r,c,f),(p)->(s,s,f)")(board, place)
+    parts = (seen, obs[..., : GRID_PART.start], jax.nn.one_hot(place, SIZE))
+    return jnp.concatenate([part.reshape(*obs.shape[:-1], -1).astype(seen.dtype) for part in parts], axis=-1)
 
 
 def _around(board: Array, place: Array) -> Array:
@@ -43,5 +87,5 @@ def _around(board: Array, place: Array) -> Array:
     return jax.lax.dynamic_update_slice(field, board, (SIZE - 1 - place[0], SIZE - 1 - place[1], 0))
 
 
-NETWORKS = {CENTRED: PlayerCentred, MLP: None}
+NETWORKS = {CENTRED: PlayerCentred, CONV: Conv, MLP: None}
 """The networks of ``--network``, by name."""

@@ -5,27 +5,56 @@ from typing import Any
 
 import numpy as np
 
-from hackmatrix.rules import CELL_FEATURES, GRID_PART, PLAYER_PART, SIZE
-from hackmatrix.train_config import CENTRED, MLP
+from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
+from hackmatrix.train_config import CENTRED, CONV, MLP
 from worldkit.purejaxrl.plain_network import Floats, PlainEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
+_ROUNDS = 2
 
 
 def centred(params: Mapping[str, Any], observations: Floats) -> Floats:
     """The board as seen from the player's cell, as `networks.PlayerCentred` lays it out: (n, 1545) to (n, features)."""
+    return _seen_by_player(_embedded(params, observations), observations)
+
+
+def conv(params: Mapping[str, Any], observations: Floats) -> Floats:
+    """The same of cells that tell of those around them, as `networks.Conv` computes it: (n, 1545) to (n, features)."""
+    told = _embedded(params, observations)
+    for number in range(_ROUNDS):
+        added = np.tanh(dense(params.get(f"round_{number}"), _crosses(told)))
+        if added.shape != told.shape:
+            raise ValueError("a round does not add to the embedding of cells")
+        told = told + added
+    return _seen_by_player(told, observations)
+
+
+def _embedded(params: Mapping[str, Any], observations: Floats) -> Floats:
     if "cell" not in params:
         raise ValueError("there is no embedding of cells")
+    cells = observations[:, GRID_PART].reshape(len(observations), SIZE, SIZE, len(CELL_FEATURES))
+    embedded: Floats = np.tanh(dense(params["cell"], cells))
+    return embedded
+
+
+def _crosses(boards: Floats) -> Floats:
+    """What each cell of boards (n, 6, 6, features) and its neighbours hold, (n, 6, 6, 5 * features)."""
+    edged = np.pad(boards, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    places = ((0, 0), *DIRECTIONS)
+    parts = [edged[:, 1 + row : 1 + row + SIZE, 1 + column : 1 + column + SIZE] for row, column in places]
+    return np.concatenate(parts, axis=-1)
+
+
+def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
+    """Boards (n, 6, 6, features) laid out around the player, then what else observations say: (n, features)."""
     count = len(observations)
-    cells = observations[:, GRID_PART].reshape(count, SIZE, SIZE, len(CELL_FEATURES))
-    embedded = np.tanh(dense(params["cell"], cells))
     places = np.rint(observations[:, PLAYER_PART][:, :2] * (SIZE - 1)).astype(int)  # O1: row/5, column/5
-    seen = np.zeros((count, _SIGHT, _SIGHT, embedded.shape[-1]), embedded.dtype)
-    for field, board, (row, column) in zip(seen, embedded, places, strict=True):
+    seen = np.zeros((count, _SIGHT, _SIGHT, boards.shape[-1]), boards.dtype)
+    for field, board, (row, column) in zip(seen, boards, places, strict=True):
         field[SIZE - 1 - row : _SIGHT - row, SIZE - 1 - column : _SIGHT - column] = board
     parts = (seen, observations[:, : GRID_PART.start], np.eye(SIZE, dtype=np.float32)[places])
     return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
 
-PLAIN_NETWORKS: Mapping[str, PlainEncoder | None] = {CENTRED: centred, MLP: None}
+PLAIN_NETWORKS: Mapping[str, PlainEncoder | None] = {CENTRED: centred, CONV: conv, MLP: None}
 """The networks of ``--network``, by name."""

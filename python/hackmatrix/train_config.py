@@ -9,7 +9,7 @@ from worldkit.purejaxrl.config import NO_CURRICULUM, ROBUST
 from worldkit.purejaxrl.value_heads import TWO_HOT
 from worldkit.settings import setting
 
-CENTRED, MLP = "centred", "mlp"
+CENTRED, CONV, MLP = "centred", "conv", "mlp"
 ARCHIVE, STAGES, GENTLE, PROGRAMS = "archive", "stages", "gentle", "programs"
 
 
@@ -63,7 +63,8 @@ class TrainConfig(config.TrainConfig):
     )
     network: str = setting(
         CENTRED,
-        "`centred` reads the board as it lies around the player, `mlp` reads the observation flat",
+        "`centred` reads the board as it lies around the player, `conv` also what lies around each cell, "
+        "`mlp` reads the observation flat",
         group="network",
-        values=OneOf((CENTRED, MLP)),
+        values=OneOf((CENTRED, CONV, MLP)),
     )

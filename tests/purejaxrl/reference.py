@@ -46,8 +46,9 @@ def network(params: Mapping[str, Any], obs: NDArray[np.float32]) -> tuple[Floats
     """Logits (n, actions) and values (n,) of the tanh network."""
     layers = params["params"]
     hidden = obs.astype(np.float64)
-    if "centred" in layers:
-        hidden = np.stack([centred(layers["centred"], one) for one in hidden])
+    for name, encoder in ENCODERS.items():
+        if name in layers:
+            hidden = np.stack([encoder(layers[name], one) for one in hidden])
     for layer in range(sum(name.startswith("hidden_") for name in layers)):
         hidden = np.tanh(_dense(layers[f"hidden_{layer}"], hidden))
     return _dense(layers["policy"], hidden), _dense(layers["value"], hidden)[:, 0]
@@ -55,8 +56,32 @@ def network(params: Mapping[str, Any], obs: NDArray[np.float32]) -> tuple[Floats
 
 def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:
     """What the player-centred network's trunk reads of one observation (1545,)."""
+    return _around_player(_embedded(layers, obs), obs)
+
+
+def conv(layers: Mapping[str, Any], obs: Floats) -> Floats:
+    """What the trunk of the network whose cells tell each other reads of one observation (1545,)."""
+    cells = _embedded(layers, obs)
+    for number in range(len(layers) - 1):
+        before = {divmod(cell, 6): cells[divmod(cell, 6)].copy() for cell in range(36)}
+        off_board = np.zeros(cells.shape[-1])
+        for (row, column), own in before.items():
+            places = [(row, column), (row + 1, column), (row - 1, column), (row, column - 1), (row, column + 1)]
+            cross = np.concatenate([before.get(place, off_board) for place in places])
+            cells[row, column] = own + np.tanh(_dense(layers[f"round_{number}"], cross))
+    return _around_player(cells, obs)
+
+
+ENCODERS = {"centred": centred, "conv": conv}
+
+
+def _embedded(layers: Mapping[str, Any], obs: Floats) -> Floats:
+    cells: Floats = np.tanh(_dense(layers["cell"], obs[rules.GRID_PART].reshape(rules.GRID_SHAPE)))
+    return cells
+
+
+def _around_player(cells: Floats, obs: Floats) -> Floats:
     player_row, player_column = round(5 * obs[0]), round(5 * obs[1])
-    cells = np.tanh(_dense(layers["cell"], obs[rules.GRID_PART].reshape(rules.GRID_SHAPE)))
     seen = np.zeros((11, 11, cells.shape[-1]))
     for row in range(6):
         for column in range(6):

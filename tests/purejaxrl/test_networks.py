@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import linen as nn
 from jax import Array
 
 from hackmatrix import rules
-from hackmatrix.networks import PlayerCentred
+from hackmatrix.networks import Conv, PlayerCentred
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.networks import ActorCritic, network_of
@@ -49,25 +50,70 @@ def _outputs(network: ActorCritic, params: Params, obs: Array) -> tuple[Array, A
     return outputs[0], outputs[1]
 
 
-class TestCentred:
-    """The view around the player."""
+ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_features=4))]
 
+
+def seen_from(place: tuple[int, int], key: Array) -> np.ndarray:
+    """An observation of anything with the player on a cell."""
+    obs = np.array(jax.random.uniform(key, (rules.OBSERVATION_SIZE,)))
+    obs[:2] = np.float32(place[0] / 5), np.float32(place[1] / 5)
+    return obs
+
+
+class TestAroundThePlayer:
+    """The views around the player."""
+
+    @pytest.mark.parametrize(("name", "view"), ENCODERS)
     @pytest.mark.parametrize("place", [(0, 0), (5, 5), (0, 5), (2, 3)])
-    def test_every_cell_is_seen_where_it_lies_from_the_player(self, place: tuple[int, int], key: Array) -> None:
-        obs = np.array(jax.random.uniform(key, (rules.OBSERVATION_SIZE,)))
-        obs[:2] = np.float32(place[0] / 5), np.float32(place[1] / 5)
-        view = PlayerCentred(cell_features=4)
-        params: Any = view.init(key, jnp.asarray(obs))
-        features: Any = view.apply(params, jnp.asarray(obs))
-        np.testing.assert_allclose(features, reference.centred(params["params"], obs), rtol=1e-5, atol=1e-6)
+    def test_every_cell_is_seen_where_it_lies_from_the_player(
+        self, name: str, view: nn.Module, place: tuple[int, int], key: Array
+    ) -> None:
+        obs = seen_from(place, key)
+        params: Any = view.init(key, obs)
+        features: Any = view.apply(params, obs)
+        np.testing.assert_allclose(features, reference.ENCODERS[name](params["params"], obs), rtol=1e-5, atol=1e-6)
 
-    def test_many_observations_are_seen_as_each_alone(self, key: Array) -> None:
-        network = make_network("centred", rules.NUM_ACTIONS, 8, 1)
+    @pytest.mark.parametrize("name", [name for name, _ in ENCODERS])
+    def test_many_observations_are_seen_as_each_alone(self, name: str, key: Array) -> None:
+        network = make_network(name, rules.NUM_ACTIONS, 8, 1)
         obs = jax.random.uniform(key, (3, 2, rules.OBSERVATION_SIZE))
         params = network.init(key, obs)
         logits, values = _outputs(network, params, obs)
         assert (logits.shape, values.shape) == ((3, 2, rules.NUM_ACTIONS), (3, 2))
         np.testing.assert_allclose(logits[2, 1], _outputs(network, params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
+
+
+class TestConv:
+    """Cells that tell of those around them."""
+
+    view = Conv(cell_features=4)
+
+    def board(self, params: Params, obs: np.ndarray) -> np.ndarray:
+        """What it sees of a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
+        features: Any = self.view.apply(params, obs)
+        return np.asarray(features)[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
+
+    @pytest.mark.parametrize("place", [(0, 0), (2, 3), (5, 1)])
+    def test_a_cell_tells_of_all_cells_up_to_two_steps_away_and_of_no_other(
+        self, place: tuple[int, int], key: Array
+    ) -> None:
+        obs = seen_from((0, 0), key)
+        params = self.view.init(key, obs)
+        other = obs.copy()
+        other[rules.GRID_PART].reshape(rules.GRID_SHAPE)[place] += 1
+        changed = (self.board(params, obs) != self.board(params, other)).any(axis=-1)
+        rows, columns = np.indices((6, 6))
+        np.testing.assert_array_equal(changed, abs(rows - place[0]) + abs(columns - place[1]) <= 2)
+
+    def test_what_lies_elsewhere_on_the_board_is_seen_alike(self, key: Array) -> None:
+        obs = seen_from((0, 0), key)
+        moved = obs.copy()
+        cells, elsewhere = (seen[rules.GRID_PART].reshape(rules.GRID_SHAPE) for seen in (obs, moved))
+        elsewhere[1:, 1:] = cells[:-1, :-1]
+        params = self.view.init(key, obs)
+        # of cells whose surroundings came along whole, none of them beyond the board's edge
+        here, there = self.board(params, obs)[2:3, 2:3], self.board(params, moved)[3:4, 3:4]
+        np.testing.assert_allclose(here, there, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

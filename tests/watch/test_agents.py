@@ -1,6 +1,7 @@
 """Who is watched: the same networks as the trainer's, out of every kind of file."""
 
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,6 +15,7 @@ from hackmatrix.evaluation.players import policy_of
 from hackmatrix.networks import NETWORKS
 from hackmatrix.plain_networks import PLAIN_NETWORKS
 from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
+from hackmatrix.train_config import CONV
 from hackmatrix.watch.agents import agents_of, latest_agent, load_agent
 from parity.errors import ParityError
 from worldkit.evaluation.choice import likeliest
@@ -134,6 +136,28 @@ def test_whatever_is_no_agent_of_this_game_is_one_sentence(name: str, sentence: 
     with pytest.raises(ParityError, match=sentence) as caught:
         load_agent(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cell": None},
+        {"round_0": None},
+        {"round_1": None},
+        {"round_1": {"kernel": np.ones((16, 16), np.float32), "bias": np.ones(16, np.float32)}},
+        {"round_1": {"kernel": np.ones((80, 1), np.float32), "bias": np.ones(1, np.float32)}},
+    ],
+    ids=lambda change: "".join(f"{name} {layer and layer['kernel'].shape}" for name, layer in change.items()),
+)
+def test_cells_that_cannot_tell_each_other_of_themselves_are_one_sentence(change: Any, tmp_path: Path) -> None:  # noqa: ANN401 - layers
+    made = new_params(CONV)
+    made["params"][CONV] = {name: layer for name, layer in {**made["params"][CONV], **change}.items() if layer}
+    path = tmp_path / "params_1.npz"
+    save_params(path, made)
+    for read in (load_agent, lambda path: policy_of(path)(observations(0, 1))):
+        with pytest.raises(ParityError, match="for other observations than this world's, or only some") as caught:
+            read(path)
+        assert "\n" not in str(caught.value)
 
 
 def test_a_model_of_maskable_ppo_judges_as_it_predicts(model: Path) -> None:
