@@ -46,7 +46,7 @@ CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
 MLP = NetworkConfig("mlp", hidden=32, privileged=False)
 NOTHING_TO_EAT = Numbers(start_energy=30, evaluation_food=0, evaluation_poison=0)
 """An agent lives for three steps."""
-CAPTION = Caption("ground_truth", "cnn, 1 updates, 2 steps of training")
+CAPTION = Caption("ground_truth", "cnn, update 1, 2 steps of training")
 
 
 def model(mode: str = "ground_truth", network: NetworkConfig = CNN, **config: dict[str, Any]) -> Model:

@@ -44,7 +44,7 @@ class Caption:
     @classmethod
     def of(cls, model: Model) -> Caption:
         """The caption of a trained agent."""
-        return cls(model.mode, f"{model.network.kind}, {model.update:,} updates, {model.timesteps:,} steps of training")
+        return cls(model.mode, f"{model.network.kind}, update {model.update:,}, {model.timesteps:,} steps of training")
 
 
 def draw_picture(moment: Moment, caption: Caption) -> NDArray[np.uint8]:

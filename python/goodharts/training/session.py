@@ -149,7 +149,7 @@ class _Session:
             on = f"{trainer.network.kind} on {trainer.place}"
             return Ended(mode, "finished", f"{mode}: {rate} with the {on} over {len(times)} updates, {spent}.")
         verb = "stopped" if is_stopped else "trained"
-        said = f"{mode}: {verb} after {trainer.update:,} updates, {trainer.timesteps:,} steps ({rate})."
+        said = f"{mode}: {verb} after update {trainer.update:,}, {trainer.timesteps:,} steps ({rate})."
         if self._outputs is None:
             return Ended(mode, "stopped" if is_stopped else "finished", said)
         self._outputs.end(self._summary(is_stopped))

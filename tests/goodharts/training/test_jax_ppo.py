@@ -271,7 +271,7 @@ def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_with
     assert main([*flags, str(2 * GAMES * STEPS)]) == 0
     (log,) = Path("logs").glob("*_updates.csv")
     assert main([*flags, str(3 * GAMES * STEPS), "--resume"]) == 0
-    assert "ground_truth: trained after 3 updates, 384 steps (" in capsys.readouterr().out
+    assert "ground_truth: trained after update 3, 384 steps (" in capsys.readouterr().out
     kept = read_checkpoint(CHECKPOINT)
     # schedules end with the updates that are asked for, of which the first command knew of two alone
     rates = [rates_at(0, 2, config().training), rates_at(1, 2, config().training), rates_at(2, 3, config().training)]

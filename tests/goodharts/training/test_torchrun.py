@@ -66,7 +66,7 @@ def test_torchrun_starts_them(folder: Path) -> None:
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     launched = subprocess.run([*launcher, *COMMAND], capture_output=True, text=True, timeout=300, check=False)
     assert launched.returncode == 0, launched.stderr
-    assert launched.stdout.count("ground_truth: trained after 3 updates, 384 steps") == 1
+    assert launched.stdout.count("ground_truth: trained after update 3, 384 steps") == 1
     check_against_one_process()
 
 

@@ -115,7 +115,7 @@ def test_a_run_leaves_the_documented_files(capsys: pytest.CaptureFixture[str]) -
     assert names == {"ground_truth"}
     said = capsys.readouterr().out
     assert "ground_truth  update 2 of 3  reward " in said
-    assert "ground_truth: trained after 3 updates, 384 steps (" in said
+    assert "ground_truth: trained after update 3, 384 steps (" in said
 
 
 def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
@@ -181,7 +181,7 @@ def test_of_several_modes_those_that_are_done_are_left_alone(capsys: pytest.Capt
     assert main(["--mode", "proxy,ground_truth", "--resume", "--updates", "2"]) == 0
     said = capsys.readouterr().out
     assert "models/ppo_proxy.checkpoint.pth has had its 2 updates: ask for more with --updates." in said
-    assert "ground_truth: trained after 2 updates" in said
+    assert "ground_truth: trained after update 2" in said
     assert "proxy: trained" not in said
 
 
@@ -290,7 +290,7 @@ def test_a_signal_saves_and_says_how_to_go_on(
     assert main(["--updates", "1000", "--dashboard"]) == 0
     said = capsys.readouterr().out
     assert "Stopping after this update; a second Ctrl-C ends it at once." in said
-    assert "ground_truth: stopped after 1 updates, 128 steps (" in said
+    assert "ground_truth: stopped after update 1, 128 steps (" in said
     assert "Go on later with the same --mode and --resume." in said
     assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
@@ -306,7 +306,7 @@ def test_the_dashboard_is_told_everything_and_its_stop_saves(
     assert [row["update"] for row in page.rows] == [1, 2]
     outcome, sentence = page.ended["ground_truth"]
     assert outcome == "stopped"
-    assert sentence.startswith("ground_truth: stopped after 2 updates")
+    assert sentence.startswith("ground_truth: stopped after update 2")
     assert "Dashboard: http://127.0.0.1/secret/" in capsys.readouterr().out
     assert read_model(Path("models/ppo_ground_truth.pth")).update == 2
 
