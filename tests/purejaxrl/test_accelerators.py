@@ -4,6 +4,7 @@ What is compiled there is not tested here; `hackmatrix doctor` and a short run s
 """
 
 import re
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -12,12 +13,13 @@ import numpy as np
 import pytest
 from jax.stages import Traced
 
-from hackmatrix.train_config import TrainConfig
+from hackmatrix.train_config import CONV, TrainConfig
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.update import init_runner, make_train
 
 PLATFORMS = ("tpu", "cuda")
-CONFIG = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)
+SMALL = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)
+CONFIG = replace(SMALL, network=CONV)  # which computes all that the other networks do, and more
 ORTHOGONAL = {
     "tpu": {"Qr", "ProductOfElementaryHouseholderReflectors"},
     "cuda": {"cusolver_geqrf_ffi", "cusolver_orgqr_ffi"},
