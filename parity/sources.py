@@ -87,7 +87,7 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
     if spec.startswith(POLICY):
         if world.load_policy is None:
             raise UsageError(f"world '{world.name}' loads no policies: use --source uniform or directed.")
-        path = Path(spec.removeprefix(POLICY))
+        path = world.agent_at(Path(spec.removeprefix(POLICY)))
         if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
         return PolicySource(world.load_policy(path))

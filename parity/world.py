@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,6 +127,7 @@ class World:
         ``observation``, ``components``, ``reward``, ``facts`` and ``state.NAME`` (state arrays).
     starts, policies: what directed runs start from and choose actions by.
     load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
+    agents: checkpoints that come with the world, by names that may be given instead of a file.
     shrinkers: candidates for smaller states.
     golden: folder of the episodes that ``parity rewards`` replays.
     benches: where ``parity mutants`` plants its faults.
@@ -154,6 +156,7 @@ class World:
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
     load_policy: Callable[[Path], Policy] | None = None
+    agents: Mapping[str, Path] = field(default_factory=dict)
     shrinkers: tuple[Shrinker, ...] = ()
     golden: Path | None = None
     benches: tuple[MutationBench, ...] = ()
@@ -161,3 +164,11 @@ class World:
     def rule_ids(self) -> tuple[str, ...]:
         """The rule ids that coverage demands, in order."""
         return self.rules or tuple(dict.fromkeys(self.marks.values()))
+
+    def agent_at(self, path: Path) -> Path:
+        """The file or folder of this name; where there is none, that of the world's agent of this name, if it has one.
+
+        A name without either is given back.
+        """
+        is_there = os.path.exists(path)  # pathlib's own raises for a name that no file can have
+        return path if is_there else self.agents.get(str(path), path)

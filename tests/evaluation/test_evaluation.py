@@ -160,7 +160,7 @@ def test_the_command_prints_figures_and_compares_the_engines(
 
 @pytest.mark.parametrize("name", ["nothing.npz", "pyproject.toml"])
 def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
-    with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk\."):
+    with pytest.raises(UsageError, match=r"params_\*.npz file\. Or evaluate random or walk or best\."):
         player_of(EVALUATION, name, deterministic=False, seed=0)
 
 

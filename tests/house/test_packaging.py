@@ -80,6 +80,7 @@ from pathlib import Path
 
 import parity
 from goodharts.world import WORLDS
+from hackmatrix.agents import AGENTS
 from hackmatrix.world import WORLD
 from parity.viewer.page import Page
 from parity.viewer.write import write_page
@@ -90,6 +91,7 @@ write_page(Page("Nothing", (), ()), WORLD, Path("page.html"))
 for world in (WORLD, *WORLDS.values()):
     assert world.golden.is_relative_to(wheel) and list(world.golden.glob("*.json")), world.name
 assert len(WORLD.benches) == 2 and all(bench.mutants for bench in WORLD.benches)
+assert all(path.is_relative_to(wheel) and path.with_name("config.json").exists() for path in AGENTS.values())
 assert {path.suffix for path in files("goodharts").joinpath("dashboard", "assets").iterdir()} == {".css", ".js"}
 """
 

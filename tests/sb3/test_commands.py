@@ -108,7 +108,7 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "without slashes" in refused(["train-sb3", "--run-name", "a/b"], capsys)
     assert "unrecognized arguments: --fly" in refused(["train-sb3", "--fly"], capsys)
     assert "give one agent to watch: a file or a folder (PATH or --model), or --latest" in refused(
-        ["watch-sb3"], capsys
+        ["watch-sb3", "best", "--latest"], capsys
     )
 
 

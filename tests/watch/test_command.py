@@ -194,7 +194,6 @@ def test_a_film_that_is_not_finished_leaves_the_older_one(
 
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], params: Path, tmp_path: Path) -> None:
     one = str(params)
-    assert "give one agent to watch" in refused([], capsys)
     assert "give one agent to watch" in refused([one, "--latest"], capsys)
     assert "There is no params_*.npz or checkpoint_*.pkl in" in refused(["--latest", str(tmp_path)], capsys)
     assert f"There is no agent in {tmp_path}" in refused([str(tmp_path)], capsys)

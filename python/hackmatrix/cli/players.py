@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hackmatrix.agents import BEST, name_of
+from hackmatrix.world import WORLD
 from parity.arguments import SEED, STEPS, Whole
 from parity.errors import ParityError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
     from hackmatrix.watch.play import Watched
 
-AGENTS = "params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, or a run's folder"
+AGENTS = f"params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, a run's folder, or `{BEST}`, which comes with the game"
 _SIZE = Whole(1, 2**20)
 
 
@@ -55,10 +57,12 @@ def load(path: Path, **how: Any) -> "tuple[Path, Agent]":  # noqa: ANN401 - as l
 def find(path: Path, **how: Any) -> "tuple[Path, Agent] | None":  # noqa: ANN401 - as load_agent has them
     """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
 
-    What was passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. What was
+    passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
     """
     from hackmatrix.watch.agents import agents_of, first_good_agent
 
+    path = WORLD.agent_at(path)
     files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
     if any(file.suffix == ".zip" for file in files):
         require_sb3("hackmatrix[sb3]")
@@ -96,4 +100,4 @@ def announce(engine: str) -> None:
 
 def caption_of(path: Path, args: argparse.Namespace) -> str:
     """Who plays, and how, in a few words."""
-    return f"{path.name}, {'drawn' if args.stochastic else 'likeliest'} actions"
+    return f"{name_of(path)}, {'drawn' if args.stochastic else 'likeliest'} actions"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from hackmatrix.agents import name_of
 from hackmatrix.cli.players import (
     AGENTS,
     add_agent_flags,
@@ -137,6 +138,7 @@ def _games(args: argparse.Namespace) -> Games:
 
 def _check(parser: Parser, args: argparse.Namespace) -> None:
     """Settle what is shown and where the page goes; exits with one sentence where that cannot be."""
+    args.path = WORLD.agent_at(args.path)
     if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
         parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
     if not args.path.is_dir() and args.path.suffix not in (TRACE, *AGENT):
@@ -152,6 +154,8 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
 def _default_name(path: Path) -> str:
     """A file in the working directory, named after what is shown; an agent's after its run too."""
     whole = path.resolve()
+    if path in WORLD.agents.values():
+        return f"{name_of(path)}.html"
     if path.suffix in AGENT and not path.is_dir():
         return f"{whole.parent.name}-{whole.stem}.html"
     return f"{whole.name if path.is_dir() else whole.stem}.html"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hackmatrix.agents import BEST, path_of
 from hackmatrix.cli.players import (
     AGENTS,
     add_agent_flags,
@@ -153,10 +154,12 @@ def _is_terminal() -> bool:
 
 
 def _check(parser: Parser, args: argparse.Namespace) -> None:
-    """Settle what is watched and where; exits with one sentence where that is not told."""
+    """Settle what is watched and where; exits with one sentence where that cannot be."""
     given = [agent for agent in (args.agent, args.model, args.latest) if agent is not None]
-    if len(given) != 1:
+    if len(given) > 1:
         parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
+    if not given:
+        args.agent = path_of(BEST)
     args.agent = args.agent or args.model
     if args.record and args.record.suffix not in RECORDS:
         parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")
@@ -174,7 +177,7 @@ def _parser(command: str) -> Parser:
         allow_abbrev=False,
     )
     agent = parser.add_argument_group("agent")
-    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=AGENTS)
+    agent.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=f"{AGENTS} (default {BEST})")
     agent.add_argument("--model", type=Path, metavar="FILE", help="the same")
     agent.add_argument(
         "--latest",

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
 from hackmatrix.render.legend import SIGNS
 from hackmatrix.rules import (
@@ -63,6 +64,7 @@ WORLD = World(
     starts=STARTS,
     policies=POLICIES,
     load_policy=load_policy,
+    agents=AGENTS,
     shrinkers=SHRINKERS,
     golden=_GOLDEN,
     benches=BENCHES,

@@ -19,9 +19,10 @@ RANDOM = "random"
 
 
 def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int) -> Player:
-    """``random``, one of the world's players, or the parameters in a file; raises UsageError for anything else.
+    """``random``, one of the world's players, or the parameters in a file or of an agent that comes with the world.
 
-    ``deterministic`` takes the likeliest action, the first of several; otherwise actions are drawn with ``seed``.
+    Raises UsageError for anything else. ``deterministic`` takes the likeliest action, the first of several; otherwise
+    actions are drawn with ``seed``.
     """
     num_actions = len(spec.env.world.actions)
     if name == RANDOM:
@@ -30,24 +31,28 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
         )
     if name in spec.players:
         return spec.players[name]
-    names = " or ".join((RANDOM, *spec.players))
+    path, agents = spec.env.world.agent_at(Path(name)), spec.env.world.agents
+    names = " or ".join((RANDOM, *spec.players, *agents))
     if spec.policy_of is None:
         raise UsageError(f"there is no player {name!r}: evaluate {names}.")
     try:
-        logits_of = spec.policy_of(Path(name))
+        logits_of = spec.policy_of(path)
         found = np.shape(logits_of(np.zeros((1, *spec.env.world.observation_shape), np.float32)))
         if found != (1, num_actions):
-            raise other_actions(Path(name), num_actions)
+            raise other_actions(path, num_actions)
     except ParityError as error:
         raise UsageError(f"{error} Or evaluate {names}.") from error
     return _player(logits_of, deterministic=deterministic, player_seed=seed)
 
 
 def check_is_file(spec: EvaluationSpec, name: str) -> Path:
-    """The file of a trained agent; UsageError for a player that has no policy and no value to search with."""
+    """The file of a trained agent, which is named itself or by the name that the agent comes under with the world.
+
+    Raises UsageError for a player that has no policy and no value to search with.
+    """
     if name == RANDOM or name in spec.players:
         raise UsageError(f"a search needs an agent's policy and value: give a params_*.npz file, not {name!r}.")
-    return Path(name)
+    return spec.env.world.agent_at(Path(name))
 
 
 def _player(logits_of: Logits, *, deterministic: bool, player_seed: int) -> Player:

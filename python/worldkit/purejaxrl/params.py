@@ -85,7 +85,10 @@ def params_path(folder: Path, updates: int) -> Path:
 
 
 def load_params(path: Path) -> Params:
-    """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file."""
+    """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file.
+
+    Numbers that are kept in half precision are given in single precision, which networks compute in.
+    """
     try:
         flat = read_npz(path, PARAMS_LIMIT)
     except FileNotFoundError:
@@ -94,7 +97,12 @@ def load_params(path: Path) -> Params:
         raise ParityError(f"{path} cannot be read ({fault}); give the path of a params_*.npz file.") from None
     if wrong := _fault_of(flat):
         raise ParityError(f"{path} holds no parameters: {wrong}; give the path of a params_*.npz file.")
-    return _nested({tuple(name.split("/")): array for name, array in flat.items()})
+    return _nested({tuple(name.split("/")): _precise(array) for name, array in flat.items()})
+
+
+def _precise(array: NDArray[Any]) -> NDArray[Any]:
+    """Floats in single precision at least, their values unchanged."""
+    return array.astype(np.promote_types(array.dtype, np.float32), copy=False)
 
 
 def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:

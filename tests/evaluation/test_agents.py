@@ -1,0 +1,140 @@
+"""The agents that come with the game: every command knows them by name, and they play well."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hackmatrix.agents import AGENTS, BEST, name_of, path_of
+from hackmatrix.cli.main import main
+from hackmatrix.cli.players import load
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.watch.agents import load_agent
+from hackmatrix.world import WORLD
+from parity.cli import main as parity
+from parity.errors import UsageError
+from tests.watch.conftest import new_params
+from worldkit.evaluation.choice import drawn
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import check_is_file, player_of
+from worldkit.evaluation.searcher import discount_of
+from worldkit.purejaxrl.checkpointing import save_params
+from worldkit.purejaxrl.params import load_params
+from worldkit.runs.kept import CONFIG
+
+MIN_RETURN, MIN_STAGE = 13.0, 4.0
+"""What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""
+LARGEST = 2**21
+"""Bytes that one agent may take in every clone and every wheel."""
+
+
+@pytest.fixture(scope="module")
+def script() -> dict[str, Any]:
+    return runpy.run_path(str(Path(__file__).parents[2] / "python" / "scripts" / "ship_agent.py"))
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_best_plays_well(swift_built: None) -> None:
+    agent = load_agent(path_of(BEST))
+    played = play_episodes(
+        EVALUATION,
+        lambda seen, masks, seeds, steps: drawn(agent(seen)[0], masks, seeds, steps, 0),
+        0,
+        128,
+        num_envs=128,
+        engine="swift",
+        max_steps=5000,
+    )
+    assert np.mean([episode.stats["return"] for episode in played]) > MIN_RETURN
+    assert np.mean([episode.stats["highest_stage"] for episode in played]) > MIN_STAGE
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_is_small_and_has_the_settings_of_its_run_beside_it(name: str) -> None:
+    path = path_of(name)
+    assert {array.dtype for array in np.load(path).values()} == {np.dtype(np.float16)}
+    assert path.stat().st_size < LARGEST
+    assert json.loads((path.parent / CONFIG).read_text())["gamma"] == discount_of(path) > 0.9
+    assert name_of(path) == name
+
+
+def test_watch_plays_the_best_unless_another_is_named(
+    swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--max-steps", "2", "--render", "ansi"]
+    for words in ([], ["best"], ["--model", "best"]):
+        assert main(["watch", *words, *short]) == 0
+        assert capsys.readouterr().out.startswith("best, likeliest actions, swift\n")
+
+
+def test_view_and_evaluate_know_the_best(swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "best", "--episodes", "2", "--max-steps", "2"]) == 0
+    assert capsys.readouterr().out == "Written: best.html\n"
+    words = ["--episodes", "2", "--num-envs", "2", "--engine", "swift", "--max-steps", "2", "--json", "-"]
+    assert main(["evaluate", "best", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == 2
+
+
+def test_the_harness_knows_the_best(swift_built: None, here: Path) -> None:
+    words = ["--engines", "swift,swift", "--games", "2", "--steps", "4"]
+    assert parity(["run", "--source", "policy:best", *words]) == 0
+
+
+def test_whoever_plays_and_a_search_know_the_best(here: Path) -> None:
+    assert load(Path(BEST))[0] == check_is_file(EVALUATION, BEST) == path_of(BEST)
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_what_lies_there_under_the_name_goes_before_it(here: Path, is_folder: bool) -> None:
+    if is_folder:
+        (here / BEST).mkdir()
+    else:
+        (here / BEST).write_text("something else")
+    assert WORLD.agent_at(Path(BEST)) == check_is_file(EVALUATION, BEST) == Path(BEST)
+    with pytest.raises(UsageError, match="no agent"):
+        load(Path(BEST))
+    with pytest.raises(UsageError, match=r"best cannot be read .* Or evaluate random or walk or best\."):
+        player_of(EVALUATION, BEST, deterministic=False, seed=0)
+
+
+def test_half_precision_is_read_as_single_precision(tmp_path: Path, script: dict[str, Any]) -> None:
+    made, path = new_params(), tmp_path / "params_1.npz"
+    save_params(path, script["in_half_precision"](made))
+    read = load_params(path)["params"]["policy"]
+    for name, values in made["params"]["policy"].items():
+        assert read[name].dtype == np.float32
+        np.testing.assert_allclose(read[name], values, rtol=1e-3, atol=1e-6)
+    logits, values = load_agent(path)(np.zeros((3, *WORLD.observation_shape), np.float32))
+    assert logits.dtype == values.dtype == np.float32
+
+
+def test_shipping_takes_the_furthest_of_a_run_and_its_settings(tmp_path: Path, script: dict[str, Any]) -> None:
+    run, target = tmp_path / "run", tmp_path / "shipped" / "params.npz"
+    run.mkdir()
+    for updates in (9, 10):
+        save_params(run / f"params_{updates}.npz", new_params(hidden_dim=updates))
+    (run / CONFIG).write_text(json.dumps({"gamma": 0.97, "began": "today", "wandb_id": None}))
+    for given in (run, run / "params_10.npz"):
+        assert script["ship"](given, target) == (target, target.with_name(CONFIG))
+        assert load_params(target)["params"]["policy"]["kernel"].shape[0] == 10
+        assert json.loads(target.with_name(CONFIG).read_text()) == {"params": "params_10.npz", "gamma": 0.97}
+
+
+def test_what_cannot_be_shipped_is_one_sentence(tmp_path: Path, script: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"There is no params_\*.npz in"):
+        script["ship"](tmp_path, tmp_path / "shipped" / "params.npz")
+    made = new_params()
+    made["params"]["value"]["bias"] += 70_000
+    save_params(tmp_path / "params_1.npz", made)
+    with pytest.raises(UsageError, match="too large for half precision"):
+        script["ship"](tmp_path, tmp_path / "params.npz")
+    assert not (tmp_path / "params.npz").exists()
