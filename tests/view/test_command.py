@@ -3,7 +3,9 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
@@ -102,3 +104,20 @@ def test_a_page_that_is_not_finished_leaves_the_older_one(
     with pytest.raises(RuntimeError):
         main(["watch", str(params), "--record", str(page), "--render", "ansi"])
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "an older one")]
+
+
+def test_a_page_says_that_it_was_searched(
+    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first_valid(seen: object, masks: NDArray[np.bool_], *_: object) -> NDArray[np.int32]:
+        return masks.argmax(axis=1).astype(np.int32)
+
+    # a search itself would compile for long
+    monkeypatch.setattr("worldkit.evaluation.searcher.searcher_of", lambda *_, seed: first_valid)
+    page = tmp_path / "page.html"
+    words = ["--search", "1x2", "--player-seed", "9", "--episodes", "2", "--max-steps", "2", "--output", str(page)]
+    assert main(["view", str(params), *words]) == 0
+    written = page_data(page.read_text(encoding="utf-8"))
+    assert written["headline"] == "params_1.npz, a search of 1×2 steps: games 0 to 1"
+    (about,) = written["about"]
+    assert about.startswith("Before every step a search, with seed 9, chose what is worth most")

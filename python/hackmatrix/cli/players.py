@@ -13,10 +13,12 @@ from parity.arguments import SEED, STEPS, Whole
 from parity.errors import ParityError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.train_sb3 import require_sb3
+from worldkit.evaluation.lookahead import LOOKAHEAD
 
 if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
     from hackmatrix.watch.play import Watched
+    from worldkit.evaluation.spec import Player
 
 AGENTS = f"params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, a run's folder, or `{BEST}`, which comes with the game"
 _SIZE = Whole(1, 2**20)
@@ -32,8 +34,18 @@ def add_agent_flags(group: argparse._ArgumentGroup) -> None:
     how = group.add_mutually_exclusive_group()
     how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
     how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
+    how.add_argument(
+        "--search",
+        type=LOOKAHEAD,
+        metavar="ROLLOUTSxSTEPS",
+        help="look ahead before every step, as `evaluate` does, such as 8x16",
+    )
     group.add_argument(
-        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
+        "--player-seed",
+        type=PLAYER_SEED,
+        default=0,
+        metavar="N",
+        help="seed of drawn actions and of searches (default 0)",
     )
 
 
@@ -85,11 +97,26 @@ def say_passed_over(faults: Iterable[ParityError]) -> None:
         print(f"Passed over: {fault}", file=sys.stderr)
 
 
-def watched_of(agent: "Agent", args: argparse.Namespace) -> "Watched":
-    """The agent as the flags want it to choose."""
+def watched_of(agent: "Agent", args: argparse.Namespace, search: "Player | None" = None) -> "Watched":
+    """The agent as the flags want it to choose, or as the search chooses for it."""
     from hackmatrix.watch.play import Watched
 
-    return Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed)
+    return Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed, search=search)
+
+
+def search_of(path: Path, args: argparse.Namespace) -> "Player | None":
+    """What looks ahead with the agent in a file, where the flags ask for it, and says on standard error that it takes.
+
+    Raises ParityError where the file is none of parameters.
+    """
+    if args.search is None:
+        return None
+    from hackmatrix.training import HackMatrixTrainEnv
+    from worldkit.evaluation.searcher import searcher_of
+
+    search = searcher_of(WORLD, HackMatrixTrainEnv(), path, args.search, seed=args.player_seed)
+    print("Compiling the search, which takes about a minute …", file=sys.stderr)
+    return search
 
 
 def announce(engine: str) -> None:
@@ -100,4 +127,6 @@ def announce(engine: str) -> None:
 
 def caption_of(path: Path, args: argparse.Namespace) -> str:
     """Who plays, and how, in a few words."""
+    if args.search:
+        return f"{name_of(path)}, a search of {args.search} steps"
     return f"{name_of(path)}, {'drawn' if args.stochastic else 'likeliest'} actions"

@@ -23,6 +23,7 @@ from hackmatrix.cli.players import (
     find,
     load,
     reading,
+    search_of,
     watched_of,
 )
 from hackmatrix.world import ENGINES, WORLD
@@ -40,7 +41,17 @@ if TYPE_CHECKING:
 TRACE = ".json"
 AGENT = (".npz", ".pkl", ".zip")
 _EPISODES = 20
-_OF_AGENTS = ("episodes", "seed", "max_steps", "stochastic", "player_seed", "hidden_dim", "num_layers", "trust")
+_OF_AGENTS = (
+    "episodes",
+    "seed",
+    "max_steps",
+    "stochastic",
+    "search",
+    "player_seed",
+    "hidden_dim",
+    "num_layers",
+    "trust",
+)
 """What the flags settle that a trace has settled already."""
 
 
@@ -72,7 +83,8 @@ def _of_agent(args: argparse.Namespace, command: str) -> Page:
     path, agent = load(args.path, **reading(args))
     games = _games(args)
     announce(games.engine)
-    return agent_page(caption_of(path, args), watched_of(agent, args), games, command)
+    watched = watched_of(agent, args, search_of(path, args))
+    return agent_page(caption_of(path, args), watched, games, command)
 
 
 def _of_run(args: argparse.Namespace, command: str) -> Page:
@@ -91,7 +103,8 @@ def _of_run(args: argparse.Namespace, command: str) -> Page:
     path, agent = found
     games = _games(args)
     announce(games.engine)
-    page = agent_page(f"{name}, {caption_of(path, args)}", watched_of(agent, args), games, command)
+    watched = watched_of(agent, args, search_of(path, args))
+    page = agent_page(f"{name}, {caption_of(path, args)}", watched, games, command)
     return replace(page, curves=drawn)
 
 

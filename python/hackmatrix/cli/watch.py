@@ -23,6 +23,7 @@ from hackmatrix.cli.players import (
     load,
     reading,
     say_passed_over,
+    search_of,
     watched_of,
 )
 from hackmatrix.watch.controls import FASTEST, SLOWEST
@@ -68,9 +69,9 @@ def main(argv: Sequence[str] | None = None, *, command: str = "watch") -> int:
     caption = f"{caption_of(path, args)}, {args.engine}"
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     announce(args.engine)
-    watched = watched_of(agent, args)
+    watched = watched_of(agent, args, search_of(path, args))
     with StopRequest() as stop, closing(Episodes(WORLD, 1, args.engine, max_episode_steps=args.max_steps)) as episodes:
-        _warm_up(episodes)
+        _warm_up(episodes, watched)
         with _recording(args, caption, watched) as record:
             played = games(episodes, watched, args.seed, args.episodes)
             show(args, played if record is None else (recorded(game, record) for game in played), caption, stop)
@@ -142,9 +143,11 @@ def _recording(
     return film_of_moments(args.record, caption, args.speed)
 
 
-def _warm_up(episodes: Episodes) -> None:
-    """Play a step, so that the JAX engine compiles before the screen is taken over."""
-    episodes.begin_step(episodes.mask.argmax(axis=1).astype(np.int32))
+def _warm_up(episodes: Episodes, watched: Watched) -> None:
+    """Play a step, so that the JAX engine and the search compile before the screen is taken over."""
+    seen = episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps
+    actions = watched.search(*seen) if watched.search else episodes.mask.argmax(axis=1).astype(np.int32)
+    episodes.begin_step(actions)
     episodes.finish_step()
 
 

@@ -45,6 +45,11 @@ def agent_page(name: str, watched: Watched, games: Games, command: str) -> Page:
 
 def how_it_plays(watched: Watched) -> str:
     """A sentence on how the actions are chosen."""
+    if watched.search:
+        return (
+            f"Before every step a search, with seed {watched.player_seed}, chose what is worth most; probabilities and "
+            "values are those of the agent without it."
+        )
     if watched.deterministic:
         return "The agent takes its likeliest actions."
     return f"The agent's actions are drawn by their probabilities, with player seed {watched.player_seed}."

@@ -16,6 +16,7 @@ from parity.engine import Array, Slots, consecutive_seeds
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation import choice
 from worldkit.evaluation.play import ending_of
+from worldkit.evaluation.spec import Player
 from worldkit.purejaxrl.plain_network import Floats
 
 
@@ -71,11 +72,15 @@ class Moment:
 
 @dataclass(frozen=True)
 class Watched:
-    """Whose games are watched, and how: the likeliest actions, or drawn ones with the player's seed."""
+    """Whose games are watched, and how: the likeliest actions, or drawn ones with the player's seed.
+
+    search: who chooses instead, for all games of an engine together; the agent's own judgement is told all the same.
+    """
 
     agent: Agent
     deterministic: bool = True
     player_seed: int = 0
+    search: Player | None = None
 
 
 def games(episodes: Episodes, watched: Watched, first_seed: int, count: int) -> Iterator[Iterator[Moment]]:
@@ -126,15 +131,15 @@ def _begin(episodes: Episodes, slots: Slots, seeds: NDArray[np.uint64]) -> list[
 
 def _step(episodes: Episodes, watched: Watched, slots: Slots) -> list[Moment]:
     """The games in slots (k,) after one more step."""
-    decisions = decide(
-        watched,
-        episodes.observation[slots],
-        episodes.mask[slots],
-        episodes.seeds[slots],
-        episodes.statistics.steps[slots],
-    )
-    actions = np.zeros(episodes.num_games, np.int32)
-    actions[slots] = [decision.action for decision in decisions]
+    observation, mask = episodes.observation, episodes.mask
+    seeds, so_far = episodes.seeds, episodes.statistics.steps
+    if watched.search is None:
+        decisions = decide(watched, observation[slots], mask[slots], seeds[slots], so_far[slots])
+        actions = np.zeros(episodes.num_games, np.int32)
+        actions[slots] = [decision.action for decision in decisions]
+    else:
+        actions = watched.search(observation, mask, seeds, so_far)  # it follows the games that have ended too
+        decisions = _decisions(actions[slots], *watched.agent(observation[slots]), mask[slots])
     episodes.begin_step(actions)
     step = episodes.finish_step()
     is_over = step.terminated | step.truncated
@@ -166,6 +171,11 @@ def decide(
         actions = choice.likeliest(logits, mask)
     else:
         actions = choice.drawn(logits, mask, seeds, steps, watched.player_seed)
+    return _decisions(actions, logits, values, mask)
+
+
+def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: NDArray[np.bool_]) -> list[Decision]:
+    """The actions (n,) chosen in n games, and what the agent thinks of these games."""
     probabilities = choice.probabilities(logits, mask)
     return [
         Decision(action, probabilities[row], value)

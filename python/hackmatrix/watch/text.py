@@ -76,7 +76,7 @@ def decision_text(moment: Moment) -> RenderableType:
 def likeliest_first(decision: Decision) -> list[int]:
     """The valid actions, by falling probability; the one taken is always among the first eight."""
     ranked = sorted(range(NUM_ACTIONS), key=lambda action: -decision.probabilities[action])
-    shown = [action for action in ranked if decision.probabilities[action] > 0]
+    shown = [action for action in ranked if decision.probabilities[action] > 0 or action == decision.action]
     if decision.action in shown[_MOST_ACTIONS - 1 :]:
         shown.remove(decision.action)
         shown.insert(_MOST_ACTIONS - 1, decision.action)

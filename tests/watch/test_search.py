@@ -1,0 +1,113 @@
+"""An agent that looks ahead while it is watched: the same search as that of `evaluate`."""
+
+import contextlib
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hackmatrix.cli.main import main
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.rules import ACTIONS, NUM_ACTIONS
+from hackmatrix.training import HackMatrixTrainEnv
+from hackmatrix.watch.agents import load_agent
+from hackmatrix.watch.play import Watched, moments
+from hackmatrix.world import WORLD
+from worldkit.envs.episodes import Episodes
+from worldkit.evaluation.lookahead import Lookahead
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.searcher import searcher_of
+from worldkit.evaluation.spec import Player
+
+from .conftest import new_params, write_checkpoint
+
+GAMES = 64  # the width that other tests have the JAX engine compiled for
+MOST_STEPS = 12
+
+
+def last_valid(seen: object, masks: NDArray[np.bool_], *_: object) -> NDArray[np.int32]:
+    """A player of whom everybody knows what he does."""
+    return (NUM_ACTIONS - 1 - masks[:, ::-1].argmax(axis=1)).astype(np.int32)
+
+
+def assert_watched_as_evaluated(search: Player, params: Path, games: int) -> None:
+    """Some games begin after others have ended, which the search goes on following meanwhile."""
+    count = games + 3
+    expected = play_episodes(EVALUATION, search, 40, count, num_envs=games, engine="swift", max_steps=MOST_STEPS)
+    watched = Watched(load_agent(params), search=search)
+    with contextlib.closing(Episodes(WORLD, games, "swift", max_episode_steps=MOST_STEPS)) as episodes:
+        lasts = {last.seed: last for last in moments(episodes, watched, 40, count) if last.ending is not None}
+    assert len(lasts) == count
+    for episode in expected:
+        last = lasts[episode.seed]
+        assert (last.ending, last.step) == (episode.ending, episode.stats["steps"])
+        assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
+
+
+def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path) -> None:
+    def all_together(*seen: NDArray[Any]) -> NDArray[np.int32]:
+        assert {len(part) for part in seen} == {5}
+        return last_valid(*seen)
+
+    assert_watched_as_evaluated(all_together, params, 5)
+
+
+@pytest.mark.long
+def test_a_search_that_is_watched_is_that_of_evaluate(swift_built: None, params: Path) -> None:
+    search = searcher_of(WORLD, HackMatrixTrainEnv(), params, Lookahead(rollouts=1, steps=1), seed=5)
+    assert_watched_as_evaluated(search, params, GAMES)
+
+
+@pytest.fixture
+def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Instead of a search, which compiles for long: the last valid action, and which it was in one game."""
+    actions: list[str] = []
+
+    def made(world: object, env: object, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
+        assert (path.name, lookahead, seed) == ("params_1.npz", Lookahead(1, 2), 9)
+
+        def choose(*seen: NDArray[Any]) -> NDArray[np.int32]:
+            taken = last_valid(*seen)
+            actions.append(ACTIONS[taken[0]])
+            return taken
+
+        return choose
+
+    monkeypatch.setattr("worldkit.evaluation.searcher.searcher_of", made)
+    return actions
+
+
+SEARCH = ["--search", "1x2", "--player-seed", "9", "--max-steps", "2"]
+
+
+def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
+    swift_built: None, chosen: list[str], params: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["watch", str(params), *SEARCH, "--render", "ansi"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("params_1.npz, a search of 1×2 steps, swift\n")
+    assert said.err == "Compiling the search, which takes about a minute …\n"
+    _, *played = chosen  # the first was to compile
+    assert re.findall(r"^action (\w+), value", said.out, re.MULTILINE) == played
+    assert len(played) == said.out.count("▸") == 2
+
+
+@pytest.mark.parametrize("command", ["watch", "view"])
+def test_who_cannot_be_searched_with_is_one_sentence(
+    command: str, params: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
+    for words, fault in (
+        ([str(checkpoint), "--search", "8x16"], "give the path of a params_*.npz file"),
+        ([str(params), "--search", "8x16", "--stochastic"], "not allowed with argument"),
+        ([str(params), "--search", "8"], "must be ROLLOUTSxSTEPS, such as 8x16"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main([command, *words])
+        assert stop.value.code == 2
+        said = capsys.readouterr().err
+        assert fault in said
+        assert said.count("\n") == 1
