@@ -1,0 +1,276 @@
+"""Why does an agent die? Where and by whom, and how long before its death something could still have been done.
+
+    python python/scripts/why_it_dies.py AGENT [--episodes N] [--picture FILE] [--json FILE]
+
+AGENT is `best`, an agent's file or the folder of a run. For K = 1, 2, 3, 5, 8 and 12 every valid action is tried in the
+state K steps before a death, and the agent plays on as it plays. A death could have been avoided from there if after
+one of these actions the player is alive 10 steps after the original death, or has won. The chance is that of the game
+itself, so the shares are what hindsight could do: more than somebody can who does not know what is to come.
+"""
+
+import argparse
+import io
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.table import Table
+
+from hackmatrix.cli.players import caption_of, load
+from hackmatrix.evaluation.report import DIED
+from hackmatrix.explain.ending import Attacker, ending
+from hackmatrix.explain.transition import Transition
+from hackmatrix.rules import ENEMIES, NUM_STAGES
+from hackmatrix.watch.play import Moment, Watched, decide, moments
+from hackmatrix.world import WORLD
+from parity import State
+from parity.arguments import SEED, STEPS, Parser, Whole
+from parity.console import open_console
+from parity.errors import ParityError
+from parity.files import write_whole
+from worldkit.cli.evaluate import PLAYER_SEED
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.cli.parser import fail
+from worldkit.envs.episodes import Episodes
+from worldkit.evaluation.report import as_json, percent, share
+
+BEFORE = (1, 2, 3, 5, 8, 12)
+"""Steps before a death from which something else is tried."""
+MARGIN = 10
+"""Steps that a player must outlive the original death by."""
+SIDE_BY_SIDE = 128
+MOST_STEPS = 5000
+START, SIPHON, SCHEDULE = "stage's start", "siphon", "schedule"
+_COLOURS = {START: "#7a5195", SIPHON: "#1b7f4d", SCHEDULE: "#d98c2b"}
+
+Figures = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Position:
+    """A game of this seed, ``step`` steps after its start."""
+
+    seed: int
+    step: int
+    state: State
+
+
+@dataclass(frozen=True)
+class Death:
+    """A death with step ``step`` of a game. before: the positions so many steps before it, as far as there are any."""
+
+    seed: int
+    step: int
+    stage: int
+    attackers: tuple[Attacker, ...]
+    before: dict[int, Position]
+
+
+@dataclass(frozen=True)
+class Try:
+    """An action that is tried in a position, and how many steps, it among them, the player has to live."""
+
+    position: Position
+    action: int
+    steps: int
+
+
+def main() -> None:
+    """Read the command line, play, and print, write and draw what was found."""
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("agent", type=Path, help="`best`, params_*.npz, checkpoint_*.pkl, a .zip, or a run's folder")
+    parser.add_argument("--episodes", type=Whole(1, 100_000), default=100, metavar="N", help="(default 100)")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    parser.add_argument("--max-steps", type=STEPS, default=MOST_STEPS, metavar="N", help="truncate after that many")
+    parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions; else they are drawn")
+    parser.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="of drawn actions (default 0)")
+    parser.add_argument("--picture", metavar="FILE", help="draw it, as a PNG")
+    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    args = parser.parse_args()
+    for target in (args.picture, args.json):
+        check_output(parser, target)
+    args.stochastic, args.search = not args.deterministic, None
+    try:
+        path, agent = load(args.agent)
+        watched = Watched(agent, deterministic=args.deterministic, player_seed=args.player_seed)
+        deaths, played = studied(watched, args.seed, args.episodes, args.max_steps)
+        figures = figures_of(deaths, played, avoidable(watched, deaths))
+    except ParityError as error:
+        fail(error)
+    title = f"{caption_of(path, args)}: {len(deaths)} deaths in {played} games from seed {args.seed} on"
+    console = open_console(stderr=args.json == STANDARD_OUTPUT)
+    console.print(title)
+    for table in tables(figures):
+        console.print(table)
+    if args.json:
+        write_output(args.json, as_json(figures))
+    if args.picture:
+        write_whole(Path(args.picture), picture(figures, title))
+
+
+def studied(watched: Watched, first_seed: int, episodes: int, max_steps: int = MOST_STEPS) -> tuple[list[Death], int]:
+    """The deaths in so many games on the Swift engine, and the number of games.
+
+    Raises EngineError where the engine cannot start, or fails.
+    """
+    told: dict[int, deque[Moment]] = {}
+    deaths = []
+    with closing(Episodes(WORLD, min(episodes, SIDE_BY_SIDE), "swift", max_episode_steps=max_steps)) as opened:
+        for moment in moments(opened, watched, first_seed, episodes):
+            told.setdefault(moment.seed, deque(maxlen=max(BEFORE) + 1)).append(moment)
+            if moment.ending is not None:
+                last = list(told.pop(moment.seed))
+                deaths += [death_of(last)] if moment.ending == DIED else []
+    return deaths, episodes
+
+
+def death_of(last: Sequence[Moment]) -> Death:
+    """The death that the last moments of a game end with."""
+    before, after = last[-2:]
+    assert after.decision is not None
+    found = ending(Transition(before.state, after.state, after.decision.action))
+    positions = {
+        steps: Position(after.seed, after.step - steps, last[-1 - steps].state) for steps in BEFORE if steps < len(last)
+    }
+    return Death(after.seed, after.step, found.stage, found.attackers, positions)
+
+
+def avoidable(watched: Watched, deaths: Sequence[Death]) -> dict[int, list[bool]]:
+    """For each number of steps before: of the deaths that have so many, which some action avoids."""
+    found = {}
+    for steps in BEFORE:
+        of_steps = [death.before[steps] for death in deaths if steps in death.before]
+        tries = [
+            Try(position, action, steps + MARGIN)
+            for position, actions in zip(of_steps, valid_actions(of_steps), strict=True)
+            for action in actions
+        ]
+        saved = {one.position.seed for one, lived in zip(tries, outlived(watched, tries), strict=True) if lived}
+        found[steps] = [position.seed in saved for position in of_steps]
+    return found
+
+
+def valid_actions(positions: Sequence[Position]) -> Iterator[list[int]]:
+    """The valid actions in each position."""
+    for part in _parts(positions):
+        with closing(Episodes(WORLD, len(part), "swift")) as episodes:
+            episodes.start_from([position.state for position in part], np.arange(len(part)))
+            yield from (np.flatnonzero(mask).tolist() for mask in episodes.mask)
+
+
+def outlived(watched: Watched, tries: Sequence[Try]) -> list[bool]:
+    """Whether the player lives for the steps of each try, or wins before."""
+    return [lived for part in _parts(tries) for lived in _outlived(watched, part).tolist()]
+
+
+def _outlived(watched: Watched, tries: Sequence[Try]) -> NDArray[np.bool_]:
+    """The same of a few tries, side by side."""
+    seeds = np.array([one.position.seed for one in tries], np.uint64)
+    # what is drawn in a step depends on its number: played on from here, a game has those of its own
+    first = np.array([one.position.step for one in tries])
+    limits = np.array([one.steps for one in tries])
+    actions = np.array([one.action for one in tries], np.int32)
+    lives, won = np.ones(len(tries), np.bool_), np.zeros(len(tries), np.bool_)
+    victory = WORLD.events.index("victory")
+    with closing(Episodes(WORLD, len(tries), "swift")) as episodes:
+        episodes.start_from([one.position.state for one in tries], np.arange(len(tries)))
+        for number in range(1, limits.max() + 1):
+            episodes.begin_step(actions)
+            step = episodes.finish_step()
+            won |= lives & (step.events >> victory & 1).astype(np.bool_)
+            lives &= ~step.terminated | (number > limits)
+            going = np.flatnonzero(lives & ~won & (number < limits))
+            if not len(going):
+                break
+            decided = decide(
+                watched, episodes.observation[going], episodes.mask[going], seeds[going], first[going] + number
+            )
+            actions[going] = [decision.action for decision in decided]
+    return lives | won
+
+
+def _parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    """A few at a time."""
+    for first in range(0, len(things), SIDE_BY_SIDE):
+        yield things[first : first + SIDE_BY_SIDE]
+
+
+def origin_of(attacker: Attacker) -> str:
+    """Where an attacker came from (A5)."""
+    return SIPHON if attacker.from_siphon else SCHEDULE if attacker.from_schedule else START
+
+
+def figures_of(deaths: Sequence[Death], games: int, avoided: dict[int, list[bool]]) -> Figures:
+    """What is told, as plain values: counts of deaths by stage, of attackers, and shares with 95% intervals."""
+    stages = Counter(death.stage for death in deaths)
+    attackers = Counter((killer.type, origin_of(killer)) for death in deaths for killer in death.attackers)
+    return {
+        "games": games,
+        "deaths": len(deaths),
+        "stages": {str(stage): stages[stage] for stage in range(1, NUM_STAGES + 1)},
+        "attackers": {kind: {origin: attackers[kind, origin] for origin in _COLOURS} for kind in ENEMIES},
+        "avoidable": {
+            str(steps): {"deaths": len(saved), **share(sum(saved), len(saved))} for steps, saved in avoided.items()
+        },
+    }
+
+
+def tables(figures: Figures) -> list[Table]:
+    """The figures for the terminal."""
+    stages = Table("stage", "deaths", box=None)
+    for stage, count in figures["stages"].items():
+        stages.add_row(stage, str(count))
+    attackers = Table("attackers", *(f"of the {origin}" for origin in _COLOURS), box=None)
+    for kind, counts in figures["attackers"].items():
+        attackers.add_row(kind, *map(str, counts.values()))
+    avoided = Table("steps before", "deaths", "some action avoids it", box=None)
+    for steps, found in figures["avoidable"].items():
+        avoided.add_row(steps, str(found["deaths"]), percent(found) if found["deaths"] else "–")
+    return [stages, attackers, avoided]
+
+
+def picture(figures: Figures, title: str) -> bytes:
+    """A PNG: deaths by stage, attackers by type and origin, and the share that some action avoids."""
+    figure = Figure(figsize=(9, 9), layout="constrained")
+    figure.suptitle(title)
+    stages, attackers, avoided = figure.subplots(3, 1)
+    stages.bar(list(figures["stages"]), list(figures["stages"].values()), color=_COLOURS[START])
+    stages.set(title="Deaths by stage", xlabel="stage", ylabel="deaths")
+    _draw_attackers(attackers, figures["attackers"])
+    _draw_avoided(avoided, figures["avoidable"])
+    for axis in (stages, attackers, avoided):
+        axis.grid(axis="y", alpha=0.3)
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=110)
+    return drawn.getvalue()
+
+
+def _draw_attackers(axis: Axes, attackers: dict[str, dict[str, int]]) -> None:
+    below = np.zeros(len(attackers))
+    for origin, colour in _COLOURS.items():
+        counts = np.array([of_type[origin] for of_type in attackers.values()])
+        axis.bar(list(attackers), counts, bottom=below, color=colour, label=f"of the {origin}")
+        below += counts
+    axis.set(title="Who attacked in the last step", ylabel="attackers")
+    axis.legend(loc="best")
+
+
+def _draw_avoided(axis: Axes, avoided: dict[str, Figures]) -> None:
+    shares = {steps: found for steps, found in avoided.items() if found["deaths"]}
+    means = np.array([found["mean"] for found in shares.values()])
+    ends = np.array([[found["low"], found["high"]] for found in shares.values()]).reshape(-1, 2).T
+    axis.errorbar(list(shares), means, np.abs(ends - means), marker="o", capsize=3, color=_COLOURS[SIPHON])
+    axis.set(title=f"Some action, and the player lives {MARGIN} steps longer (with the chance of the game itself)")
+    axis.set(xlabel="steps before the death", ylabel="share of deaths", ylim=(0, 1))
+
+
+if __name__ == "__main__":
+    main()
