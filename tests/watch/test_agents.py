@@ -144,8 +144,8 @@ def test_whatever_is_no_agent_of_this_game_is_one_sentence(name: str, sentence: 
         {"cell": None},
         {"round_0": None},
         {"round_1": None},
-        {"round_1": {"kernel": np.ones((16, 16), np.float32), "bias": np.ones(16, np.float32)}},
-        {"round_1": {"kernel": np.ones((80, 1), np.float32), "bias": np.ones(1, np.float32)}},
+        {"round_1": {"kernel": np.ones((8, 8), np.float32), "bias": np.ones(8, np.float32)}},
+        {"round_1": {"kernel": np.ones((40, 1), np.float32), "bias": np.ones(1, np.float32)}},
     ],
     ids=lambda change: "".join(f"{name} {layer and layer['kernel'].shape}" for name, layer in change.items()),
 )
