@@ -169,7 +169,13 @@ def test_metrics_are_of_natural_games_alone(trained: tuple[RunnerState, Any, Any
 
 def test_without_a_curriculum_nothing_is_archived_and_all_games_are_natural() -> None:
     assert init_runner(SMALL, Levelled()).archive is None
-    assert curriculum.natural_games(SMALL) == SMALL.num_envs
+    assert SMALL.natural_games == SMALL.num_envs
+
+
+def test_a_curriculum_that_leaves_no_natural_game_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match="curriculum_share must leave at least one of 16 games"):
+        dataclasses.replace(CONFIG, curriculum_share=1.0).validated()
+    assert dataclasses.replace(SMALL, curriculum_share=1.0).validated().natural_games == 16
 
 
 def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:

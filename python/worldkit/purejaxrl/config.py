@@ -97,6 +97,13 @@ class TrainConfig:
         return self.num_envs * self.num_steps
 
     @property
+    def natural_games(self) -> int:
+        """How many games of a batch, the first ones, the curriculum leaves alone."""
+        if self.curriculum == NO_CURRICULUM:
+            return self.num_envs
+        return self.num_envs - round(self.curriculum_share * self.num_envs)
+
+    @property
     def minibatch_size(self) -> int:
         """Steps per gradient step."""
         return self.batch_size // self.num_minibatches
@@ -123,6 +130,11 @@ class TrainConfig:
             raise UsageError(
                 f"num_minibatches must divide the batch of {self.num_envs} x {self.num_steps} = {self.batch_size} "
                 f"steps, got {self.num_minibatches}; leave it out to have it chosen."
+            )
+        if self.natural_games == 0:
+            raise UsageError(
+                f"curriculum_share must leave at least one of {self.num_envs} games, which metrics are of, to begin at "
+                f"the beginning, got {self.curriculum_share}."
             )
         if self.total_timesteps < self.batch_size:
             raise UsageError(

@@ -57,13 +57,6 @@ def check(config: TrainConfig, env: TrainEnv) -> None:
         raise UsageError(f"curriculum must be {' or '.join(known)}, got {config.curriculum}.")
 
 
-def natural_games(config: TrainConfig) -> int:
-    """How many games of a batch, the first ones, the curriculum leaves alone."""
-    if config.curriculum == NO_CURRICULUM:
-        return config.num_envs
-    return config.num_envs - round(config.curriculum_share * config.num_envs)
-
-
 def empty_archive(config: TrainConfig, env: TrainEnv, games: State) -> Archive | None:
     """An archive of nothing for games like these, None where the curriculum needs none."""
     if config.curriculum != ARCHIVE:
@@ -120,7 +113,7 @@ def begin(
     """Games of which those that ``ended``, bool (games,), have just begun anew: the curriculum's begin elsewhere."""
     start_key, chance_key = jax.random.split(key)
     seeds = jax.random.bits(chance_key, (config.num_envs, 2), jnp.uint32)
-    wanted = ended & (jnp.arange(config.num_envs) >= natural_games(config))
+    wanted = ended & (jnp.arange(config.num_envs) >= config.natural_games)
     if archive is not None:
         from_archive = drawn(archive, start_key, config.num_envs)
         from_archive = from_archive._replace(games=parallel.over_games(env.reseeded, mesh)(from_archive.games, seeds))

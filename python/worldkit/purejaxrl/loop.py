@@ -19,7 +19,6 @@ from parity.errors import ParityError
 from worldkit.jaxkit.kept import traced
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.curriculum import natural_games
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
@@ -174,7 +173,7 @@ def run_training(
         )
         log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats)))
         if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
-            metrics = _metrics_since(log, progress, env, natural_games(config) / config.num_envs)
+            metrics = _metrics_since(log, progress, env, config.natural_games / config.num_envs)
             log = Log(progress, metrics)
             write(metrics)
             if not math.isfinite(metrics["train/total_loss"]):

@@ -127,7 +127,7 @@ def _env_step(
     )
     episode_return = runner.episode_return + step.reward
     added = parallel.over_games(env.metrics, mesh)(step, action)
-    natural = curriculum.natural_games(config)
+    natural = config.natural_games
     metrics = RolloutMetrics(
         reward_sum=step.reward[:natural].sum(),
         component_sums=step.components[:natural].astype(jnp.float32).sum(axis=0),
