@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from parity.arguments import OneOf
 from worldkit.purejaxrl import config
-from worldkit.purejaxrl.config import NO_CURRICULUM, ROBUST
+from worldkit.purejaxrl.config import ARCHIVE, NO_CURRICULUM, ROBUST
 from worldkit.purejaxrl.value_heads import TWO_HOT
 from worldkit.settings import setting
 
 CENTRED, CONV, MLP = "centred", "conv", "mlp"
-ARCHIVE, STAGES, GENTLE, PROGRAMS = "archive", "stages", "gentle", "programs"
+STAGES, GENTLE, PROGRAMS = "stages", "gentle", "programs"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from hackmatrix.agents import AGENTS, BEST, path_of
+from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.train_config import TrainConfig
 from hackmatrix.watch.agents import PARAMS, agents_of, load_agent
 from parity.arguments import Parser
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--name", choices=tuple(AGENTS), default=BEST, help=f"what it is called (default {BEST})")
     args = parser.parse_args()
     try:
-        files = ship(args.agent, path_of(args.name))
+        files = ship(args.agent, AGENTS[args.name])
     except ParityError as error:
         fail(error)
     for path in files:

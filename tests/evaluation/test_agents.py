@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hackmatrix.agents import AGENTS, BEST, name_of, path_of
+from hackmatrix.agents import AGENTS, BEST, name_of
 from hackmatrix.cli.main import main
 from hackmatrix.cli.players import load
 from hackmatrix.evaluation import EVALUATION
@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_best_plays_well(swift_built: None) -> None:
-    agent = load_agent(path_of(BEST))
+    agent = load_agent(AGENTS[BEST])
     played = play_episodes(
         EVALUATION,
         lambda seen, masks, seeds, steps: drawn(agent(seen)[0], masks, seeds, steps, 0),
@@ -60,7 +60,7 @@ def test_the_best_plays_well(swift_built: None) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_an_agent_is_small_and_has_the_settings_of_its_run_beside_it(name: str) -> None:
-    path = path_of(name)
+    path = AGENTS[name]
     assert {array.dtype for array in np.load(path).values()} == {np.dtype(np.float16)}
     assert path.stat().st_size < LARGEST
     assert json.loads((path.parent / CONFIG).read_text())["gamma"] == discount_of(path) > 0.9
@@ -90,7 +90,7 @@ def test_the_harness_knows_the_best(swift_built: None, here: Path) -> None:
 
 
 def test_whoever_plays_and_a_search_know_the_best(here: Path) -> None:
-    assert load(Path(BEST))[0] == check_is_file(EVALUATION, BEST) == path_of(BEST)
+    assert load(Path(BEST))[0] == check_is_file(EVALUATION, BEST) == AGENTS[BEST]
 
 
 @pytest.mark.parametrize("is_folder", [False, True])

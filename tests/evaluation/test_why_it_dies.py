@@ -18,11 +18,9 @@ from hackmatrix.watch.agents import load_agent
 from hackmatrix.watch.play import Watched
 from hackmatrix.world import WORLD
 from tests.rules.builders import LEFT, UP, state, virus
-from tests.watch.conftest import new_params
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
-from worldkit.purejaxrl.checkpointing import save_params
 
 GAMES = 20
 SCRIPT = Path(__file__).parents[2] / "python" / "scripts" / "why_it_dies.py"
@@ -33,13 +31,6 @@ pytestmark = pytest.mark.usefixtures("swift_built")
 @pytest.fixture(scope="module")
 def script() -> dict[str, Any]:
     return runpy.run_path(str(SCRIPT))
-
-
-@pytest.fixture(scope="module")
-def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("params") / "params_1.npz"
-    save_params(path, new_params())
-    return path
 
 
 @pytest.fixture(scope="module")

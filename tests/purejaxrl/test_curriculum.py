@@ -16,7 +16,7 @@ from jax import Array
 from parity.errors import UsageError
 from worldkit.purejaxrl import curriculum
 from worldkit.purejaxrl.checkpointing import named_leaves, read_checkpoint, restored, save_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.config import ARCHIVE, TrainConfig
 from worldkit.purejaxrl.curriculum import BANDS, SLOTS, Archive, Begun
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.rollout import RunnerState
@@ -36,7 +36,7 @@ class CountsCredits(Levelled):
         return step._replace(state=after, final=after)
 
 
-CONFIG = dataclasses.replace(SMALL, curriculum=curriculum.ARCHIVE, curriculum_share=0.25, log_interval=1)
+CONFIG = dataclasses.replace(SMALL, curriculum=ARCHIVE, curriculum_share=0.25, log_interval=1)
 NATURAL = 12  # of 16 games
 
 
@@ -179,7 +179,7 @@ def test_a_curriculum_that_leaves_no_natural_game_is_one_sentence() -> None:
 
 
 def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
-    for unknown in (curriculum.ARCHIVE, "late"):
+    for unknown in (ARCHIVE, "late"):
         with pytest.raises(UsageError, match=f"curriculum must be none, got {unknown}"):
             init_runner(dataclasses.replace(SMALL, curriculum=unknown), FreeEnv())
     with pytest.raises(UsageError, match="curriculum must be none or archive or late, got early"):

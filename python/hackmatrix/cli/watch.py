@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hackmatrix.agents import BEST, path_of
+from hackmatrix.agents import AGENTS as SHIPPED
+from hackmatrix.agents import BEST
 from hackmatrix.cli.players import (
     AGENTS,
     add_agent_flags,
@@ -162,7 +163,7 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     if len(given) > 1:
         parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
     if not given:
-        args.agent = path_of(BEST)
+        args.agent = SHIPPED[BEST]
     args.agent = args.agent or args.model
     if args.record and args.record.suffix not in RECORDS:
         parser.error(f"--record writes {', '.join(FILMS)} or {PAGE}, not {args.record.name!r}")

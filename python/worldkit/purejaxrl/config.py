@@ -22,7 +22,7 @@ EPOCHS = Whole(1, 1000)
 RATE = Real(0, 1, above=True)
 ABOVE_0 = Real(0, 1e6, above=True)
 WEIGHT = Real(0, 1e6)
-NO_CURRICULUM = "none"
+NO_CURRICULUM, ARCHIVE = "none", "archive"
 STANDARD, ROBUST = "standard", "robust"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"

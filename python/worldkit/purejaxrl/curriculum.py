@@ -23,10 +23,9 @@ from jax.sharding import Mesh
 from parity.errors import UsageError
 from worldkit.jaxkit.batching import choose, where_wanted
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
+from worldkit.purejaxrl.config import ARCHIVE, NO_CURRICULUM, TrainConfig
 from worldkit.purejaxrl.train_env import State, TrainEnv
 
-ARCHIVE = "archive"
 SLOTS = 32
 """States that are kept of each kind, the newest."""
 BANDS = 2
