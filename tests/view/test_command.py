@@ -115,9 +115,9 @@ def test_a_page_says_that_it_was_searched(
     # a search itself would compile for long
     monkeypatch.setattr("worldkit.evaluation.searcher.searcher_of", lambda *_, seed: first_valid)
     page = tmp_path / "page.html"
-    words = ["--search", "1x2", "--player-seed", "9", "--episodes", "2", "--max-steps", "2", "--output", str(page)]
+    words = ["--search", "2x2", "--player-seed", "9", "--episodes", "2", "--max-steps", "2", "--output", str(page)]
     assert main(["view", str(params), *words]) == 0
     written = page_data(page.read_text(encoding="utf-8"))
-    assert written["headline"] == "params_1.npz, a search of 1×2 steps: games 0 to 1"
+    assert written["headline"] == "params_1.npz, a search of 2×2 steps: games 0 to 1"
     (about,) = written["about"]
     assert about.startswith("Before every step a search, with seed 9, chose what is worth most")

@@ -57,7 +57,7 @@ def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path)
 
 @pytest.mark.long
 def test_a_search_that_is_watched_is_that_of_evaluate(swift_built: None, params: Path) -> None:
-    search = searcher_of(WORLD, HackMatrixTrainEnv(), params, Lookahead(rollouts=1, steps=1), seed=5)
+    search = searcher_of(WORLD, HackMatrixTrainEnv(), params, Lookahead(rollouts=2, steps=1), seed=5)
     assert_watched_as_evaluated(search, params, GAMES)
 
 
@@ -67,7 +67,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     actions: list[str] = []
 
     def made(world: object, env: object, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
-        assert (path.name, lookahead, seed) == ("params_1.npz", Lookahead(1, 2), 9)
+        assert (path.name, lookahead, seed) == ("params_1.npz", Lookahead(2, 2), 9)
 
         def choose(*seen: NDArray[Any]) -> NDArray[np.int32]:
             taken = last_valid(*seen)
@@ -80,7 +80,7 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return actions
 
 
-SEARCH = ["--search", "1x2", "--player-seed", "9", "--max-steps", "2"]
+SEARCH = ["--search", "2x2", "--player-seed", "9", "--max-steps", "2"]
 
 
 def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
@@ -88,7 +88,7 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
 ) -> None:
     assert main(["watch", str(params), *SEARCH, "--render", "ansi"]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("params_1.npz, a search of 1×2 steps, swift\n")
+    assert said.out.startswith("params_1.npz, a search of 2×2 steps, swift\n")
     assert said.err == "Compiling the search, which takes about a minute …\n"
     _, *played = chosen  # the first was to compile
     assert re.findall(r"^action (\w+), value", said.out, re.MULTILINE) == played

@@ -19,18 +19,18 @@ class Lookahead(NamedTuple):
 
 @dataclass(frozen=True)
 class Lookaheads(Values):
-    """``ROLLOUTSxSTEPS`` with ``x`` or ``×``, each from 1 to ``most``."""
+    """``ROLLOUTSxSTEPS`` with ``x`` or ``×``, at least two rollouts, since one does not tell how much is chance."""
 
     most: int
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
         """Anything but a Lookahead within the range."""
-        fits = isinstance(value, Lookahead) and all(1 <= count <= self.most for count in value)
-        return None if fits else f"must be ROLLOUTSxSTEPS, such as 8x16, each {self.span()}"
+        fits = isinstance(value, Lookahead) and 2 <= value.rollouts <= self.most and 1 <= value.steps <= self.most
+        return None if fits else f"must be ROLLOUTSxSTEPS, such as 8x16, {self.span()}"
 
     def span(self) -> str:
         """From … to …."""
-        return f"from 1 to {self.most:,}"
+        return f"2 to {self.most:,} rollouts of 1 to {self.most:,} steps"
 
     def read(self, word: str) -> Lookahead:
         """The numbers on either side of the cross."""

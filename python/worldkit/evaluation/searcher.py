@@ -21,16 +21,17 @@ from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic
 from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.policy import load_network
-from worldkit.purejaxrl.search import Search, action_values
+from worldkit.purejaxrl.search import Search, choose
 from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
 from worldkit.runs.kept import CONFIG, kept_settings
 from worldkit.threefry import seed_pairs
 
 
 def searcher_of(world: World, env: TrainEnv, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
-    """The agent whose parameters the trainer wrote as ``params_*.npz``, taking what a search says is worth most.
+    """The agent whose parameters the trainer wrote as ``params_*.npz``, unless a search knows better.
 
-    Of several such actions the first. A choice depends on the game so far and on (``seed``, game's seed, step) alone.
+    Without that it takes the likeliest action. A choice depends on the game so far and on (``seed``, game's seed, step)
+    alone.
 
     The player follows its games on the JAX engine of ``world``, whose states must be those of ``env``, whichever engine
     they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
@@ -74,8 +75,7 @@ def _choice(
         judged: Any = network.apply(params, env.expand(compact))
         return judged
 
-    values = action_values(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))
-    return values.argmax(axis=-1).astype(np.int32)
+    return choose(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))
 
 
 class _Searcher:

@@ -4,6 +4,10 @@ A tried action is followed by some steps of the policy; what it is worth is the 
 value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
 step (``TrainEnv.reseeded``), so that no search sees what its own game is going to draw. All actions of a game are tried
 under the same chance: what is common to them cancels out where they are compared.
+
+The policy's likeliest action stays unless another one is better by more than chance. To take whatever earned most would
+be to take what was lucky, and of actions that are worth the same it would wander from one to the next, which no rollout
+counts on: they all go on as the policy does.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ Judge = Callable[[Compact], tuple[Array, Array]]
 
 LANES = 256
 """Games that are played on side by side. Always so many: what one of them comes to does not depend on their number."""
+SURE = 1.0
+"""By how many standard errors an action must be better than the policy's likeliest to be taken instead."""
 
 
 class Search(NamedTuple):
@@ -33,11 +39,19 @@ class Search(NamedTuple):
     discount: float
 
 
-def action_values(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
-    """What every action is worth in n games, float32 (n, actions); -inf where it is not valid.
+def choose(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
+    """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``."""
+    logits, _ = judge(jax.vmap(env.compact)(states))
+    likeliest = jnp.where(masks, logits, -jnp.inf).argmax(axis=-1)
+    return surely_best(returns_of(env, judge, search, states, masks, keys), likeliest)
 
-    Only valid actions are tried, ``LANES`` rollouts at a time, so that games with few actions, or that are over, cost
-    little. Memory goes with the rollouts, time with those of valid actions.
+
+def returns_of(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
+    """What the rollouts of every action bring in n games, float32 (n, actions, rollouts); -inf where it is not valid.
+
+    Rollouts of one number have the same chance, whatever their action. Only valid actions are tried, ``LANES`` rollouts
+    at a time, so that games with few actions, or that are over, cost little. Memory goes with the rollouts, time with
+    those of valid actions.
 
     Args:
         env: the world.
@@ -59,9 +73,21 @@ def action_values(env: TrainEnv, judge: Judge, search: Search, states: State, ma
     is_tried = jnp.broadcast_to(masks[..., None], shape).ravel()
     count = max(is_tried.size, LANES)
     is_tried = jnp.pad(is_tried, (0, count - is_tried.size))
-    returns = where_wanted(is_tried, rollouts, jnp.arange(count), jnp.zeros(count), LANES)
-    means = returns[: masks.size * search.rollouts].reshape(shape).mean(axis=-1)
-    return jnp.where(masks, means, -jnp.inf)
+    returns = where_wanted(is_tried, rollouts, jnp.arange(count), jnp.full(count, -jnp.inf), LANES)
+    return returns[: masks.size * search.rollouts].reshape(shape)
+
+
+def surely_best(returns: Array, usual: Array) -> Array:
+    """The actions, int32 (n,), that are ahead of the ``usual`` ones, int32 (n,), by more than chance; else those.
+
+    ``returns``, (n, actions, rollouts) of two rollouts at least, are compared rollout by rollout. Of several better
+    actions it is the one that is ahead by most in the worst case.
+    """
+    ahead = returns - jnp.take_along_axis(returns, usual[:, None, None], axis=1)
+    ahead = jnp.where(returns > -jnp.inf, ahead, 0.0)
+    error = ahead.std(axis=-1, ddof=1) / returns.shape[-1] ** 0.5
+    least = ahead.mean(axis=-1) - SURE * error
+    return jnp.where(least.max(axis=-1) > 0, least.argmax(axis=-1), usual).astype(jnp.int32)
 
 
 def _returns(env: TrainEnv, judge: Judge, search: Search, state: State, action: Array, key: Array) -> Array:
