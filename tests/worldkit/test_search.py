@@ -70,10 +70,11 @@ def stacked(orchards: list[Orchard]) -> Orchard:
 
 
 class Policy(NamedTuple):
-    """The same everywhere: ``favourite``, or any action, and what every game is worth."""
+    """The same everywhere: ``favourite``, else ``second``, or any action, and what every game is worth."""
 
     favourite: int | None = None
     value: float = 0.0
+    second: int | None = None
 
 
 ANYTHING = Policy()
@@ -93,7 +94,8 @@ def constant_program(env: TrainEnv) -> Callable[..., Array]:
 def searched(orchards: list[Orchard], policy: Policy = ANYTHING, *, seed: int = 0, env: TrainEnv = ORCHARD) -> Any:  # noqa: ANN401 - a numpy array
     """The values of the actions in each of at most ``CELLS`` games, (n, actions), all with one key."""
     filled = stacked(orchards + orchards[-1:] * (CELLS - len(orchards)))
-    logits = jnp.array([100.0 * (action == policy.favourite) for action in range(env.num_actions)])
+    actions = range(env.num_actions)
+    logits = jnp.array([100.0 * (each == policy.favourite) + 50.0 * (each == policy.second) for each in actions])
     keys = jnp.broadcast_to(jax.random.key(seed), CELLS)
     return np.asarray(constant_program(env)(filled, keys, logits, policy.value))[: len(orchards)]
 
@@ -135,6 +137,11 @@ def test_what_the_policy_does_later_counts_for_the_action() -> None:
     assert values[LEFT] == pytest.approx(-0.01 + 0.9 * 0.29)
 
 
+def test_a_game_that_ends_with_the_last_step_of_a_rollout_is_worth_nothing_more() -> None:
+    (values,) = searched([an_orchard(walker=3, wasp=15, apples={0: 3})], Policy(PICK, value=100.0, second=LEFT))
+    assert values[LEFT] == pytest.approx(-0.01 * (1 + 0.9 + 0.81) + 0.9**3 * 0.29)
+
+
 def test_an_invalid_action_is_never_worth_most() -> None:
     orchards = [an_orchard(walker=cell, wasp=15 - cell, apples={5: 1}) for cell in range(CELLS)]
     values = searched(orchards, Policy(value=-100.0))
@@ -167,8 +174,8 @@ class TestWhatIsTaken:
         assert self.taken([100.0, -100.0, 0.0], [-99.9, 100.1, 0.1]) == 0
 
     def test_of_several_the_one_that_is_ahead_by_most_in_the_worst_case(self) -> None:
-        rows = jnp.array([[[0.0, 0.0], [1.0, 1.0], [0.5, 3.0]]])
-        assert surely_best(rows, jnp.array([0])).tolist() == [1]
+        rows = jnp.array([[[0.0, 0.0], [0.5, 3.0], [1.0, 1.0]]])
+        assert surely_best(rows, jnp.array([0])).tolist() == [2]
 
     @pytest.mark.parametrize("favourite", [REST, LEFT])
     def test_where_nothing_is_at_stake_the_policys_likeliest(self, favourite: int) -> None:
@@ -261,6 +268,21 @@ def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(param
     without = play_episodes(SPEC, alone, 0, 12, engine="plain", num_envs=GAMES, max_steps=60)
     returns = [np.mean([episode.stats["return"] for episode in played]) for played in (plain, without)]
     assert returns[0] > returns[1] + 0.3
+
+
+def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
+    params: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[Any] = []
+
+    def rest(env: object, judge: object, search: object, states: object, masks: Array, drawn: Array) -> Array:
+        jax.debug.callback(keys.append, jax.random.key_data(drawn))
+        return jnp.full(len(masks), REST)
+
+    monkeypatch.setattr("worldkit.evaluation.searcher.choose", rest)
+    searching = searcher_of(WORLD, ORCHARD, params, Lookahead(2, 1), seed=0)
+    play_episodes(SPEC, searching, 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
+    assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)
 
 
 def test_games_that_the_player_has_not_followed_are_an_error(params: Path) -> None:
