@@ -259,8 +259,8 @@ def _draw_attackers(axis: Axes, attackers: dict[str, dict[str, int]]) -> None:
         counts = np.array([of_type[origin] for of_type in attackers.values()])
         axis.bar(list(attackers), counts, bottom=below, color=colour, label=f"of the {origin}")
         below += counts
-    axis.set(title="Who attacked in the last step", ylabel="attackers")
-    axis.legend(loc="best")
+    axis.set(title="Who attacked in the last step", ylabel="attackers", ylim=(0, 1.25 * max(1, *below)))
+    axis.legend(loc="upper center", ncols=len(_COLOURS))
 
 
 def _draw_avoided(axis: Axes, avoided: dict[str, Figures]) -> None:
