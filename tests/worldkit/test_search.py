@@ -270,6 +270,23 @@ def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(param
     assert returns[0] > returns[1] + 0.3
 
 
+def test_any_number_of_games_is_searched(params: Path) -> None:
+    """Also one that the engine rounds up."""
+    three, eight = (
+        play_episodes(
+            SPEC,
+            searcher_of(WORLD, ORCHARD, params, Lookahead(2, 1), seed=0),
+            0,
+            3,
+            engine="plain",
+            num_envs=games,
+            max_steps=5,
+        )
+        for games in (3, GAMES)
+    )
+    assert three == eight
+
+
 def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
     params: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

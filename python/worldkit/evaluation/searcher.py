@@ -63,7 +63,11 @@ def _choice(
     steps: Array,
     masks: Array,
 ) -> Array:
-    """Actions of n games, int32 (n,). seeds, uint32 (n, 2), and steps (n,) of games tell one search from another."""
+    """Actions of n games, int32 (n,), the first of ``games``, leaves (m, …).
+
+    seeds, uint32 (n, 2), and steps (n,) of games tell one search from another.
+    """
+    games = jax.tree.map(lambda leaf: leaf[: len(masks)], games)
 
     def key_of(seed: Array, step: Array) -> Array:
         one: Array = key
