@@ -120,4 +120,4 @@ def test_a_page_says_that_it_was_searched(
     written = page_data(page.read_text(encoding="utf-8"))
     assert written["headline"] == "params_1.npz, a search of 2×2 steps: games 0 to 1"
     (about,) = written["about"]
-    assert about.startswith("Before every step a search, with seed 9, chose what is worth most")
+    assert about.startswith("Before every step a search, with seed 9, looked for something better")

@@ -47,8 +47,8 @@ def how_it_plays(watched: Watched) -> str:
     """A sentence on how the actions are chosen."""
     if watched.search:
         return (
-            f"Before every step a search, with seed {watched.player_seed}, chose what is worth most; probabilities and "
-            "values are those of the agent without it."
+            f"Before every step a search, with seed {watched.player_seed}, looked for something better than the "
+            "agent's likeliest action; probabilities and values are those of the agent without it."
         )
     if watched.deterministic:
         return "The agent takes its likeliest actions."
