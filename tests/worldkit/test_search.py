@@ -22,7 +22,7 @@ from worldkit.evaluation.players import player_of
 from worldkit.evaluation.searcher import discount_of, searcher_of
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.networks import ActorCritic
-from worldkit.purejaxrl.search import LANES, Search, choose, returns_of, surely_best
+from worldkit.purejaxrl.search import LANES, Search, best_actions, returns_of, surely_best
 from worldkit.purejaxrl.train_env import TrainEnv
 
 ORCHARD = OrchardTrainEnv()
@@ -80,13 +80,16 @@ class Policy(NamedTuple):
 ANYTHING = Policy()
 
 
+def constant(logits: Array, value: Array | float) -> Callable[[Array], tuple[Array, Array]]:
+    """A judge that says the same of every game."""
+    return lambda compact: (jnp.broadcast_to(logits, (len(compact), len(logits))), jnp.full(len(compact), value))
+
+
 @cache
 def constant_program(env: TrainEnv) -> Callable[..., Array]:
     def values(orchards: Orchard, keys: Array, logits: Array, value: Array) -> Array:
-        def judge(compact: Array) -> tuple[Array, Array]:
-            return jnp.broadcast_to(logits, (len(compact), len(logits))), jnp.full(len(compact), value)
-
-        return returns_of(env, judge, SEARCH, orchards, jax.vmap(env.mask)(orchards), keys).mean(axis=-1)
+        masks = jax.vmap(env.mask)(orchards)
+        return returns_of(env, constant(logits, value), SEARCH, orchards, masks, keys).mean(axis=-1)
 
     return jax.jit(values)
 
@@ -181,12 +184,9 @@ class TestWhatIsTaken:
     def test_where_nothing_is_at_stake_the_policys_likeliest(self, favourite: int) -> None:
         logits = jnp.array([float(action == favourite) for action in range(ORCHARD.num_actions)])
         orchards = stacked([an_orchard(walker=15, wasp=0, apples={0: 1})] * CELLS)
-
-        def judge(compact: Array) -> tuple[Array, Array]:
-            return jnp.broadcast_to(logits, (len(compact), len(logits))), jnp.zeros(len(compact))
-
         keys = jnp.broadcast_to(jax.random.key(0), CELLS)
-        taken = choose(ORCHARD, judge, SEARCH, orchards, jax.vmap(ORCHARD.mask)(orchards), keys)
+        masks = jax.vmap(ORCHARD.mask)(orchards)
+        taken = best_actions(ORCHARD, constant(logits, 0.0), SEARCH, orchards, masks, keys)
         assert taken.tolist() == [favourite] * CELLS
 
     def test_a_game_that_is_over_has_any_action(self) -> None:
@@ -296,7 +296,7 @@ def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
         jax.debug.callback(keys.append, jax.random.key_data(drawn))
         return jnp.full(len(masks), REST)
 
-    monkeypatch.setattr("worldkit.evaluation.searcher.choose", rest)
+    monkeypatch.setattr("worldkit.evaluation.searcher.best_actions", rest)
     searching = searcher_of(WORLD, ORCHARD, params, Lookahead(2, 1), seed=0)
     play_episodes(SPEC, searching, 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
     assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)

@@ -21,7 +21,7 @@ from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic
 from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.policy import load_network
-from worldkit.purejaxrl.search import Search, choose
+from worldkit.purejaxrl.search import Search, best_actions
 from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
 from worldkit.runs.kept import CONFIG, kept_settings
 from worldkit.threefry import seed_pairs
@@ -79,7 +79,7 @@ def _choice(
         judged: Any = network.apply(params, env.expand(compact))
         return judged
 
-    return choose(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))
+    return best_actions(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))
 
 
 class _Searcher:

@@ -39,7 +39,7 @@ class Search(NamedTuple):
     discount: float
 
 
-def choose(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
+def best_actions(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
     """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``."""
     logits, _ = judge(jax.vmap(env.compact)(states))
     likeliest = jnp.where(masks, logits, -jnp.inf).argmax(axis=-1)
