@@ -24,6 +24,7 @@ from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main as command
 from hackmatrix.training import HackMatrixTrainEnv
 from parity.errors import INTERRUPTED_EXIT_CODE
+from worldkit.cli.train import main as train
 from worldkit.cli.train import next_command
 from worldkit.purejaxrl import plain_pickle, training
 from worldkit.purejaxrl.checkpointing import read_checkpoint
@@ -369,6 +370,15 @@ def test_a_preset_is_said_and_does_what_its_flags_do(
     flags = re.findall(rf"Preset {name}: ((?:--\S+ \S+ ?)+)", said)[0].split()
     assert config == asked_for(*flags)
     assert config != asked_for()
+
+
+def test_a_world_without_presets_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        train(
+            dataclasses.replace(GAME, train_config=TrainConfig),
+            ["--preset", "quick", "--checkpoint-dir", str(tmp_path)],
+        )
+    assert "--preset must be left out, since this world has none, got 'quick'." in capsys.readouterr().err
 
 
 def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
