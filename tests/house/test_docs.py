@@ -41,6 +41,17 @@ def test_make_targets_exist(page: Path, root: Path) -> None:
     assert named <= targets
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_parity_name_their_world(page: Path) -> None:
+    """Several worlds are registered here: a command with flags or with its path, which people copy, must say which."""
+    code = re.findall(r"`([^`]*)`|^(.*)$", re.sub(r"\n +", " ", page.read_text()), re.MULTILINE)
+    commands = re.findall(
+        r"(?:^|[ /])parity (?:run|coverage|rewards|record|mutants)\b.*", "\n".join(map("".join, code))
+    )
+    copied = [command for command in commands if command.startswith("/") or " --" in command.split("  ")[0]]
+    assert [command for command in copied if not re.search(r"--world |--engines |--engine swift", command)] == []
+
+
 def test_the_readme_names_its_two_commands(root: Path) -> None:
     blocks = re.findall(r"```bash\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
     assert [block.strip() for block in blocks] == ["make train", "make test"]
