@@ -23,7 +23,7 @@ def _at_any_stage(seed: Array) -> jax_env.State:
 
 
 def _without_enemies(seed: Array) -> jax_env.State:
-    """The same, and none of the stage's first enemies comes; those of the schedule and of siphons do."""
+    """As ``_at_any_stage``, without the enemies that the stage starts with; those of schedule and siphons do come."""
     state = _at_any_stage(seed)
     emptied = {name: getattr(BLANK_SNAPSHOT, name) for name in ("transmissions", "enemy_type", "timer")}
     return state._replace(now=state.now._replace(**jax.tree.map(jnp.asarray, emptied)))
@@ -43,7 +43,7 @@ def _with_programs(seed: Array) -> jax_env.State:
 
 
 def _key(seed: Array) -> Array:
-    """What a start draws beside the game's own words, which are not to tell of it."""
+    """A key of JAX from the seed: what a start draws is independent of the words that the game draws by its rules."""
     low, high = seed
     return jax.random.fold_in(jax.random.key(low), high)
 

@@ -19,7 +19,7 @@ class TrainConfig(config.TrainConfig):
 
     Presets: ``documented`` is the run for an accelerator. ``quick`` is for four minutes on two CPU cores: small
     minibatches make many gradient steps, which a short run learns more from. ``win`` is for an hour of one core,
-    and made to outlive the 500 that a victory brings.
+    and what it learns survives the 500 that a victory brings.
     """
 
     presets: ClassVar = {

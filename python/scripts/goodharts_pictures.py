@@ -9,7 +9,6 @@ drawn, into another file: those of runs with other settings.
 
 import argparse
 import csv
-import io
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,6 +32,7 @@ from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from worldkit.cli.parser import fail
+from worldkit.pictures import drawn
 
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))
 CURVES = {
@@ -103,9 +103,7 @@ def curves(folders: Sequence[Path]) -> bytes:
         axes[0].plot([], [], color=colour, label=mode)
     axes[0].legend(loc="upper left")
     axes[-1].set(xlabel="environment steps (millions)")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=110)
-    return drawn.getvalue()
+    return drawn(figure)
 
 
 def dashboard(folder: Path) -> bytes:

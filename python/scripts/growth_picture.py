@@ -4,7 +4,6 @@ The files are what `hackmatrix bench growth boards --json FILE` wrote, or `bench
 """
 
 import argparse
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from parity.arguments import Parser
 from parity.files import write_whole
 from worldkit.bench.records import MEBIBYTE, Record
 from worldkit.cli.parser import fail
+from worldkit.pictures import drawn
 
 _BY_CLOCK, _BY_PROCESSOR = "env_steps_per_second_", "env_steps_per_cpu_second_"
 _GAMES, _DEVICES, _ENEMIES, _STAGE = "games", "devices", "enemies", "stage"
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def by_what(records: Sequence[Record]) -> dict[str, Points]:
-    """The records by what grows, and by how much of it there is."""
+    """The records by what grows, and by how much of it there is; raises KeyError or ValueError where some lack."""
     found: dict[str, Points] = {what: {} for what in _TITLES}
     for record in records:
         if not record.name.startswith((_BY_CLOCK, _BY_PROCESSOR)):
@@ -57,6 +57,8 @@ def by_what(records: Sequence[Record]) -> dict[str, Points]:
             found[_GAMES][record.num_envs] = record
     games = found[_DEVICES][2].num_envs  # one device plays other numbers too
     found[_DEVICES][1] = found[_GAMES][games]
+    if not all(found.values()):
+        raise ValueError("one of them was not measured")
     return {what: dict(sorted(points.items())) for what, points in found.items()}
 
 
@@ -78,9 +80,7 @@ def picture(found: dict[str, Points]) -> bytes:
     figure = Figure(figsize=(9, 7), layout="constrained")
     for axis, (what, points) in zip(figure.subplots(2, 2).flat, found.items(), strict=True):
         _draw(axis, what, points)
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=110)
-    return drawn.getvalue()
+    return drawn(figure)
 
 
 def _draw(axis: Axes, what: str, points: Points) -> None:

@@ -7,7 +7,6 @@ time are logarithmic, so that runs of a few minutes and of hours stand side by s
 """
 
 import argparse
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,12 @@ from numpy.typing import NDArray
 
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
-from parity.files import write_whole
-from worldkit.cli.outputs import check_output
+from worldkit.cli.outputs import check_output, write_output
 from worldkit.cli.parser import fail
+from worldkit.pictures import drawn
+from worldkit.runs.folder import METRICS
 from worldkit.runs.sinks import read_csv
 
-METRICS = "metrics.csv"
 _RETURN = "train/mean_episode_return"
 _COLOURS = ("#1b7f4d", "#7a5195", "#d98c2b", "#2b6cb0", "#b0413e", "#555555")
 
@@ -48,10 +47,7 @@ def main() -> None:
         figure = figure_of([group_of(text) for text in args.groups])
     except ParityError as error:
         fail(error)
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=110)
-    write_whole(Path(args.picture), drawn.getvalue())
-    print(f"Written: {args.picture}")
+    write_output(args.picture, drawn(figure))
 
 
 def group_of(text: str) -> Group:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.evaluation import EVALUATION
-from hackmatrix.rules import ACTIONS, SIPHON
+from hackmatrix.rules import ACTIONS, CELL_FEATURES, DIRECTIONS, GRID_PART, GRID_SHAPE, PROGRAM_PART, SIPHON, SIZE
 from parity.arguments import STEPS, Parser
 from parity.errors import ParityError
 from worldkit.cli.parser import fail
@@ -23,9 +23,9 @@ from worldkit.evaluation.spec import Player
 from worldkit.jaxkit.xla import keep_compiled_programs
 
 PROGRAMS = ACTIONS[SIPHON + 1 :]
-_OWNED, _BOARD = slice(10, 33), slice(33, None)  # O2, O3
-_SIPHONED, _HELD = 11, slice(12, 35)  # O3
-_CROSS = ((0, 0), (1, 0), (-1, 0), (0, -1), (0, 1))
+_SIPHONED = CELL_FEATURES.index("siphoned")
+_HELD = slice(_SIPHONED + 1, _SIPHONED + 1 + len(PROGRAMS))
+_CROSS = ((0, 0), *DIRECTIONS)  # S1
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def insisting(player: Player, wanted: NDArray[np.bool_]) -> Player:
         observations: NDArray[np.float32], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
     ) -> NDArray[np.int32]:
         actions = player(observations, masks, seeds, steps)
-        new = within_reach(observations) & (observations[:, _OWNED] == 0) & wanted
+        new = within_reach(observations) & (observations[:, PROGRAM_PART] == 0) & wanted
         return np.where(masks[:, SIPHON] & new.any(axis=1), SIPHON, actions).astype(np.int32)
 
     return choose
@@ -68,9 +68,9 @@ def insisting(player: Player, wanted: NDArray[np.bool_]) -> Player:
 
 def within_reach(observations: NDArray[np.float32]) -> NDArray[np.bool_]:
     """The programs, bool (n, 23), that unsiphoned blocks in the cross of observations (n, 1545) show."""
-    board = observations[:, _BOARD].reshape(-1, 6, 6, 42)
+    board = observations[:, GRID_PART].reshape(-1, *GRID_SHAPE)
     held = np.pad(board[..., _HELD] * (board[..., _SIPHONED, None] == 0), ((0, 0), (1, 1), (1, 1), (0, 0)))
-    rows, columns = np.rint(5 * observations[:, :2]).astype(int).T + 1
+    rows, columns = np.rint((SIZE - 1) * observations[:, :2]).astype(int).T + 1
     games = np.arange(len(observations))
     cross = [held[games, rows + up, columns + right] for up, right in _CROSS]
     reached: NDArray[np.bool_] = np.any(cross, axis=0)

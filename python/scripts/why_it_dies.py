@@ -9,7 +9,6 @@ itself, so the shares are what hindsight could do: more than somebody can who do
 """
 
 import argparse
-import io
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -34,12 +33,12 @@ from parity import State
 from parity.arguments import SEED, STEPS, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError
-from parity.files import write_whole
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.report import as_json, percent, share
+from worldkit.pictures import drawn
 
 BEFORE = (1, 2, 3, 5, 8, 12)
 """Steps before a death from which something else is tried."""
@@ -101,11 +100,11 @@ def main() -> None:
     try:
         path, agent = load(args.agent)
         watched = Watched(agent, deterministic=args.deterministic, player_seed=args.player_seed)
-        deaths, played = studied(watched, args.seed, args.episodes, args.max_steps)
-        figures = figures_of(deaths, played, avoidable(watched, deaths))
+        deaths = deaths_of(watched, args.seed, args.episodes, args.max_steps)
+        figures = figures_of(deaths, args.episodes, avoidable(watched, deaths))
     except ParityError as error:
         fail(error)
-    title = f"{caption_of(path, args)}: {len(deaths)} deaths in {played} games from seed {args.seed} on"
+    title = f"{caption_of(path, args)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     console.print(title)
     for table in tables(figures):
@@ -113,11 +112,11 @@ def main() -> None:
     if args.json:
         write_output(args.json, as_json(figures))
     if args.picture:
-        write_whole(Path(args.picture), picture(figures, title))
+        write_output(args.picture, picture(figures, title))
 
 
-def studied(watched: Watched, first_seed: int, episodes: int, max_steps: int = MOST_STEPS) -> tuple[list[Death], int]:
-    """The deaths in so many games on the Swift engine, and the number of games.
+def deaths_of(watched: Watched, first_seed: int, episodes: int, max_steps: int = MOST_STEPS) -> list[Death]:
+    """The deaths in so many games on the Swift engine.
 
     Raises EngineError where the engine cannot start, or fails.
     """
@@ -129,7 +128,7 @@ def studied(watched: Watched, first_seed: int, episodes: int, max_steps: int = M
             if moment.ending is not None:
                 last = list(told.pop(moment.seed))
                 deaths += [death_of(last)] if moment.ending == DIED else []
-    return deaths, episodes
+    return deaths
 
 
 def death_of(last: Sequence[Moment]) -> Death:
@@ -248,9 +247,7 @@ def picture(figures: Figures, title: str) -> bytes:
     _draw_avoided(avoided, figures["avoidable"])
     for axis in (stages, attackers, avoided):
         axis.grid(axis="y", alpha=0.3)
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=110)
-    return drawn.getvalue()
+    return drawn(figure)
 
 
 def _draw_attackers(axis: Axes, attackers: dict[str, dict[str, int]]) -> None:

@@ -19,7 +19,7 @@ from parity.errors import UsageError
 from tests.watch.conftest import new_params
 from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.players import check_is_file, player_of
+from worldkit.evaluation.players import agent_file, player_of
 from worldkit.evaluation.searcher import discount_of
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.params import load_params
@@ -90,7 +90,7 @@ def test_the_harness_knows_the_best(swift_built: None, here: Path) -> None:
 
 
 def test_whoever_plays_and_a_search_know_the_best(here: Path) -> None:
-    assert load(Path(BEST))[0] == check_is_file(EVALUATION, BEST) == AGENTS[BEST]
+    assert load(Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -99,7 +99,7 @@ def test_what_lies_there_under_the_name_goes_before_it(here: Path, is_folder: bo
         (here / BEST).mkdir()
     else:
         (here / BEST).write_text("something else")
-    assert WORLD.agent_at(Path(BEST)) == check_is_file(EVALUATION, BEST) == Path(BEST)
+    assert WORLD.agent_at(Path(BEST)) == agent_file(EVALUATION, BEST) == Path(BEST)
     with pytest.raises(UsageError, match="no agent"):
         load(Path(BEST))
     with pytest.raises(UsageError, match=r"best cannot be read .* Or evaluate random or walk or best\."):

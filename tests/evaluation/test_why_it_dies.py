@@ -40,9 +40,7 @@ def watched(params: Path) -> Watched:
 
 @pytest.fixture(scope="module")
 def deaths(script: dict[str, Any], watched: Watched) -> Sequence[Any]:
-    found, games = script["studied"](watched, 7, GAMES)
-    assert games == GAMES
-    deaths: Sequence[Any] = found
+    deaths: Sequence[Any] = script["deaths_of"](watched, 7, GAMES)
     return deaths
 
 

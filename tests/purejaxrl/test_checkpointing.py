@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from parity.errors import UsageError
 from parity.files import replacing
 from worldkit.purejaxrl import plain_pickle
 from worldkit.purejaxrl.checkpoint_file import CheckpointError
@@ -36,7 +37,9 @@ from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, 
 from worldkit.purejaxrl.params import BEGAN, params_of_checkpoint, params_path
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.saving import Saver
+from worldkit.purejaxrl.training import Start, train
 from worldkit.purejaxrl.update import init_runner
+from worldkit.runs.run import Run
 
 from .conftest import SMALL
 from .free_engine import FreeEnv
@@ -82,7 +85,7 @@ class TestExactness:
     ) -> None:
         runner, _ = trainer.train(trainer.runner, jnp.int32(20))
         checkpoint = read_checkpoint(saved, ENV)
-        back, remark = restored(checkpoint, saved, init_runner(SMALL, free_env))
+        back, remark = restored(checkpoint, saved, init_runner(SMALL, free_env), SMALL)
         assert same(back, runner)
         assert remark is None
         assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
@@ -97,20 +100,61 @@ class TestExactness:
     ) -> None:
         straight = run(trainer, LoopState(trainer.runner, Progress(), Log()))
         checkpoint = read_checkpoint(saved, ENV)
-        runner, _ = restored(checkpoint, saved, trainer.runner)
+        runner, _ = restored(checkpoint, saved, trainer.runner, SMALL)
         resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log))
         assert resumed.progress[:2] == straight.progress[:2]
         assert same(resumed.runner, straight.runner)
 
     def test_another_number_of_games_keeps_the_network_and_says_so(self, saved: Path, free_env: FreeEnv) -> None:
-        fresh = init_runner(dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs), free_env)
-        runner, remark = restored(read_checkpoint(saved, ENV), saved, fresh)
+        config = dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs)
+        runner, remark = restored(read_checkpoint(saved, ENV), saved, init_runner(config, free_env), config)
         kept = read_checkpoint(saved, ENV).runner
         assert remark is not None
         assert "holds other games than this run plays" in remark
         leaves = named_leaves(runner)
         assert all((leaves[name] == kept[name]).all() for name in leaves if name.startswith(".train_state"))
         assert len(runner.episode_return) == 2 * SMALL.num_envs
+
+    def test_another_share_of_natural_games_begins_new_ones(self, saved: Path, trainer: CompiledTraining) -> None:
+        config = dataclasses.replace(SMALL, curriculum_share=0.5)
+        runner, remark = restored(read_checkpoint(saved, ENV), saved, trainer.runner, config)
+        assert remark is not None
+        assert same(runner._replace(train_state=trainer.runner.train_state), trainer.runner)
+
+    def test_a_checkpoint_from_before_there_were_curricula_is_of_none(
+        self, saved: Path, trainer: CompiledTraining
+    ) -> None:
+        checkpoint = read_checkpoint(saved, ENV)
+        older = {name: value for name, value in checkpoint.config.items() if not name.startswith("curriculum")}
+        _, remark = restored(dataclasses.replace(checkpoint, config=older), saved, trainer.runner, SMALL)
+        assert remark is None
+
+    def test_with_other_games_the_next_row_is_of_these_alone(self, trainer: CompiledTraining, tmp_path: Path) -> None:
+        saver = Saver(tmp_path, SETTINGS, ENV, every_updates=27, say=print)  # rows are of 20 updates each
+        run(trainer, LoopState(trainer.runner, Progress(), Log()), saving=saver)
+        path = checkpoint_path(tmp_path, 27)
+        config = dataclasses.replace(SMALL, num_envs=8, total_timesteps=28 * SMALL.batch_size)
+        written: list[Mapping[str, float]] = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Run, "write", lambda _, row: written.append(row))
+            train(config, ENV, start=Start(path, read_checkpoint(path, ENV)))
+        assert len(written) == 1
+        assert written[0]["train/num_episodes"] <= config.batch_size / 3, "a game is no shorter than three steps"
+
+    @pytest.mark.parametrize(
+        "change", [{"num_envs": 8}, {"num_steps": 12}, {"num_minibatches": 2}, {"update_epochs": 1}]
+    )
+    def test_a_falling_learning_rate_is_not_counted_in_other_gradient_steps(
+        self, saved: Path, change: dict[str, Any]
+    ) -> None:
+        config = dataclasses.replace(SMALL, learning_rate_end=1e-4, **change)
+        with pytest.raises(UsageError, match=f"{next(iter(change))} would change how many there are"):
+            train(config, ENV, start=Start(saved, read_checkpoint(saved, ENV)))
+
+    def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
+        config = dataclasses.replace(SMALL, total_timesteps=DONE.timesteps)
+        with pytest.raises(UsageError, match="has had its 7,680 steps: ask for more with --total-timesteps"):
+            train(config, ENV, start=Start(saved, read_checkpoint(saved, ENV)))
 
     def test_another_network_is_refused(self, saved: Path, free_env: FreeEnv) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
@@ -131,7 +175,7 @@ class TestExactness:
         checkpoint = read_checkpoint(path, ENV)
         assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, straight[0])
         resumed: list[Mapping[str, float]] = []
-        runner, _ = restored(checkpoint, path, trainer.runner)
+        runner, _ = restored(checkpoint, path, trainer.runner, SMALL)
         run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), resumed)
         assert len(resumed) == 2
         timings = ("seconds", "steps_per_second")

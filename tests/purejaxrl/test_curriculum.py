@@ -190,9 +190,9 @@ def test_going_on_is_as_if_it_had_never_stopped(trained: tuple[RunnerState, Any,
     runner, _, train = trained
     path, progress = tmp_path / "checkpoint_8.pkl", Progress(8, 8 * CONFIG.batch_size, 1.0)
     save_checkpoint(path, LoopState(runner, progress, Log(progress)), dataclasses.asdict(CONFIG), CountsCredits())
-    back, remark = restored(
-        read_checkpoint(path, CountsCredits()), path, init_runner(dataclasses.replace(CONFIG, seed=9), CountsCredits())
-    )
+    other = dataclasses.replace(CONFIG, seed=9)
+    checkpoint = read_checkpoint(path, CountsCredits())
+    back, remark = restored(checkpoint, path, init_runner(other, CountsCredits()), other)
     assert remark is None
     straight, resumed = (named_leaves(train(each, jnp.int32(1))[0]) for each in (runner, back))
     assert any(name.startswith(".archive") for name in straight)

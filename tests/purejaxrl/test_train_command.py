@@ -148,6 +148,8 @@ def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(
     assert resumed.exit_code == 0
     is_same_run_on_wandb(finished.folder, resumed.folder)
     assert "after the 3 of" in resumed.output
+    # the settings of a resumed run are the checkpoint's, which its command line does not tell
+    assert ["Next, a run" in run.output for run in (finished, resumed)] == [True, False]
     straight = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 800 --run-name straight")
     for name in ("params_6.npz", "metrics.csv"):
         assert (resumed.folder / name).exists()
@@ -187,13 +189,15 @@ def test_resuming_from_an_earlier_checkpoint_drops_the_rows_that_follow_it(finis
     read_checkpoint(run.folder / "checkpoint_4.pkl", ENV)
 
 
+@pytest.mark.parametrize("branch", [[], ["--run-name", "branch"]])
 def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
-    finished: Run, capsys: pytest.CaptureFixture[str]
+    finished: Run, branch: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["--resume", str(finished.folder / "checkpoint_3.pkl")])
+        main(["--resume", str(finished.folder / "checkpoint_3.pkl"), *branch, "--checkpoint-dir", str(tmp_path)])
     assert caught.value.code == 2
     assert "has had its 384 steps: ask for more with --total-timesteps" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:

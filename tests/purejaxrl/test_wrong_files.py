@@ -102,7 +102,7 @@ def go_on(path: Path, fresh: RunnerState) -> None:
     checkpoint = read_checkpoint(path, ENV)
     kept(TrainConfig, checkpoint.config, path)
     check_fits(checkpoint, path, fresh, ENV)
-    restored(checkpoint, path, fresh)
+    restored(checkpoint, path, fresh, SMALL)
     check_metrics(checkpoint, path, stats(1))
 
 

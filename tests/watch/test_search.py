@@ -37,7 +37,7 @@ def assert_watched_as_evaluated(search: Player, params: Path, games: int) -> Non
     """Some games begin after others have ended, which the search goes on following meanwhile."""
     count = games + 3
     expected = play_episodes(EVALUATION, search, 40, count, num_envs=games, engine="swift", max_steps=MOST_STEPS)
-    watched = Watched(load_agent(params), search=search)
+    watched = Watched(load_agent(params), searcher=search)
     with contextlib.closing(Episodes(WORLD, games, "swift", max_episode_steps=MOST_STEPS)) as episodes:
         lasts = {last.seed: last for last in moments(episodes, watched, 40, count) if last.ending is not None}
     assert len(lasts) == count

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -320,8 +321,20 @@ def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
 
 def test_a_world_that_cannot_be_searched_says_so(params: Path) -> None:
     searching = searcher_of(WORLD, Unsearchable(), params, Lookahead(2, 1), seed=0)
-    with pytest.raises(ParityError, match="nobody can search in orchard"):
+    with pytest.raises(ParityError, match="orchard does not say how its chance is drawn anew"):
         play_episodes(SPEC, searching, 0, 1, engine="plain", num_envs=1)
+
+
+@pytest.mark.parametrize("engines", [{}, {"jax": WORLD.engines["plain"]}])
+def test_a_world_without_an_engine_to_follow_games_on_says_so(params: Path, engines: dict[str, Any]) -> None:
+    world = replace(WORLD, engines={"plain": WORLD.engines["plain"], **engines})
+
+    def search() -> None:
+        searching = searcher_of(world, ORCHARD, params, Lookahead(2, 1), seed=0)
+        play_episodes(SPEC, searching, 0, 1, engine="plain", num_envs=1)
+
+    with pytest.raises(ParityError, match=r"engine jax.*: leave --search out"):
+        search()
 
 
 # ------------------------------------------------------------------------------------------ the command line
@@ -359,6 +372,15 @@ def test_who_cannot_be_searched_with_is_one_sentence(
     said = capsys.readouterr().err
     assert fault in said
     assert said.count("\n") == 1
+
+
+def test_both_engines_of_a_world_that_has_one_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    world = replace(WORLD, engines={"plain": WORLD.engines["plain"]})
+    game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
+    with pytest.raises(SystemExit) as stop:
+        main(game, ["evaluate", "random", "--engine", "both"])
+    assert stop.value.code == 2
+    assert "there is only the engine plain: `both` needs two" in capsys.readouterr().err
 
 
 def test_the_command_says_what_was_searched(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
 from parity.files import write_whole
+from worldkit.pictures import drawn
 
 FORMATS = ("png", "svg", "pdf")
 """By the end of the file's name."""
@@ -35,9 +35,7 @@ def draw_comparison(evaluations: Sequence[Evaluation], path: Path) -> None:
     lower.set_xticks(range(len(evaluations)), [_label(each) for each in evaluations])
     lower.set(xlim=(-0.5, len(evaluations) - 0.5), xlabel="player, and games × steps of its evaluation")
     upper.legend(loc="best")
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:].lower(), dpi=120)
-    write_whole(path, picture.getvalue())
+    write_whole(path, drawn(figure, path.suffix[1:].lower(), dpi=120))
 
 
 def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:

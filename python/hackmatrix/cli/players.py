@@ -97,14 +97,14 @@ def say_passed_over(faults: Iterable[ParityError]) -> None:
         print(f"Passed over: {fault}", file=sys.stderr)
 
 
-def watched_of(agent: "Agent", args: argparse.Namespace, search: "Player | None" = None) -> "Watched":
+def watched_of(agent: "Agent", args: argparse.Namespace, searcher: "Player | None" = None) -> "Watched":
     """The agent as the flags want it to choose, or as the search chooses for it."""
     from hackmatrix.watch.play import Watched
 
-    return Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed, search=search)
+    return Watched(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
 
 
-def search_of(path: Path, args: argparse.Namespace) -> "Player | None":
+def searcher_for(path: Path, args: argparse.Namespace) -> "Player | None":
     """What looks ahead with the agent in a file, where the flags ask for it, and says on standard error that it takes.
 
     Raises ParityError where the file is none of parameters.
@@ -114,9 +114,9 @@ def search_of(path: Path, args: argparse.Namespace) -> "Player | None":
     from hackmatrix.training import HackMatrixTrainEnv
     from worldkit.evaluation.searcher import searcher_of
 
-    search = searcher_of(WORLD, HackMatrixTrainEnv(), path, args.search, seed=args.player_seed)
+    searcher = searcher_of(WORLD, HackMatrixTrainEnv(), path, args.search, seed=args.player_seed)
     print("Compiling the search, which takes about a minute …", file=sys.stderr)
-    return search
+    return searcher
 
 
 def announce(engine: str) -> None:

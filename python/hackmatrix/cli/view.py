@@ -23,7 +23,7 @@ from hackmatrix.cli.players import (
     find,
     load,
     reading,
-    search_of,
+    searcher_for,
     watched_of,
 )
 from hackmatrix.world import ENGINES, WORLD
@@ -83,7 +83,7 @@ def _of_agent(args: argparse.Namespace, command: str) -> Page:
     path, agent = load(args.path, **reading(args))
     games = _games(args)
     announce(games.engine)
-    watched = watched_of(agent, args, search_of(path, args))
+    watched = watched_of(agent, args, searcher_for(path, args))
     return agent_page(caption_of(path, args), watched, games, command)
 
 
@@ -103,7 +103,7 @@ def _of_run(args: argparse.Namespace, command: str) -> Page:
     path, agent = found
     games = _games(args)
     announce(games.engine)
-    watched = watched_of(agent, args, search_of(path, args))
+    watched = watched_of(agent, args, searcher_for(path, args))
     page = agent_page(f"{name}, {caption_of(path, args)}", watched, games, command)
     return replace(page, curves=drawn)
 

@@ -24,7 +24,7 @@ from hackmatrix.cli.players import (
     load,
     reading,
     say_passed_over,
-    search_of,
+    searcher_for,
     watched_of,
 )
 from hackmatrix.watch.controls import FASTEST, SLOWEST
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None, *, command: str = "watch") -> int:
     caption = f"{caption_of(path, args)}, {args.engine}"
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     announce(args.engine)
-    watched = watched_of(agent, args, search_of(path, args))
+    watched = watched_of(agent, args, searcher_for(path, args))
     with StopRequest() as stop, closing(Episodes(WORLD, 1, args.engine, max_episode_steps=args.max_steps)) as episodes:
         _warm_up(episodes, watched)
         with _recording(args, caption, watched) as record:
@@ -147,7 +147,7 @@ def _recording(
 def _warm_up(episodes: Episodes, watched: Watched) -> None:
     """Play a step, so that the JAX engine and the search compile before the screen is taken over."""
     seen = episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps
-    actions = watched.search(*seen) if watched.search else episodes.mask.argmax(axis=1).astype(np.int32)
+    actions = watched.searcher(*seen) if watched.searcher else episodes.mask.argmax(axis=1).astype(np.int32)
     episodes.begin_step(actions)
     episodes.finish_step()
 

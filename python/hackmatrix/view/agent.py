@@ -45,7 +45,7 @@ def agent_page(name: str, watched: Watched, games: Games, command: str) -> Page:
 
 def how_it_plays(watched: Watched) -> str:
     """A sentence on how the actions are chosen."""
-    if watched.search:
+    if watched.searcher:
         return (
             f"Before every step a search, with seed {watched.player_seed}, looked for something better than the "
             "agent's likeliest action; probabilities and values are those of the agent without it."

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from parity.viewer.page import Curve
-from worldkit.runs.run import METRICS
+from worldkit.runs.folder import METRICS
 from worldkit.runs.sinks import Metrics, read_csv
 
 STEPS = "timesteps"

@@ -51,12 +51,12 @@ def load_agent(
     return network
 
 
-def latest_agent(folder: Path, **sizes: Any) -> tuple[Path, Agent, list[ParityError]]:  # noqa: ANN401 - as load_agent has them
+def latest_agent(folder: Path, **how: Any) -> tuple[Path, Agent, list[ParityError]]:  # noqa: ANN401 - as load_agent has them
     """The furthest good agent of the run that began last in ``folder``, its file, and what was wrong with others.
 
     Raises UsageError where there is none.
     """
-    found = first_good_agent(trained_files(folder), **sizes)
+    found = first_good_agent(trained_files(folder), **how)
     if found is None:
         raise UsageError(
             f"There is no params_*.npz or checkpoint_*.pkl in {folder}: name a file, or train an agent first."

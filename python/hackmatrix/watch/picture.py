@@ -5,7 +5,7 @@ from hackmatrix.render.picture import WIDTH as BOARD_WIDTH
 from hackmatrix.rules import ACTIONS
 from hackmatrix.watch.controls import KEYS, Controls
 from hackmatrix.watch.play import Decision, Moment
-from hackmatrix.watch.text import likeliest_first, reward_rows
+from hackmatrix.watch.text import MOST_ACTIONS, likeliest_first, reward_rows
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT, Colour
 from worldkit.render.pen import Pen
@@ -15,7 +15,6 @@ WIDTH = BOARD_WIDTH + 360
 
 _COLUMN = 320
 _LINE = 22
-_MOST_ACTIONS = 8
 
 
 def draw_moment(moment: Moment, caption: str, controls: Controls | None = None) -> pygame.Surface:
@@ -41,20 +40,20 @@ def _draw_decision(pen: Pen, decision: Decision) -> None:
     pen.text(f"{ACTIONS[decision.action]}", (0, 0), 24, AGENT, align="left")
     pen.text(f"value {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right")
     shown = likeliest_first(decision)
-    for line, action in enumerate(shown[:_MOST_ACTIONS]):
+    for line, action in enumerate(shown[:MOST_ACTIONS]):
         probability, y = float(decision.probabilities[action]), 26 + _LINE * line
         is_taken = action == decision.action
         pen.text(ACTIONS[action], (0, y), 20, AGENT if is_taken else TEXT, align="left")
         pen.box((76, y - 6), (180, 12), OFF, radius=4)
         pen.box((76, y - 6), (max(180 * probability, 2), 12), AGENT if is_taken else MUTED, radius=4)
         pen.text(f"{probability:.1%}", (_COLUMN, y), 19, TEXT, align="right")
-    if rest := shown[_MOST_ACTIONS:]:
+    if rest := shown[MOST_ACTIONS:]:
         more = f"{len(rest)} more {decision.probabilities[rest].sum():.1%}"
-        pen.text(more, (_COLUMN, 26 + _LINE * _MOST_ACTIONS), 17, MUTED, align="right")
+        pen.text(more, (_COLUMN, 26 + _LINE * MOST_ACTIONS), 17, MUTED, align="right")
 
 
 def _draw_rewards(pen: Pen, moment: Moment) -> None:
-    """All 15 components and the sums have room."""
+    """The components that the step or the episode earned, and the sums, in lines so close that all 15 have room."""
     _draw_reward(pen, ("reward", "step", "episode"), MUTED)
     rows = reward_rows(moment)
     height = min(19, 250 / (len(rows) + 1))

@@ -74,13 +74,13 @@ class Moment:
 class Watched:
     """Whose games are watched, and how: the likeliest actions, or drawn ones with the player's seed.
 
-    search: who chooses instead, for all games of an engine together; the agent's own judgement is told all the same.
+    searcher: who chooses instead, for all games of an engine together; the agent's own judgement is told all the same.
     """
 
     agent: Agent
     deterministic: bool = True
     player_seed: int = 0
-    search: Player | None = None
+    searcher: Player | None = None
 
 
 def games(episodes: Episodes, watched: Watched, first_seed: int, count: int) -> Iterator[Iterator[Moment]]:
@@ -133,12 +133,12 @@ def _step(episodes: Episodes, watched: Watched, slots: Slots) -> list[Moment]:
     """The games in slots (k,) after one more step."""
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
-    if watched.search is None:
+    if watched.searcher is None:
         decisions = decide(watched, observation[slots], mask[slots], seeds[slots], so_far[slots])
         actions = np.zeros(episodes.num_games, np.int32)
         actions[slots] = [decision.action for decision in decisions]
     else:
-        actions = watched.search(observation, mask, seeds, so_far)  # it follows the games that have ended too
+        actions = watched.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
         decisions = _decisions(actions[slots], *watched.agent(observation[slots]), mask[slots])
     episodes.begin_step(actions)
     step = episodes.finish_step()

@@ -13,7 +13,8 @@ from hackmatrix.watch.play import Decision, Moment
 WIDE, TALL = (144, 28), (100, 40)
 """Columns and lines that a page needs with the decision beside the board, or below it."""
 _BAR = 14
-_MOST_ACTIONS = 8
+MOST_ACTIONS = 8
+"""That are shown with their probabilities."""
 
 
 def print_moment(console: Console, moment: Moment) -> None:
@@ -58,7 +59,7 @@ def decision_text(moment: Moment) -> RenderableType:
         return Text("the game begins")
     table = Table.grid(padding=(0, 1))
     shown = likeliest_first(decision)
-    for action in shown[:_MOST_ACTIONS]:
+    for action in shown[:MOST_ACTIONS]:
         probability, is_taken = float(decision.probabilities[action]), action == decision.action
         style = "bold cyan" if is_taken else ""
         table.add_row(
@@ -67,7 +68,7 @@ def decision_text(moment: Moment) -> RenderableType:
             Bar(1, 0, probability, width=_BAR, color="cyan" if is_taken else "bright_black"),
             Text(f"{probability:6.1%}", style),
         )
-    rest = shown[_MOST_ACTIONS:]
+    rest = shown[MOST_ACTIONS:]
     more = Text(f"  {len(rest)} more {decision.probabilities[rest].sum():.1%}" if rest else "", "bright_black")
     taken = Text.assemble("action ", (ACTIONS[decision.action], "bold cyan"), f", value {decision.value:.2f}")
     return Group(taken, table, more)
@@ -77,9 +78,9 @@ def likeliest_first(decision: Decision) -> list[int]:
     """The valid actions, by falling probability; the one taken is always among the first eight."""
     ranked = sorted(range(NUM_ACTIONS), key=lambda action: -decision.probabilities[action])
     shown = [action for action in ranked if decision.probabilities[action] > 0 or action == decision.action]
-    if decision.action in shown[_MOST_ACTIONS - 1 :]:
+    if decision.action in shown[MOST_ACTIONS - 1 :]:
         shown.remove(decision.action)
-        shown.insert(_MOST_ACTIONS - 1, decision.action)
+        shown.insert(MOST_ACTIONS - 1, decision.action)
     return shown
 
 

@@ -43,6 +43,8 @@ def main(game: Game, argv: Sequence[str]) -> int:
     names = tuple(spec.env.world.engines)
     if args.engine not in (*names, BOTH):
         parser.error(f"there is no engine {args.engine!r}: choose {', '.join((*names, BOTH))}")
+    if args.engine == BOTH and len(names) < 2:
+        parser.error(f"there is only the engine {names[0]}: `{BOTH}` needs two")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     player, how = _player(game, spec, args)
     engines = names[:2] if args.engine == BOTH else (args.engine,)
@@ -69,14 +71,14 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tuple[Player, str]":
     """Who plays, and how, in a few words."""
-    from worldkit.evaluation.players import check_is_file, player_of
+    from worldkit.evaluation.players import agent_file, player_of
 
     if args.search is None:
         player = player_of(spec, args.player, deterministic=args.deterministic, seed=args.player_seed)
         return player, "likeliest actions" if args.deterministic else "drawn actions"
     from worldkit.evaluation.searcher import searcher_of
 
-    path = check_is_file(spec, args.player)
+    path = agent_file(spec, args.player)
     if game.train_env is None:
         raise UsageError(f"{game.name} has no engine in JAX to search on: leave --search out.")
     player = searcher_of(spec.env.world, game.train_env(), path, args.search, seed=args.player_seed)

@@ -18,21 +18,23 @@ def check_output(parser: Parser, target: str | None) -> None:
         parser.error(f"cannot write {target}: name a file in a folder that exists and can be written to")
 
 
-def write_output(target: str, text: str) -> None:
-    """Write ``text`` to the file ``target``, or to standard output for ``-``.
+def write_output(target: str, answer: str | bytes) -> None:
+    """Write a text, or the bytes of a picture, to the file ``target``, or to standard output for ``-``.
 
     A file has either all of it or what it had before, where its folder lets it be replaced.
     """
+    content = answer.encode() if isinstance(answer, str) else answer
     if target == STANDARD_OUTPUT:
-        sys.stdout.write(text)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
         sys.stdout.flush()
         return
     path = Path(target)
     try:
         if can_be_rewritten(target) and os.access(path.parent, os.W_OK):
-            write_whole(path, text.encode())
+            write_whole(path, content)
         else:
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(content)
     except OSError as error:
         fail(f"cannot write {target}: {error.strerror}.")
 

@@ -182,11 +182,12 @@ def _preset(options: TrainOptions, kind: type[TrainConfig]) -> Mapping[str, Any]
 
 def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Start | None") -> Path:
     """A new run's folder, or the one that the checkpoint lies in."""
-    if start is not None and not options.run_name:
+    if start is not None:
         from worldkit.purejaxrl.training import check_steps_left
 
-        check_steps_left(config, start)
-        return start.path.parent
+        check_steps_left(config, start)  # before there is a new folder
+        if not options.run_name:
+            return start.path.parent
     if options.run_name:
         return run_folder(options.checkpoint_dir, options.run_name, "--checkpoint-dir")
     suffix = f"-{options.run_suffix}" if options.run_suffix else ""
@@ -234,12 +235,19 @@ def _train(
         run.say("Stopped before the first update was complete; there is nothing to keep.")
         return INTERRUPTED_EXIT_CODE
     if folder is not None:
-        _say_what_came_of_it(game, config, folder, trained, run, argv)
+        _say_what_came_of_it(game, config, folder, trained, run, argv, is_resumed=start is not None)
     return 1 if run.keeper.failing else 0
 
 
 def _say_what_came_of_it(
-    game: Game, config: TrainConfig, folder: Path, trained: "Trained", run: "Run", argv: Sequence[str]
+    game: Game,
+    config: TrainConfig,
+    folder: Path,
+    trained: "Trained",
+    run: "Run",
+    argv: Sequence[str],
+    *,
+    is_resumed: bool,
 ) -> None:
     steps = trained.progress.timesteps - trained.since.timesteps
     seconds = trained.progress.seconds - trained.since.seconds
@@ -254,7 +262,7 @@ def _say_what_came_of_it(
         run.say(f"Watch it play: {typed_command(game.name, 'watch', str(trained.files[-1]))}")
     if run.stop.requested:
         run.say(f"Resume: {typed_command(game.name, 'train', '--resume', str(trained.files[0]))}")
-    else:
+    elif not is_resumed:  # whose settings are the checkpoint's, which its command line does not tell
         run.say(f"Next, a run ten times as long: {next_command(game.name, argv, 10 * config.total_timesteps)}")
 
 

@@ -45,7 +45,7 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
     return _player(logits_of, deterministic=deterministic, player_seed=seed)
 
 
-def check_is_file(spec: EvaluationSpec, name: str) -> Path:
+def agent_file(spec: EvaluationSpec, name: str) -> Path:
     """The file of a trained agent, which is named itself or by the name that the agent comes under with the world.
 
     Raises UsageError for a player that has no policy and no value to search with.

@@ -26,6 +26,9 @@ from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
 from worldkit.runs.kept import CONFIG, kept_settings
 from worldkit.threefry import seed_pairs
 
+_ENGINE = "jax"
+_NO_SEARCH = "leave --search out"
+
 
 def searcher_of(world: World, env: TrainEnv, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
     """The agent whose parameters the trainer wrote as ``params_*.npz``, unless a search knows better.
@@ -37,8 +40,11 @@ def searcher_of(world: World, env: TrainEnv, path: Path, lookahead: Lookahead, *
     they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
     in the same places from their start on; EngineError where the games it is asked about are others.
 
-    Raises ParityError, with one sentence, where the file is no such file, or its run's settings cannot be read.
+    Raises ParityError, with one sentence, where the file is no such file, its run's settings cannot be read, or the
+    world has no such engine.
     """
+    if _ENGINE not in world.engines:
+        raise UsageError(f"{world.name} has no engine {_ENGINE}, which a search follows its games on: {_NO_SEARCH}.")
     network, params = load_network(path, env)
     program = jax.jit(partial(_choice, env, network, Search(*lookahead, discount_of(path))))
     return _Searcher(world, partial(program, params, jax.random.key(seed)))
@@ -109,7 +115,8 @@ class _Searcher:
     def _engine_of(self, games: int) -> JaxEngine:
         """The engine that follows so many games."""
         if self._engine is None or self._engine.games != games:
-            engine = self._world.engines["jax"](games)
-            assert isinstance(engine, JaxEngine)
+            engine = self._world.engines[_ENGINE](games)
+            if not isinstance(engine, JaxEngine):
+                raise UsageError(f"the engine {_ENGINE} of {self._world.name} does not play a TrainEnv: {_NO_SEARCH}.")
             self._engine = engine
         return self._engine

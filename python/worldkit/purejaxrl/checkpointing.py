@@ -33,6 +33,7 @@ from worldkit.purejaxrl.checkpoint_file import (
     unpack,
 )
 from worldkit.purejaxrl.checkpoint_parts import config_of, log_of, progress_of
+from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.params import Params, began
 from worldkit.purejaxrl.rollout import RunnerState
@@ -40,6 +41,8 @@ from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 
 LATEST = "latest"
+_BEGINNINGS = ("curriculum", "curriculum_share")
+"""Settings of where games begin, and so of which of them are natural."""
 _NAME = re.compile(r"checkpoint_(\d+)\.pkl")
 
 
@@ -176,15 +179,20 @@ def check_metrics(checkpoint: Checkpoint, path: Path, stats: UpdateStats) -> Non
         raise CheckpointError(f"{path} holds other metrics than this world has: start a new run.")
 
 
-def restored(checkpoint: Checkpoint, path: Path, fresh: RunnerState) -> tuple[RunnerState, str | None]:
+def restored(
+    checkpoint: Checkpoint, path: Path, fresh: RunnerState, config: TrainConfig
+) -> tuple[RunnerState, str | None]:
     """The RunnerState of a checkpoint, in the shape of ``fresh``, and a remark for the user or None.
 
-    Where the games are others, in number or in form, the network and the optimizer are restored and new games begin.
-    Call ``check_fits`` first.
+    Where the games are others, in number, in form or in where they begin, the network and the optimizer are restored,
+    new games begin, and the remark says so. Call ``check_fits`` first.
     """
     wanted = named_leaves(fresh)
     of_games = {name for name in wanted if not name.startswith(NETWORK)}
-    same_games = all(
+    same_beginnings = all(
+        checkpoint.config.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS
+    )
+    same_games = same_beginnings and all(
         name in checkpoint.runner and _form(checkpoint.runner[name]) == _form(wanted[name]) for name in of_games
     )
     kept = wanted.keys() if same_games else wanted.keys() - of_games

@@ -22,7 +22,7 @@ from jax import Array
 from worldkit.jaxkit.batching import where_wanted
 from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
 
-Judge = Callable[[Compact], tuple[Array, Array]]
+PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""
 
 LANES = 256
@@ -39,14 +39,16 @@ class Search(NamedTuple):
     discount: float
 
 
-def best_actions(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
+def best_actions(
+    env: TrainEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array
+) -> Array:
     """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``."""
     logits, _ = judge(jax.vmap(env.compact)(states))
     likeliest = jnp.where(masks, logits, -jnp.inf).argmax(axis=-1)
     return surely_best(returns_of(env, judge, search, states, masks, keys), likeliest)
 
 
-def returns_of(env: TrainEnv, judge: Judge, search: Search, states: State, masks: Array, keys: Array) -> Array:
+def returns_of(env: TrainEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
     """What the rollouts of every action bring in n games, float32 (n, actions, rollouts); -inf where it is not valid.
 
     Rollouts of one number have the same chance, whatever their action. Only valid actions are tried, ``LANES`` rollouts
@@ -90,7 +92,7 @@ def surely_best(returns: Array, usual: Array) -> Array:
     return jnp.where(least.max(axis=-1) > 0, least.argmax(axis=-1), usual).astype(jnp.int32)
 
 
-def _returns(env: TrainEnv, judge: Judge, search: Search, state: State, action: Array, key: Array) -> Array:
+def _returns(env: TrainEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array) -> Array:
     """The discounted return of one rollout in each of n games: ``action``, int32 (n,), and then the policy's."""
     chance, policy = jax.vmap(jax.random.split, out_axes=1)(key)
     seeds = jax.vmap(lambda one: jax.random.bits(one, (2,), jnp.uint32))(chance)

@@ -68,7 +68,7 @@ class TrainEnv(ABC):
         can_truncate: whether the world itself ever truncates an episode. Where nothing does, the trainer leaves the
             value of last observations out.
         networks: the networks to choose from, by name: the encoder before the hidden layers, None to read the
-            observation flat. The first is the default.
+            observation flat. ``--network`` is `mlp` unless the world's settings say otherwise.
         levels: how many levels there are, of which ``level`` tells a game's; 0 where nobody has said. A curriculum
             keeps states by them.
         starts: other ways to begin a game, by the names of their curricula: each makes a state of a seed as ``reset``
@@ -139,7 +139,9 @@ class TrainEnv(ABC):
         A search plays on from such states, and so does a curriculum. Raises UsageError in a world that has not told
         how.
         """
-        raise UsageError(f"nobody can search in {self.name}: it does not say how its chance is drawn anew.")
+        raise UsageError(
+            f"{self.name} does not say how its chance is drawn anew, which searches and the curriculum archive need."
+        )
 
     def level(self, state: State) -> Array:
         """How far a game has come, int32 below ``levels``; to be overridden where there are any."""

@@ -21,6 +21,9 @@ from worldkit.purejaxrl.update import init_runner
 from worldkit.runs.console import compiling
 from worldkit.runs.run import Run
 
+_PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
+"""What says how many gradient steps there are to so many steps of the games."""
+
 
 class Start(NamedTuple):
     """The checkpoint that a run resumes from."""
@@ -71,10 +74,14 @@ def train(
         save_plan: when checkpoints are written into the run's folder.
 
     Raises:
-        UsageError: the settings cannot be used.
+        UsageError: the settings cannot be used, or ``start`` has had all their steps.
         CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
     """
+    config = config.validated()
+    if start:
+        check_steps_left(config, start)
+        _check_schedule(config, start)
     run = run or Run()
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     done = start.checkpoint.progress if start else Progress()
@@ -85,7 +92,7 @@ def train(
     with compiling(run.console):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    first = _first_state(compiled, start, run.say)
+    first = _first_state(compiled, start, config, run.say)
 
     settings: dict[str, Any] = {
         "run_name": run.folder and run.folder.name,
@@ -141,14 +148,18 @@ def _headline(config: TrainConfig, updates: int, start: Start | None) -> str:
     )
 
 
-def _first_state(compiled: CompiledTraining, start: Start | None, say: Callable[[str], None]) -> LoopState:
+def _first_state(
+    compiled: CompiledTraining, start: Start | None, config: TrainConfig, say: Callable[[str], None]
+) -> LoopState:
     if start is None:
         return LoopState(compiled.runner, Progress(), Log())
-    runner, remark = restored(start.checkpoint, start.path, compiled.runner)
+    runner, remark = restored(start.checkpoint, start.path, compiled.runner, config)
     check_metrics(start.checkpoint, start.path, compiled.stats)
-    if remark:
-        say(remark)
-    return LoopState(runner, start.checkpoint.progress, start.checkpoint.log)
+    progress = start.checkpoint.progress
+    if remark is None:
+        return LoopState(runner, progress, start.checkpoint.log)
+    say(remark)
+    return LoopState(runner, progress, Log(progress))  # what was not logged yet is of the other games
 
 
 def check_steps_left(config: TrainConfig, start: Start) -> None:
@@ -156,3 +167,14 @@ def check_steps_left(config: TrainConfig, start: Start) -> None:
     done = start.checkpoint.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
+
+
+def _check_schedule(config: TrainConfig, start: Start) -> None:
+    """Raises UsageError where the place on the falling learning rate was counted in other gradient steps."""
+    before = start.checkpoint.config
+    changed = [name for name in _PER_UPDATE if before.get(name) != getattr(config, name)]
+    if config.learning_rate_end is not None and changed:
+        raise UsageError(
+            f"{start.path} has a learning rate that falls with each gradient step, and {' and '.join(changed)} would "
+            "change how many there are: resume with the same, or start a new run."
+        )

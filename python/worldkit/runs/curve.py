@@ -1,6 +1,5 @@
 """The picture of a run: return and entropy over its steps, and the world's milestone."""
 
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from parity.files import write_whole
+from worldkit.pictures import drawn
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
@@ -38,9 +38,7 @@ def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Miles
     axes[-1].set(xlabel="environment steps (millions)")
     for axis in axes:
         axis.grid(alpha=0.3)
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=120)
-    write_whole(path, picture.getvalue())
+    write_whole(path, drawn(figure, dpi=120))
 
 
 def _column(rows: Sequence[Metrics], name: str) -> np.ndarray:

@@ -7,7 +7,8 @@ from pathlib import Path
 from parity.arguments import FileName
 from parity.errors import UsageError
 
-_RESULTS = ("params_*.npz", "metrics.csv", "*.zip")
+METRICS = "metrics.csv"
+_RESULTS = ("params_*.npz", METRICS, "*.zip")
 """What a run leaves once it has come to something."""
 
 

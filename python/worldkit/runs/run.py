@@ -14,6 +14,7 @@ from typing import Any, Self
 from rich.console import Console
 
 from worldkit.runs.console import ConsoleProgress
+from worldkit.runs.folder import METRICS, make_folder
 from worldkit.runs.keeper import Keeper
 from worldkit.runs.kept import CONFIG, kept_settings
 from worldkit.runs.lock import locked
@@ -22,7 +23,7 @@ from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoard
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import WandbRun
 
-CURVE, METRICS = "learning_curve.png", "metrics.csv"
+CURVE = "learning_curve.png"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Run:
     """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
 
     Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
-    its folder, so entering raises UsageError where another process trains into it. A file that cannot be written never
+    its folder, which it makes where there is none: entering raises UsageError where that cannot be written, or another
+    process trains into it. A file that cannot be written never
     ends it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
 
     Args:
@@ -60,7 +62,7 @@ class Run:
 
     def __init__(
         self,
-        folder: Path | None = None,
+        folder: Path | str | None = None,
         *,
         title: str = "training",
         console: Console | None = None,
@@ -69,7 +71,7 @@ class Run:
         milestone: Milestone | None = None,
         stop: StopRequest | None = None,
     ) -> None:
-        self.folder = folder
+        self.folder = None if folder is None else Path(folder)
         self.console = console or Console(quiet=True)
         self.stop = stop or StopRequest()
         self._title, self._step, self._tracking, self._milestone = title, step, tracking, milestone
@@ -93,14 +95,14 @@ class Run:
         self._progress = ConsoleProgress(total_timesteps, self.console, self._milestone)
         if self.folder is not None:
             kept = kept_settings(self.folder).get("wandb_id") if is_resumed else None
-            self._wandb = self._tracked(self.folder, settings, kept, after)
-            self.keeper.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
-            self._sinks = [
+            on_disk: list[Sink] = [  # first, since these may refuse what an earlier session left
                 CsvLog(self.folder / METRICS, self._step, after),
                 JsonLinesLog(self.folder / "metrics.jsonl", self._step, after),
                 TensorBoardLog(self.folder / "tensorboard", self._step, after),
-                self._wandb,
             ]
+            self._wandb = self._tracked(self.folder, settings, kept, after)
+            self.keeper.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
+            self._sinks = [*on_disk, self._wandb]
             self._stack.push(self._end_files)
         self._stack.enter_context(self._progress)
 
@@ -132,6 +134,7 @@ class Run:
 
     def __enter__(self) -> Self:
         if self.folder is not None:
+            make_folder(self.folder, "choose another")
             self._stack.enter_context(locked(self.folder))
         return self
 

@@ -30,7 +30,7 @@ from goodharts.training.checkpoints import read_checkpoint, restore
 from goodharts.training.inputs import Inputs
 from goodharts.training.jax_ppo import network, popart
 from goodharts.training.jax_ppo.games import TrainingGames
-from goodharts.training.jax_ppo.learning import Judge
+from goodharts.training.jax_ppo.learning import Actor
 from goodharts.training.jax_ppo.programs import moment
 from goodharts.training.jax_ppo.trainer import JaxTrainer, precision_on
 from goodharts.training.popart import PopArt
@@ -141,8 +141,8 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
         food=jnp.zeros_like(game.food),
         poison=jnp.zeros_like(game.poison),
     )
-    judge = Judge(before.weights, before.scale._replace(mean=jnp.float32(100)))
-    _, batch, told = trainer._programs.play(judge, games._replace(game=late), moment(0, 0))
+    actor = Actor(before.weights, before.scale._replace(mean=jnp.float32(100)))
+    _, batch, told = trainer._programs.play(actor, games._replace(game=late), moment(0, 0))
     assert told.ended[0].all()
     assert told.terminated[0].tolist() == starving.tolist()
     returns = np.asarray(batch.target).reshape(STEPS, GAMES)[0]
@@ -253,7 +253,7 @@ def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
 def test_what_changes_over_a_run_compiles_nothing_anew(trainer: JaxTrainer) -> None:
     """The program of learning takes any rates: the first gradient steps are as long as the rate says."""
     now, before = moment(1, 0), trainer._learner
-    _, batch, _ = trainer._programs.play(Judge(before.weights, before.scale), trainer._games, now)
+    _, batch, _ = trainer._programs.play(Actor(before.weights, before.scale), trainer._games, now)
 
     def moved(rate: float) -> float:
         rates = Rates(*(np.float32(each) for each in (rate, 0.2, 0.1)))  # type: ignore[arg-type]

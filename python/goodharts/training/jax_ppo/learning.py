@@ -31,7 +31,7 @@ _LEAST_NORM = 1e-6
 """What torch adds to a gradient's norm before it divides by it."""
 
 
-class Judge(NamedTuple):
+class Actor(NamedTuple):
     """What plays: weights, and the scale of the values."""
 
     weights: Weights
@@ -88,7 +88,7 @@ class Update:
             update_epochs=training.k_epochs,
         )
 
-    def play(self, judge: Judge, games: Playing, key: Array) -> tuple[Playing, Batch, Told]:
+    def play(self, actor: Actor, games: Playing, key: Array) -> tuple[Playing, Batch, Told]:
         """Play ``steps_per_env`` steps of every game with a policy; what ended begins anew (G6).
 
         games: with a leading axis of games. key: for the actions. Gives the games after it, the batch with returns in
@@ -96,17 +96,17 @@ class Update:
         """
         config = self._config
         nothing = jnp.zeros(config.num_envs)  # episodes are counted in the games themselves
-        runner = RunnerState(judge, games, nothing.astype(jnp.int32), nothing, key)
+        runner = RunnerState(actor, games, nothing.astype(jnp.int32), nothing, key)
         runner, transitions, _ = collect_rollout(runner, config, self._env, judge=self.judged)
         samples = samples_of(runner, transitions._replace(told=None), config, self._env, judge=self.judged)
         played = samples.transition
         batch = Batch(played.obs, played.action, played.log_prob, samples.advantage, samples.target)
         return runner.env_state, batch, transitions.told
 
-    def judged(self, judge: Judge, env: TrainEnv, seen: Seen) -> tuple[Array, Array]:
+    def judged(self, actor: Actor, env: TrainEnv, seen: Seen) -> tuple[Array, Array]:
         """Logits and values in units of reward."""
-        logits, scaled = self._evaluated(judge.weights, seen)
-        return logits, judge.scale.values(scaled)
+        logits, scaled = self._evaluated(actor.weights, seen)
+        return logits, actor.scale.values(scaled)
 
     def learn(self, learner: Learner, batch: Batch, rates: Rates, key: Array) -> tuple[Learner, Said, Array]:
         """The gradient steps of an update; also what they said, as means, and the explained variance before them.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
 from goodharts.training.jax_ppo.games import Playing, Told, TrainingGames
-from goodharts.training.jax_ppo.learning import Batch, Judge, Learner, Said, Update
+from goodharts.training.jax_ppo.learning import Actor, Batch, Learner, Said, Update
 from goodharts.training.rates import Rates
 from worldkit.jaxkit.kept import traced
 from worldkit.threefry import seed_pair
@@ -48,7 +48,7 @@ class Programs(NamedTuple):
     """What a run calls. games: those of its beginning."""
 
     games: Playing
-    play: Callable[[Judge, Playing, Moment], tuple[Playing, Batch, Told]]
+    play: Callable[[Actor, Playing, Moment], tuple[Playing, Batch, Told]]
     learn: Callable[[Learner, Batch, Rates, Moment], tuple[Learner, Said, Array]]
 
 
@@ -63,8 +63,8 @@ def compiled(env: TrainingGames, training: Training, network: NetworkConfig, dty
     settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in _AT_RUN_TIME}
     about = [env.name, str(sorted(settings.items())), str(network), dtype]
 
-    def play(judge: Judge, games: Playing, now: Moment) -> tuple[Playing, Batch, Told]:
-        return update.play(judge, games, now.key(_ACTIONS))
+    def play(actor: Actor, games: Playing, now: Moment) -> tuple[Playing, Batch, Told]:
+        return update.play(actor, games, now.key(_ACTIONS))
 
     def learn(learner: Learner, batch: Batch, rates: Rates, now: Moment) -> tuple[Learner, Said, Array]:
         return update.learn(learner, batch, rates, now.key(_ORDER))
@@ -74,8 +74,8 @@ def compiled(env: TrainingGames, training: Training, network: NetworkConfig, dty
     # XLA works outside Python's lock: while it compiles one program, the next one is traced
     with ThreadPoolExecutor(2) as beside:
         games = beside.submit(lambda: begin.compile()(seeds))
-        now, judge = moment(training.seed, 0), Judge(learner.weights, learner.scale)
-        playing = traced(jax.jit(play), judge, begin.results, now, about=["play", *about], packages=env.packages)
+        now, actor = moment(training.seed, 0), Actor(learner.weights, learner.scale)
+        playing = traced(jax.jit(play), actor, begin.results, now, about=["play", *about], packages=env.packages)
         play_it = beside.submit(playing.compile)
         rates = Rates(*(jax.ShapeDtypeStruct((), jnp.float32) for _ in Rates._fields))  # type: ignore[arg-type]
         batch = playing.results[1]

@@ -18,7 +18,7 @@ from goodharts.models import Model, policy_of
 from goodharts.rules import MODES
 from goodharts.training.jax_ppo import popart
 from goodharts.training.jax_ppo.games import Playing, Told, TrainingGames
-from goodharts.training.jax_ppo.learning import Judge, Learner, first_learner, head_of, with_head
+from goodharts.training.jax_ppo.learning import Actor, Learner, first_learner, head_of, with_head
 from goodharts.training.jax_ppo.network import initial_weights
 from goodharts.training.jax_ppo.programs import compiled, moment
 from goodharts.training.rates import Rates
@@ -101,7 +101,7 @@ class JaxTrainer(Trainer):
     def _play_and_learn(self, rates: Rates) -> tuple[Learned, list[tuple[float, ...]], Seconds]:
         begun = time.perf_counter()
         now, learner = moment(self.config.training.seed, self.update), self._learner
-        self._games, batch, told = self._programs.play(Judge(learner.weights, learner.scale), self._games, now)
+        self._games, batch, told = self._programs.play(Actor(learner.weights, learner.scale), self._games, now)
         finished = _finished(jax.device_get(told))  # waits for the device
         played = time.perf_counter()
         numbers = Rates(*(np.float32(rate) for rate in rates))  # type: ignore[arg-type]
