@@ -86,16 +86,16 @@ def _add_callbacks(
             "width": Output("width", "children"),
             "charts": charts,
         },
-        inputs={"poll": Input("poll", "n_intervals"), "shown": State("shown", "data")},
+        inputs={"poll": Input("poll", "data"), "shown": State("shown", "data")},
     )
-    def answer(poll: int | None, shown: int | None) -> dict[str, Any]:
+    def answer(poll: int, shown: int | None) -> dict[str, Any]:
         on_poll(shown)
         unchanged = dict.fromkeys(("shown", "is_over", "headline", "cannot_stop", "modes", "width"), no_update)
         if shown == progress.revision:
-            return {**unchanged, "answered": poll or 0, "charts": dict.fromkeys(charts, no_update)}
+            return {**unchanged, "answered": poll, "charts": dict.fromkeys(charts, no_update)}
         run = progress.view()
         return {
-            "answered": poll or 0,
+            "answered": poll,
             "shown": run.revision,
             "is_over": run.is_over,
             "headline": page.headline(run),
@@ -110,10 +110,18 @@ def _add_callbacks(
         on_stop()
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("goodharts", "ask"),
+        Output("poll", "data"),
+        Input("clock", "n_intervals"),
+        State("poll", "data"),
+        State("answered", "data"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("goodharts", "lost"),
         Output("lost", "hidden"),
         Output("lost", "children"),
-        Input("poll", "n_intervals"),
+        Input("clock", "n_intervals"),
         State("answered", "data"),
         State("is-over", "data"),
     )

@@ -63,9 +63,10 @@ def layout(poll_seconds: float) -> Component:
                     html.P(id="width"),
                 ]
             ),
-            dcc.Interval(id="poll", interval=round(poll_seconds * 1000)),
+            dcc.Interval(id="clock", interval=round(poll_seconds * 1000)),
+            dcc.Store(id="poll", data=0),
             dcc.Store(id="shown"),
-            dcc.Store(id="answered", data=0),
+            dcc.Store(id="answered", data=-1),
             dcc.Store(id="is-over", data=False),
         ],
         id="page",

@@ -1,6 +1,7 @@
 """The page in a browser: headless Chromium, driven by Playwright."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -203,6 +204,25 @@ def test_the_page_says_when_nobody_answers_and_goes_on_when_somebody_does(
     expect(page.get_by_role("alert")).to_be_hidden()
     expect(card(page, "proxy")).to_contain_text("update 800 of 1,000")
     complaints.clear()  # of the time without an answer
+
+
+def test_answers_that_take_longer_than_the_pause_between_two_questions_are_shown(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Training takes all cores, so an answer may be slow: a newer question must not make the page forget it."""
+    heard = Dashboard._note_poll
+
+    def note_late(dashboard: Dashboard, shown: int | None) -> None:
+        time.sleep(1.5)
+        heard(dashboard, shown)
+
+    monkeypatch.setattr(Dashboard, "_note_poll", note_late)
+    with started(["proxy"]) as dashboard:
+        page = open_page(dashboard)
+        expect(page.get_by_role("status")).to_have_text("Waiting for the first update")
+        dashboard.update(row("proxy", 12, 1000))
+        expect(card(page, "proxy")).to_contain_text("update 12 of 1,000")
+        page.close()
 
 
 def test_it_fits_a_phone_and_is_readable_in_light_and_dark(dashboard: Dashboard, page: Page) -> None:
