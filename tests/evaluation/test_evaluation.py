@@ -180,6 +180,8 @@ def test_parameters_for_another_world_are_one_sentence(tmp_path: Path) -> None:
     path = other_params(tmp_path, actions=6, observation=rules.OBSERVATION_SIZE)
     with pytest.raises(UsageError, match=rf"for another number of actions than the {rules.NUM_ACTIONS} here"):
         player_of(EVALUATION, str(path), deterministic=False, seed=0)
+    with pytest.raises(UsageError, match=rf"for another number of actions than the {rules.NUM_ACTIONS} here"):
+        load_policy(path)
 
 
 @pytest.mark.parametrize(

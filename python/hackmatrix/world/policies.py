@@ -14,7 +14,6 @@ from hackmatrix.rules import (
     GRID_PART,
     NUM_ACTIONS,
     NUM_CELLS,
-    OBSERVATION_SIZE,
     SIPHON,
     SIZE,
 )
@@ -76,16 +75,15 @@ def load_policy(path: Path) -> Policy:
     """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
     import jax
 
-    from hackmatrix.networks import NETWORKS
+    from hackmatrix.training import HackMatrixTrainEnv
     from parity.errors import ParityError
-    from worldkit.purejaxrl.policy import load_logits
+    from worldkit.purejaxrl.policy import load_network
 
     try:
-        logits = load_logits(path, NETWORKS)
-        jax.eval_shape(logits, jax.ShapeDtypeStruct((1, OBSERVATION_SIZE), np.float32))
+        network, params = load_network(path, HackMatrixTrainEnv())
     except ParityError as error:
         raise UsageError(str(error)) from error
-    probabilities = jax.jit(lambda observation: jax.nn.softmax(logits(observation)))
+    probabilities = jax.jit(lambda observations: jax.nn.softmax(network.apply(params, observations)[0]))
 
     def policy(view: View) -> Weights:
         return np.asarray(probabilities(view.observation), np.float64)
