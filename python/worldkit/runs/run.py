@@ -47,8 +47,8 @@ class Run:
 
     Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
     its folder, which it makes where there is none: entering raises UsageError where that cannot be written, or another
-    process trains into it. A file that cannot be written never
-    ends it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
+    process trains into it. A file that cannot be written never ends it: ``keeper`` tells that and tries again, and
+    ``keeper.failing`` is what is not whole at the end.
 
     Args:
         folder: where everything goes; None: nowhere.
