@@ -93,7 +93,7 @@ struct Pipe {
     private var waits: UInt32 = 0
     private static let mostTrust = 8
     private static let probe: UInt32 = 16
-    private static let patience = Duration.microseconds(50)
+    private static let patience = Duration.microseconds(150)
 
     /// Writes all bytes to a file descriptor.
     /// - Returns: false when nobody reads them any more.
