@@ -12,6 +12,7 @@ from hackmatrix import jax_env
 from hackmatrix.jax_env import marked
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number
 from hackmatrix.jax_env.state import BLANK_STATE, Snapshot, State, choose
+from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.rules import EVENTS, FACTS, FIRST_PROGRAM
 from parity import BatchEngine, EngineOptions
 from worldkit.jaxkit.engine import Fired, JaxEngine, JaxGames, Shown, Stepped
@@ -56,7 +57,7 @@ class _Games(JaxGames):
         return jax_env.get_state(state)
 
     def from_dict(self, state: dict[str, Any]) -> State:
-        return jax_env.set_state(state)
+        return read_state(state)
 
 
 class _MarkedGames(_Games):

@@ -30,7 +30,15 @@ _PROGRAM_TYPES = tuple(map(str.lower, rules.PROGRAMS))
 
 
 def set_state(state: Mapping[str, Any]) -> State:
-    """The state that a dict describes; absent fields take the values of an empty new board.
+    """The state that a dict describes, on the device; absent fields take the values of an empty new board.
+
+    Raises StateRefused as ``read_state`` does.
+    """
+    return jax.device_put(read_state(state))
+
+
+def read_state(state: Mapping[str, Any]) -> State:
+    """The same with numpy's numbers for leaves, for whoever puts many states on the device at once.
 
     Raises:
         StateRefused: one sentence that names the field and the fault; nothing is built then.
@@ -49,7 +57,7 @@ def set_state(state: Mapping[str, Any]) -> State:
         history = BLANK_SNAPSHOT
     else:
         history = _read_snapshot(_Fields(recorded, "history"))
-    built = State(
+    return State(
         now=now,
         history=history,
         has_history=np.bool_(recorded is not None),  # type: ignore[arg-type]
@@ -58,7 +66,6 @@ def set_state(state: Mapping[str, Any]) -> State:
         seed=Seed(np.uint32(seed & MAX_U32), np.uint32(seed >> 32)),  # type: ignore[arg-type]
         event_number=np.uint32(event_number),  # type: ignore[arg-type]
     )
-    return jax.device_put(built)
 
 
 class _Fields:
