@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -18,12 +20,14 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 # Programs that run for seconds are not worth what optimising them costs; `make test-long` optimises them.
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
 
-import numpy as np  # noqa: E402 - JAX must find its settings first
+import jax  # noqa: E402 - JAX must find its settings first
+import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
+from worldkit.jaxkit import engine  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -61,6 +65,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
             return file if entry == len(SLOWEST) else str(entry)
 
     return Scheduling(config, log)
+
+
+def shares_programs_with(test: str) -> str:
+    """Of the id of a test: what those have in common that use the same compiled programs."""
+    entry = entry_of(test)
+    return test.split("/")[1] if entry == len(SLOWEST) else str(entry)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Forget the programs that no test to come uses: all of them together would take gigabytes."""
+    yield
+    if nextitem is None or shares_programs_with(nextitem.nodeid) != shares_programs_with(item.nodeid):
+        engine._program.cache_clear()
+        jax.clear_caches()
+        gc.collect()
+        if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+            libc.malloc_trim(0)  # else the C library keeps for itself what was freed
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,8 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 
 def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
+    monkeypatch.setattr(env, "STEPS", 1)
+    monkeypatch.setattr(env, "STEPS_OF_ALL", 1)  # of the torch engine, which is measured before
     programs: list[timing.Program[env.Play]] = []
 
     def measured(name: str, games: int, program: timing.Program[env.Play], steps: int, repetitions: int) -> Record:
