@@ -23,7 +23,8 @@ from parity.files import write_whole
 from worldkit.cli.parser import fail
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.params import Params, load_params
-from worldkit.runs.kept import CONFIG, kept_settings
+from worldkit.runs.folder import CONFIG
+from worldkit.runs.kept import kept_settings
 from worldkit.settings import kept
 
 

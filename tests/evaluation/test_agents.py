@@ -23,7 +23,7 @@ from worldkit.evaluation.players import agent_file, player_of
 from worldkit.evaluation.searcher import discount_of
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.params import load_params
-from worldkit.runs.kept import CONFIG
+from worldkit.runs.folder import CONFIG
 
 MIN_RETURN, MIN_STAGE = 16.0, 4.4
 """What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""

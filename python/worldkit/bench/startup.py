@@ -9,6 +9,7 @@ from worldkit.bench.processes import Spent, spent
 from worldkit.bench.records import Record, plain_record
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.params import trained_files
+from worldkit.runs.folder import METRICS
 
 OUTPUT = "output"
 """What a command says, in its folder."""
@@ -96,5 +97,5 @@ def _spent(start: Start, everything: Path, cache: str) -> Spent:
 
 
 def _has_a_row(folder: Path) -> bool:
-    metrics = folder / "run" / "metrics.csv"
+    metrics = folder / "run" / METRICS
     return metrics.exists() and metrics.read_text().count("\n") >= 2  # the heading is the first line

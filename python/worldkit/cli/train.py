@@ -14,7 +14,7 @@ from worldkit.cli.parser import fail, typed_command
 from worldkit.game import Game
 from worldkit.jaxkit.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
-from worldkit.runs.folder import new_run_folder, run_folder
+from worldkit.runs.folder import CONFIG, CURVE, METRICS, new_run_folder, run_folder
 from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def _say_what_came_of_it(
         f"Trained {steps:,} steps in {seconds:.1f} s ({steps / seconds:,.0f} steps/s), "
         f"after {trained.compile_seconds:.1f} s of compiling."
     )
-    for path in (*trained.files, *(folder / name for name in ("metrics.csv", "learning_curve.png", "config.json"))):
+    for path in (*trained.files, *(folder / name for name in (METRICS, CURVE, CONFIG))):
         if path.exists():
             run.say(f"  {path}")
     if "watch" in game.commands:

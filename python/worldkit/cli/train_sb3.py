@@ -12,7 +12,7 @@ from parity.console import open_console
 from parity.errors import UsageError
 from worldkit.cli.parser import typed_command
 from worldkit.game import Game
-from worldkit.runs.folder import new_run_folder, run_folder
+from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
 from worldkit.sb3.config import RATES
 from worldkit.settings import add_flags, from_flags, given, kept, setting
 
@@ -96,7 +96,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
     best = folder / "best_model.zip"
     run.say(f"{'Stopped' if stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
-    for path in (trained.model, best, folder / "learning_curve.png"):
+    for path in (trained.model, best, folder / CURVE):
         if path.exists():
             run.say(f"  {path}")
     if "watch" in game.commands:
@@ -118,7 +118,7 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
     """The settings of the run that a model belongs to, where it still has them."""
     if resume is None:
         return {}
-    from worldkit.runs.kept import CONFIG, kept_settings
+    from worldkit.runs.kept import kept_settings
 
     # a rate that was a function is written as a text; the model itself says so
     settings = kept_settings(resume.parent)

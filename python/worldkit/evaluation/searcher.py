@@ -23,7 +23,8 @@ from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.policy import load_network
 from worldkit.purejaxrl.search import Search, best_actions
 from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
-from worldkit.runs.kept import CONFIG, kept_settings
+from worldkit.runs.folder import CONFIG
+from worldkit.runs.kept import kept_settings
 from worldkit.threefry import seed_pairs
 
 _ENGINE = "jax"

@@ -7,7 +7,8 @@ from pathlib import Path
 from parity.arguments import FileName
 from parity.errors import UsageError
 
-METRICS = "metrics.csv"
+METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
+"""What every run writes into its folder."""
 _RESULTS = ("params_*.npz", METRICS, "*.zip")
 """What a run leaves once it has come to something."""
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from parity.errors import UsageError
 from parity.reading import MIB, Unreadable, is_object, read_json
+from worldkit.runs.folder import CONFIG
 
-CONFIG = "config.json"
 CONFIG_LIMIT = MIB
 """The largest file of settings that is read, in bytes."""
 

@@ -14,16 +14,14 @@ from typing import Any, Self
 from rich.console import Console
 
 from worldkit.runs.console import ConsoleProgress
-from worldkit.runs.folder import METRICS, make_folder
+from worldkit.runs.folder import CONFIG, CURVE, METRICS, make_folder
 from worldkit.runs.keeper import Keeper
-from worldkit.runs.kept import CONFIG, kept_settings
+from worldkit.runs.kept import kept_settings
 from worldkit.runs.lock import locked
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import WandbRun
-
-CURVE = "learning_curve.png"
 
 
 @dataclass(frozen=True)
