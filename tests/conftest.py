@@ -75,14 +75,16 @@ def shares_programs_with(test: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """Forget the programs that no test to come uses: all of them together would take gigabytes."""
+    """After a file, give back what JAX keeps, and the engines' programs if no test to come uses them: gigabytes."""
     yield
+    if nextitem is not None and nextitem.path == item.path:
+        return
     if nextitem is None or shares_programs_with(nextitem.nodeid) != shares_programs_with(item.nodeid):
         engine._program.cache_clear()
-        jax.clear_caches()
-        gc.collect()
-        if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-            libc.malloc_trim(0)  # else the C library keeps for itself what was freed
+    jax.clear_caches()
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)  # else the C library keeps for itself what was freed
 
 
 @pytest.fixture(scope="module")
