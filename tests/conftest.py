@@ -69,22 +69,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 def shares_programs_with(test: str) -> str:
     """Of the id of a test: what those have in common that use the same compiled programs."""
+    if test.startswith("tests/purejaxrl/"):
+        return test.split("::")[0]  # each file's are its own, and large
     entry = entry_of(test)
     return test.split("/")[1] if entry == len(SLOWEST) else str(entry)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """After a file, give back what JAX keeps, and the engines' programs if no test to come uses them: gigabytes."""
+    """Forget the programs that no test to come uses: all of them together would take gigabytes."""
     yield
-    if nextitem is not None and nextitem.path == item.path:
-        return
     if nextitem is None or shares_programs_with(nextitem.nodeid) != shares_programs_with(item.nodeid):
         engine._program.cache_clear()
-    jax.clear_caches()
-    gc.collect()
-    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)  # else the C library keeps for itself what was freed
+        jax.clear_caches()
+        gc.collect()
+        if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+            libc.malloc_trim(0)  # else the C library keeps for itself what was freed
 
 
 @pytest.fixture(scope="module")
