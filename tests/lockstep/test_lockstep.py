@@ -33,11 +33,11 @@ def test_directed_games_are_the_same_and_meet_every_rule(swift_built: None) -> N
 
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_uniform_games_are_the_same(swift_built: None, auto_reset: bool) -> None:
-    settings = Settings("uniform", steps=400, games=GAMES, seed=1_000_000, auto_reset=auto_reset)
+    settings = Settings("uniform", steps=800, games=GAMES, seed=1_000_000, auto_reset=auto_reset)
     outcome = run(WORLD, PAIR, settings)
     assert outcome.divergences == []
-    assert outcome.steps == 400 * GAMES
-    assert outcome.episodes > 250
+    assert outcome.steps == 800 * GAMES
+    assert outcome.episodes > 500
 
 
 def test_seeds_of_the_whole_range_give_the_same_games(swift_built: None) -> None:

@@ -4,7 +4,6 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -16,6 +15,7 @@ from jax import Array
 from jax.sharding import Mesh
 
 from parity.errors import ParityError
+from worldkit.jaxkit.beside import compiling_beside
 from worldkit.jaxkit.kept import traced
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
@@ -95,8 +95,7 @@ def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = Non
         shapes = jax.tree.map(
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
-    # XLA works outside Python's lock: the first state is compiled and made while the updates are traced
-    with ThreadPoolExecutor(1) as beside:
+    with compiling_beside(1) as beside:
         making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         function = _of_plain_states(train, shapes.train_state)
         program = traced(

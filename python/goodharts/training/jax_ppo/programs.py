@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
@@ -18,6 +17,7 @@ from goodharts.config import Training
 from goodharts.training.jax_ppo.games import Playing, Told, TrainingGames
 from goodharts.training.jax_ppo.learning import Actor, Batch, Learner, Said, Update
 from goodharts.training.rates import Rates
+from worldkit.jaxkit.beside import compiling_beside
 from worldkit.jaxkit.kept import traced
 from worldkit.threefry import seed_pair
 
@@ -71,8 +71,7 @@ def compiled(env: TrainingGames, training: Training, network: NetworkConfig, dty
 
     seeds = env.initial_seeds(training.seed, training.n_envs)
     begin = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["begin", env.name], packages=env.packages)
-    # XLA works outside Python's lock: while it compiles one program, the next one is traced
-    with ThreadPoolExecutor(2) as beside:
+    with compiling_beside(2) as beside:
         games = beside.submit(lambda: begin.compile()(seeds))
         now, actor = moment(training.seed, 0), Actor(learner.weights, learner.scale)
         playing = traced(jax.jit(play), actor, begin.results, now, about=["play", *about], packages=env.packages)
