@@ -15,8 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import matplotlib.image
+import numpy as np
 import pytest
 
 from hackmatrix import rules
@@ -283,6 +285,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
         ("--resume latest", "there is no good checkpoint_*.pkl file"),
         ("--preset slow", "--preset must be documented or quick or win, got 'slow'"),
         ("--rewind", "--rewind goes with --resume"),
+        ("--resume latest --init-from best", "--init-from does not go with --resume"),
         ("--dtype float8", "--dtype: it must be float32 or bfloat16"),
         ("--save-interval 0", "--save-interval"),
         ("--save-interval-minutes -1", "--save-interval-minutes"),
@@ -299,6 +302,33 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert len(captured.err.splitlines()) == 1
     assert captured.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_can_begin_with_the_parameters_of_another(finished: Run, tmp_path: Path) -> None:
+    """With a learning rate that moves nothing they come out as they went in, and all else is a new run."""
+    first = finished.folder / "params_3.npz"
+    run = call(tmp_path, f"{FLAGS} --total-timesteps 128 --lr 1e-30 --init-from {first} --no-wandb")
+    assert f"from the parameters in {first}." in run.output
+    before, after = load_params(first), load_params(run.folder / "params_1.npz")
+    assert all(map(np.array_equal, *map(jax.tree.leaves, (before, after))))
+    assert read_checkpoint(run.folder / "checkpoint_1.pkl", ENV).progress.timesteps == 128
+
+
+def test_parameters_of_another_network_are_refused_with_the_flags_that_they_need(
+    finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, fault in (
+        ("best", "--network centred --hidden-dim 256 --num-layers 2 --value-head two-hot"),
+        (str(finished.folder / "params_3.npz"), "--network centred --hidden-dim 16 --num-layers 3 --value-head plain"),
+        ("nothing.npz", "nothing.npz does not exist"),
+    ):
+        with pytest.raises(SystemExit) as caught:
+            main(["--no-wandb", "--checkpoint-dir", str(tmp_path), "--init-from", name])
+        assert caught.value.code == 2
+        said = capsys.readouterr()
+        assert fault in said.err
+        assert (said.out, len(said.err.splitlines())) == ("", 1)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_checkpoint_that_is_none_is_one_sentence_and_exit_code_2(

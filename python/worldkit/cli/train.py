@@ -18,6 +18,7 @@ from worldkit.runs.folder import CONFIG, CURVE, METRICS, new_run_folder, run_fol
 from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
+    from worldkit.purejaxrl.initial import Initial
     from worldkit.purejaxrl.train_env import TrainEnv
     from worldkit.purejaxrl.training import Start, Trained
     from worldkit.runs.run import Run
@@ -52,6 +53,14 @@ class TrainOptions:
         "`--checkpoint-dir` that began last",
         group=_RUN,
         kind=str,
+        metavar="FILE",
+    )
+    init_from: Path | None = setting(
+        None,
+        "begin with the parameters of this `params_*.npz`, or of an agent that comes with the world, instead of "
+        "random ones",
+        group=_RUN,
+        kind=Path,
         metavar="FILE",
     )
     preset: str | None = setting(
@@ -94,6 +103,8 @@ def main(game: Game, argv: Sequence[str]) -> int:
                 raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
             # before anything imports JAX, for which a mistake should not have to wait
             config = _config_of(arguments, options, game.train_config, {})
+        elif options.init_from is not None:
+            raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
         is_first = _joined(options)
         assert game.train_env is not None
         env = game.train_env()
@@ -105,8 +116,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
                 game.train_config,
                 kept(game.train_config, start.checkpoint.config, start.path),
             )
+        initial = _initial(game, options, config, env)
         folder = _folder_of(game, options, config, start) if is_first else None
-        return _train(game, config, env, options, folder, start, argv)
+        return _train(game, config, env, options, folder, start, initial, argv)
     except UsageError as error:
         fail(error)
     except ParityError as error:
@@ -158,6 +170,18 @@ def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
     return Start(path, checkpoint)
 
 
+def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "TrainEnv") -> "Initial | None":
+    """Read the parameters to begin with, if a file or an agent is named."""
+    if options.init_from is None:
+        return None
+    from worldkit.purejaxrl.initial import read_initial
+
+    try:
+        return read_initial(game.env().world.agent_at(options.init_from), config, env)
+    except ParityError as error:
+        raise UsageError(str(error)) from error
+
+
 def _config_of(
     arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], before: dict[str, Any]
 ) -> TrainConfig:
@@ -201,6 +225,7 @@ def _train(
     options: TrainOptions,
     folder: Path | None,
     start: "Start | None",
+    initial: "Initial | None",
     argv: Sequence[str],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
@@ -230,7 +255,7 @@ def _train(
     if options.preset:
         run.say(f"Preset {options.preset}: {as_flags(game.train_config, _preset(options, game.train_config))}")
     with stop, run:
-        trained = train(config, env, run, start=start, save_plan=plan)
+        trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
     if trained.progress.updates == trained.since.updates:
         run.say("Stopped before the first update was complete; there is nothing to keep.")
         return INTERRUPTED_EXIT_CODE

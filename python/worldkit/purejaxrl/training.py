@@ -13,6 +13,7 @@ from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, restored
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.initial import Initial, begun_with
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
 from worldkit.purejaxrl.params import BEGAN, Params, now
 from worldkit.purejaxrl.saving import Saver
@@ -59,6 +60,7 @@ def train(
     run: Run | None = None,
     *,
     start: Start | None = None,
+    initial: Initial | None = None,
     save_plan: SavePlan = SavePlan(),
 ) -> Trained:
     """Train on all devices until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
@@ -71,12 +73,14 @@ def train(
         env: the world.
         run: where progress, metrics and checkpoints go.
         start: a checkpoint to resume from.
+        initial: trained parameters that a run without ``start`` begins with.
         save_plan: when checkpoints are written into the run's folder.
 
     Raises:
         UsageError: the settings cannot be used, or ``start`` has had all their steps.
         CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
+        ParityError: ``initial`` is of another network.
     """
     config = config.validated()
     if start:
@@ -86,13 +90,13 @@ def train(
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     done = start.checkpoint.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
-    run.say(_headline(config, updates, start))
+    run.say(_headline(config, updates, start, initial))
     if start:
         check_fits(start.checkpoint, start.path, jax.eval_shape(functools.partial(init_runner, config, env)), env)
     with compiling(run.console):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    first = _first_state(compiled, start, config, run.say)
+    first = _first_state(compiled, start, initial, config, run.say)
 
     settings: dict[str, Any] = {
         "run_name": run.folder and run.folder.name,
@@ -137,22 +141,31 @@ def _began(run: Run, start: Start | None) -> str:
     return kept if isinstance(kept, str) else now()
 
 
-def _headline(config: TrainConfig, updates: int, start: Start | None) -> str:
+def _headline(config: TrainConfig, updates: int, start: Start | None, initial: Initial | None) -> str:
     devices = jax.devices()
     on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
-    after = f", after the {start.checkpoint.progress.updates:,} of {start.path}." if start else "."
+    before = ""
+    if start:
+        before = f", after the {start.checkpoint.progress.updates:,} of {start.path}"
+    elif initial:
+        before = f", from the parameters in {initial.path}"
     return (
         f"Training {updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
         f"({config.update_epochs} epochs of {config.num_minibatches} minibatches) on {on}, "
-        f"seed {config.seed}{after}"
+        f"seed {config.seed}{before}."
     )
 
 
 def _first_state(
-    compiled: CompiledTraining, start: Start | None, config: TrainConfig, say: Callable[[str], None]
+    compiled: CompiledTraining,
+    start: Start | None,
+    initial: Initial | None,
+    config: TrainConfig,
+    say: Callable[[str], None],
 ) -> LoopState:
     if start is None:
-        return LoopState(compiled.runner, Progress(), Log())
+        runner = begun_with(initial, compiled.runner) if initial else compiled.runner
+        return LoopState(runner, Progress(), Log())
     runner, remark = restored(start.checkpoint, start.path, compiled.runner, config)
     check_metrics(start.checkpoint, start.path, compiled.stats)
     progress = start.checkpoint.progress
