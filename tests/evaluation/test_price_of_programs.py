@@ -31,13 +31,13 @@ def observed(
 
 @pytest.mark.parametrize("cell", [(2, 3), (4, 3), (3, 2), (3, 4), (3, 3)])
 def test_the_cross_is_within_reach(cell: tuple[int, int], script: dict[str, Any]) -> None:
-    assert np.flatnonzero(script["within_reach"](observed((3, 3), {cell: RESET}))).tolist() == [RESET]
-    assert not script["within_reach"](observed((3, 3), {cell: RESET}, siphoned=True)).any()
+    assert np.flatnonzero(script["new_within_reach"](observed((3, 3), {cell: RESET}))).tolist() == [RESET]
+    assert not script["new_within_reach"](observed((3, 3), {cell: RESET}, siphoned=True)).any()
 
 
 @pytest.mark.parametrize("cell", [(1, 1), (5, 0), (0, 5), (2, 0)])
 def test_nothing_else_is(cell: tuple[int, int], script: dict[str, Any]) -> None:
-    assert not script["within_reach"](observed((0, 0), {cell: RESET})).any()
+    assert not script["new_within_reach"](observed((0, 0), {cell: RESET})).any()
 
 
 def test_it_siphons_what_is_wanted_new_and_possible_and_plays_on_otherwise(script: dict[str, Any]) -> None:

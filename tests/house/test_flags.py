@@ -38,8 +38,8 @@ WORDS = [
     "1" * 5000,
 ]
 NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
-LISTS = {"--engines", "--actions", "bench --num-envs"}
-"""Flags with readers of their own: of several names, actions or numbers."""
+LISTS = {"--engines", "--actions", "--programs", "bench --num-envs"}
+"""Flags with readers of their own: of several names, actions, programs or numbers."""
 VALUES = (Whole, Real, OneOf, FileName, Lookaheads)
 
 
