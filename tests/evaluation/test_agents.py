@@ -25,7 +25,7 @@ from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.params import load_params
 from worldkit.runs.folder import CONFIG
 
-MIN_RETURN, MIN_STAGE = 25.0, 5.2
+MIN_RETURN, MIN_STAGE = 50.0, 5.5
 """What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""
 LARGEST = 2**21
 """Bytes that one agent may take in every clone and every wheel."""

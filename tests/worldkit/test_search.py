@@ -119,6 +119,23 @@ def params(tmp_path_factory: pytest.TempPathFactory, firm: Any) -> Path:  # noqa
     return path
 
 
+def decided(orchard: Orchard, logits: dict[int, float]) -> int:
+    """The action that a search takes with a policy of these logits, 0 where none is given."""
+    policy = jnp.array([logits.get(action, 0.0) for action in range(ORCHARD.num_actions)])
+    (taken,) = decision_program()(stacked([orchard]), policy).tolist()
+    return int(taken)
+
+
+@cache
+def decision_program() -> Callable[[Orchard, Array], Array]:
+    def decisions(orchards: Orchard, logits: Array) -> Array:
+        masks = jax.vmap(ORCHARD.mask)(orchards)
+        keys = jnp.broadcast_to(jax.random.key(0), len(masks))
+        return best_actions(ORCHARD, constant(logits, 0.0), SEARCH, orchards, masks, keys)
+
+    return jax.jit(decisions)
+
+
 # ------------------------------------------------------------------------------------------ what it finds
 
 
@@ -183,12 +200,14 @@ class TestWhatIsTaken:
 
     @pytest.mark.parametrize("favourite", [REST, LEFT])
     def test_where_nothing_is_at_stake_the_policys_likeliest(self, favourite: int) -> None:
-        logits = jnp.array([float(action == favourite) for action in range(ORCHARD.num_actions)])
-        orchards = stacked([an_orchard(walker=15, wasp=0, apples={0: 1})] * CELLS)
-        keys = jnp.broadcast_to(jax.random.key(0), CELLS)
-        masks = jax.vmap(ORCHARD.mask)(orchards)
-        taken = best_actions(ORCHARD, constant(logits, 0.0), SEARCH, orchards, masks, keys)
-        assert taken.tolist() == [favourite] * CELLS
+        assert decided(an_orchard(walker=15, wasp=0, apples={0: 1}), {favourite: 1.0}) == favourite
+
+    def test_a_likely_action_that_earns(self) -> None:
+        assert decided(an_orchard(walker=0, wasp=15, apples={0: 3}), {REST: 1.0}) == PICK
+
+    def test_nothing_that_the_policy_hardly_does(self) -> None:
+        """PICK would earn as much as above, but the policy takes it once in 400 times."""
+        assert decided(an_orchard(walker=0, wasp=15, apples={0: 3}), {REST: 6.0}) == REST
 
     def test_a_game_that_is_over_has_any_action(self) -> None:
         assert surely_best(jnp.full((1, 3, 2), -jnp.inf), jnp.array([0])).tolist() == [0]

@@ -101,7 +101,7 @@ def _parser(game: Game) -> Parser:
         "--search",
         type=LOOKAHEAD,
         metavar="ROLLOUTSxSTEPS",
-        help="try every valid action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
+        help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
         f"take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")

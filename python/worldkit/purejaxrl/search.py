@@ -1,4 +1,4 @@
-"""Looking ahead with a policy: every valid action is tried in games of the same present and other futures.
+"""Looking ahead with a policy: what it may do is tried in games of the same present and other futures.
 
 A tried action is followed by some steps of the policy; what it is worth is the discounted reward until then, and the
 value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
@@ -8,6 +8,9 @@ under the same chance: what is common to them cancels out where they are compare
 The policy's likeliest action stays unless another one is better by more than chance. To take whatever earned most would
 be to take what was lucky, and of actions that are worth the same it would wander from one to the next, which no rollout
 counts on: they all go on as the policy does.
+
+Only what the policy itself may well do is tried. What it hardly ever does leads to where it has hardly ever been, and
+the network's value of such a place is a guess: of many guesses the search would take the one that errs most.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ LANES = 256
 """Games that are played on side by side. Always so many: what one of them comes to does not depend on their number."""
 SURE = 1.0
 """By how many standard errors an action must be better than the policy's likeliest to be taken instead."""
+LIKELY = 0.05
+"""How likely the policy must be to take an action for it to be tried."""
 
 
 class Search(NamedTuple):
@@ -42,25 +47,30 @@ class Search(NamedTuple):
 def best_actions(
     env: TrainEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array
 ) -> Array:
-    """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``."""
+    """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``.
+
+    A game in which the policy is sure what to do is not searched.
+    """
     logits, _ = judge(jax.vmap(env.compact)(states))
-    likeliest = jnp.where(masks, logits, -jnp.inf).argmax(axis=-1)
-    return surely_best(returns_of(env, judge, search, states, masks, keys), likeliest)
+    chances = jax.nn.softmax(jnp.where(masks, logits, -jnp.inf), axis=-1)
+    tried = masks & (chances >= LIKELY)
+    tried &= tried.sum(axis=-1, keepdims=True) > 1
+    return surely_best(returns_of(env, judge, search, states, tried, keys), chances.argmax(axis=-1))
 
 
 def returns_of(env: TrainEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
-    """What the rollouts of every action bring in n games, float32 (n, actions, rollouts); -inf where it is not valid.
+    """What the rollouts of every action bring in n games, float32 (n, actions, rollouts); -inf where it is not tried.
 
-    Rollouts of one number have the same chance, whatever their action. Only valid actions are tried, ``LANES`` rollouts
-    at a time, so that games with few actions, or that are over, cost little. Memory goes with the rollouts, time with
-    those of valid actions.
+    Rollouts of one number have the same chance, whatever their action. They are played ``LANES`` at a time, so that
+    games with few actions to try, or that are over, cost little. Memory goes with the rollouts, time with those of
+    tried actions.
 
     Args:
         env: the world.
         judge: the policy and the value.
         search: how far to look ahead.
         states: of the games, leaves (n, …).
-        masks: the valid actions, bool (n, actions).
+        masks: the actions to try, all of them valid, bool (n, actions).
         keys: where each game's search takes its chance from, keys of JAX (n,). Nothing else is random.
     """
     shape = (*masks.shape, search.rollouts)
