@@ -80,7 +80,7 @@ def returns_of(env: TrainEnv, judge: PolicyAndValue, search: Search, states: Sta
         state = jax.tree.map(lambda leaf: leaf[game], states)
         # the action is not folded in: it is tried under the same chance as the others
         key = jax.vmap(jax.random.fold_in)(keys[game], number)
-        return _returns(env, judge, search, state, action.astype(jnp.int32), key)
+        return _rollout_returns(env, judge, search, state, action.astype(jnp.int32), key)
 
     is_tried = jnp.broadcast_to(masks[..., None], shape).ravel()
     count = max(is_tried.size, LANES)
@@ -102,7 +102,9 @@ def surely_best(returns: Array, usual: Array) -> Array:
     return jnp.where(least.max(axis=-1) > 0, least.argmax(axis=-1), usual).astype(jnp.int32)
 
 
-def _returns(env: TrainEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array) -> Array:
+def _rollout_returns(
+    env: TrainEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array
+) -> Array:
     """The discounted return of one rollout in each of n games: ``action``, int32 (n,), and then the policy's."""
     chance, policy = jax.vmap(jax.random.split, out_axes=1)(key)
     seeds = jax.vmap(lambda one: jax.random.bits(one, (2,), jnp.uint32))(chance)
