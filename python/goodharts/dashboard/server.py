@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PORT = 8050
 _HOST = "127.0.0.1"
+_PATIENCE = 10
+"""After so many polls missed a page counts as closed. On a busy machine an open one misses some."""
 
 
 def _print(line: str) -> None:
@@ -97,8 +99,9 @@ class Dashboard:
             return
         self._progress.end()
         self._is_closing = True
-        if time.monotonic() - self._polled < 3 * self._poll_seconds:
-            self._end_seen.wait(5 * self._poll_seconds)
+        patience = _PATIENCE * self._poll_seconds
+        if time.monotonic() - self._polled < patience:
+            self._end_seen.wait(patience)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
