@@ -78,7 +78,7 @@ def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.Captu
     assert {record["value"] for record in records} == {2000.0}
 
 
-@pytest.mark.usefixtures("quick")
+@pytest.mark.usefixtures("quick", "swift_built")
 def test_without_names_every_benchmark_runs_but_the_longest_and_the_file_holds_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
