@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,8 @@ def _same_state(expected: object, observed: object) -> bool:
     """Equality that tells 1 from True and 1.0, which ``==`` does not; equal texts settle it fast."""
     if expected != observed:
         return False
-    return repr(expected) == repr(observed) or next(state_differences(expected, observed), None) is None
+    one, other = (json.dumps(state, sort_keys=True) for state in (expected, observed))
+    return one == other or next(state_differences(expected, observed), None) is None
 
 
 def _same_form(expected: Array, observed: Array) -> bool:

@@ -15,6 +15,8 @@ HIGH_WORD = np.uint64(0x9E3779B9 << 32)
 """Added to a seed it changes the upper 32 bits only, the highest among them."""
 _SLOTS = 8
 _STEPS = 32
+_WATCHED = 64
+"""Of so many games at most the courses are kept: hundreds of observations each, and other chance shows in a few."""
 
 
 def run_seeds(seed: int, games: int) -> NDArray[np.uint64]:
@@ -87,14 +89,14 @@ def _check_seeds(engine: GuardedEngine, seed: int, restarting: bool) -> None:
 
 
 def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], restarting: bool) -> list[Array]:
-    """What is seen of new games from these seeds, at first and in some steps, each up to its end."""
+    """What is seen of the first new games from these seeds, at first and in some steps, each up to its end."""
     everyone: Slots = np.arange(engine.games)
-    seen = [engine.reset(seeds, everyone).copy()]
+    seen = [engine.reset(seeds, everyone)[:_WATCHED].copy()]
     given = engine.seeds()
     if not np.array_equal(given, seeds):
         slot = int(np.flatnonzero(given != seeds)[0])
         raise EngineError(f"engine '{engine.name}' says that a game reset from seed {seeds[slot]} has {given[slot]}.")
-    playing = np.ones(engine.games, np.bool_)
+    playing = everyone < _WATCHED
     for _ in range(_STEPS):
         seen.append(engine.mask()[playing])
         step = _stepped(engine, _first_valid(engine), restarting)
