@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import jax_env, rules
-from hackmatrix.jax_env.state import BLANK_SNAPSHOT
+from hackmatrix.jax_env.state import BLANK_STATE
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 
 _OWNED_SHARE = 0.25
@@ -25,7 +25,7 @@ def _at_any_stage(seed: Array) -> jax_env.State:
 def _without_enemies(seed: Array) -> jax_env.State:
     """As ``_at_any_stage``, without the enemies that the stage starts with; those of schedule and siphons do come."""
     state = _at_any_stage(seed)
-    emptied = {name: getattr(BLANK_SNAPSHOT, name) for name in ("transmissions", "enemy_type", "timer")}
+    emptied = {name: getattr(BLANK_STATE.now, name) for name in ("transmissions", "enemy_type", "timer")}
     return state._replace(now=state.now._replace(**jax.tree.map(jnp.asarray, emptied)))
 
 

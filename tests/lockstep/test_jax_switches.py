@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -13,6 +14,7 @@ import pytest
 
 from hackmatrix import jax_env
 from hackmatrix.jax_env.adapter import open_jax
+from hackmatrix.jax_env.state import BLANK_STATE
 from parity import BatchEngine
 from parity import State as StateDict
 
@@ -101,6 +103,17 @@ def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
             np.testing.assert_array_equal(result.components, expected.components[0])
             assert bool(result.terminated) is bool(expected.terminated[0])
         assert bool(result.stage_complete)
+
+
+def test_arrays_of_64_bits_are_sets_of_cells_and_nothing_else() -> None:
+    games = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((WIDTH, *leaf.shape), leaf.dtype), BLANK_STATE)
+    actions = jax.ShapeDtypeStruct((WIDTH,), np.int32)
+    traced = jax.jit(jax.vmap(jax_env.step_auto_reset)).trace(games, actions)
+    wide = set(re.findall(r"\b[a-z]+64\[\d[^]]*\]", str(traced.jaxpr)))
+    assert {array.partition("[")[0] for array in wide} == {"u64"}
+    after, result, last = traced.out_info
+    assert jax.tree.map(lambda leaf: leaf.dtype, (after, last)) == jax.tree.map(lambda leaf: leaf.dtype, (games, games))
+    assert max(leaf.dtype.itemsize for leaf in result) == 4
 
 
 def test_auto_reset_is_a_step_and_then_the_next_game() -> None:

@@ -1,7 +1,8 @@
 """HackMatrix in JAX: the rules as pure functions, one chapter a module.
 
 The contract. Every function below works on one game and is jit- and vmap-able; vmapped ones run native
-batch code. Nothing calls back to the host, everything is 32-bit, and a seed is a pair of uint32.
+batch code. Nothing calls back to the host, all that goes in and comes out is 32-bit, and a seed is
+a pair of uint32.
 
 - ``reset(seed) -> state``
 - ``at_stage(seed, number) -> state``: as ``reset``, in another stage

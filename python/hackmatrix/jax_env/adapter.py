@@ -10,7 +10,8 @@ from jax import Array
 
 from hackmatrix import jax_env
 from hackmatrix.jax_env import marked
-from hackmatrix.jax_env.bitboard import HALF, Cells, Number
+from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.halves import HALF
 from hackmatrix.jax_env.state import BLANK_STATE, Snapshot, State, choose
 from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.rules import EVENTS, FACTS, FIRST_PROGRAM
@@ -148,7 +149,7 @@ def _cells(at: Snapshot) -> Array:
 
 
 def _flags(cells: Cells) -> Array:
-    """1 for every cell of a set: uint32 (n, 36)."""
+    """1 for every cell of a set that is kept: uint32 (n, 36)."""
     bits = np.arange(HALF, dtype=np.uint32)
     return jnp.concatenate([(half[:, None] >> bits) & 1 for half in cells], axis=1)
 

@@ -1,11 +1,11 @@
 """Sets of cells and small numbers per cell, as bits (A1, A2).
 
-A set of cells is two 32-bit words: ``low`` holds rows 0-2 (cells 0-17), ``high`` rows 3-5. A
-number per cell is a tuple of such sets, its binary digits, lowest first ("bit planes"). Moving every
-cell of a set, counting or comparing numbers on all cells at once is then a handful of shifts and ands
-on two words, and over a batch of games each word is one vector.
+A set of cells is one 64-bit word, bit i for cell i. A number per cell is a tuple of such sets, its binary
+digits, lowest first ("bit planes"). Moving every cell of a set, counting or comparing numbers on all cells at
+once is then a few shifts and ands on a word, and over a batch of games each word is one vector.
 
-All functions work on leaves of any one common shape, the batch shape; every word is uint32.
+All functions work on leaves of any one common shape, the batch shape, and where 64-bit words are enabled
+(`halves`).
 """
 
 from collections.abc import Callable, Iterable
@@ -17,36 +17,34 @@ from jax import Array, lax
 
 from hackmatrix import rules
 
-HALF = 18
-"""Cells in each of the two words."""
-HALF_MASK = np.uint32((1 << HALF) - 1)
-COLUMN = np.uint32(0b000001_000001_000001)
-NOT_FIRST_COLUMN = np.uint32(HALF_MASK & ~COLUMN)
-NOT_LAST_COLUMN = np.uint32(HALF_MASK & ~(COLUMN << np.uint32(5)))
+_BOARD = np.uint64((1 << rules.NUM_CELLS) - 1)
+_COLUMN = np.uint64(sum(1 << cell for cell in range(0, rules.NUM_CELLS, rules.SIZE)))
+_NOT_FIRST_COLUMN = np.uint64(_BOARD & ~_COLUMN)
+_NOT_LAST_COLUMN = np.uint64(_BOARD & ~(_COLUMN << np.uint64(rules.SIZE - 1)))
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
 
 
 class Cells(NamedTuple):
-    """A set of cells: bit i of ``low`` is cell i, bit i of ``high`` is cell 18 + i (both uint32)."""
+    """A set of cells: bit i of ``word`` (uint64) is cell i."""
 
-    low: Array
-    high: Array
+    word: Array
 
     def __and__(self, other: "Cells") -> "Cells":
-        return Cells(self.low & other.low, self.high & other.high)
+        return Cells(self.word & other.word)
 
     def __or__(self, other: "Cells") -> "Cells":
-        return Cells(self.low | other.low, self.high | other.high)
+        return Cells(self.word | other.word)
 
     def __xor__(self, other: "Cells") -> "Cells":
-        return Cells(self.low ^ other.low, self.high ^ other.high)
+        return Cells(self.word ^ other.word)
 
     def __invert__(self) -> "Cells":
-        return Cells(self.low ^ HALF_MASK, self.high ^ HALF_MASK)
+        return Cells(self.word ^ _BOARD)
 
     def where(self, condition: Array) -> "Cells":
         """This set where ``condition`` holds, else the empty set."""
-        zero = jnp.uint32(0)
-        return Cells(jnp.where(condition, self.low, zero), jnp.where(condition, self.high, zero))
+        return Cells(jnp.where(condition, self.word, _NONE))
 
 
 Number = tuple[Cells, ...]
@@ -54,9 +52,8 @@ Number = tuple[Cells, ...]
 
 
 def constant(cells: Iterable[int]) -> Cells:
-    """The set of the given cell indices, as NumPy words that broadcast against any batch."""
-    bits = sum(1 << cell for cell in cells)
-    return Cells(np.uint32(bits & int(HALF_MASK)), np.uint32(bits >> HALF))  # type: ignore[arg-type]
+    """The set of the given cell indices, as a NumPy word that broadcasts against any batch."""
+    return Cells(np.uint64(sum(1 << cell for cell in cells)))  # type: ignore[arg-type]
 
 
 EMPTY = constant([])
@@ -66,27 +63,22 @@ CORNERS = constant(rules.CORNERS)
 
 def single(cell: Array) -> Cells:
     """The set that holds one cell (uint32 index)."""
-    one = jnp.uint32(1)
-    in_low = cell < HALF
-    return Cells(
-        jnp.where(in_low, one << jnp.where(in_low, cell, 0), 0),
-        jnp.where(in_low, 0, one << jnp.where(in_low, 0, cell - HALF)),
-    )
+    return Cells(_ONE << cell.astype(jnp.uint64))
 
 
 def select(condition: Array, yes: Cells, no: Cells) -> Cells:
     """``yes`` where the condition holds, else ``no``."""
-    return Cells(jnp.where(condition, yes.low, no.low), jnp.where(condition, yes.high, no.high))
+    return Cells(jnp.where(condition, yes.word, no.word))
 
 
 def is_any(cells: Cells) -> Array:
     """Whether the set holds any cell (bool)."""
-    return (cells.low | cells.high) != 0
+    return cells.word != _NONE
 
 
 def count(cells: Cells) -> Array:
     """How many cells the set holds (int32)."""
-    return (lax.population_count(cells.low) + lax.population_count(cells.high)).astype(jnp.int32)
+    return lax.population_count(cells.word).astype(jnp.int32)
 
 
 def overlaps(a: Cells, b: Cells) -> Array:
@@ -96,17 +88,13 @@ def overlaps(a: Cells, b: Cells) -> Array:
 
 def lowest(cells: Cells) -> Cells:
     """The set of the lowest cell only (empty for an empty set)."""
-    low = cells.low & (~cells.low + jnp.uint32(1))
-    high = cells.high & (~cells.high + jnp.uint32(1))
-    return Cells(low, jnp.where(cells.low == 0, high, 0))
+    return Cells(cells.word & (~cells.word + _ONE))
 
 
 def index_of(cell: Cells) -> Array:
     """The index of the only cell of a set (uint32; the number of cells for an empty set)."""
-    below_low, below_high = (lax.population_count(half - jnp.uint32(1)) for half in cell)
-    return jnp.where(
-        cell.low != 0, below_low, jnp.where(cell.high != 0, HALF + below_high, jnp.uint32(rules.NUM_CELLS))
-    )
+    # one less than an empty word has all bits, of which the board's are counted
+    return lax.population_count((cell.word - _ONE) & _BOARD).astype(jnp.uint32)
 
 
 # ---------------------------------------------------------------------------------------------- A2
@@ -114,22 +102,22 @@ def index_of(cell: Cells) -> Array:
 
 def up(c: Cells) -> Cells:
     """Every cell moved one row up; what leaves the board is dropped."""
-    return Cells((c.low << 6) & HALF_MASK, ((c.high << 6) & HALF_MASK) | (c.low >> 12))
+    return Cells((c.word << np.uint64(rules.SIZE)) & _BOARD)
 
 
 def down(c: Cells) -> Cells:
     """Every cell moved one row down."""
-    return Cells((c.low >> 6) | ((c.high << 12) & HALF_MASK), c.high >> 6)
+    return Cells(c.word >> np.uint64(rules.SIZE))
 
 
 def left(c: Cells) -> Cells:
     """Every cell moved one column to the left."""
-    return Cells((c.low & NOT_FIRST_COLUMN) >> 1, (c.high & NOT_FIRST_COLUMN) >> 1)
+    return Cells((c.word & _NOT_FIRST_COLUMN) >> _ONE)
 
 
 def right(c: Cells) -> Cells:
     """Every cell moved one column to the right."""
-    return Cells((c.low & NOT_LAST_COLUMN) << 1, (c.high & NOT_LAST_COLUMN) << 1)
+    return Cells((c.word & _NOT_LAST_COLUMN) << _ONE)
 
 
 DIRECTIONS: tuple[Callable[[Cells], Cells], ...] = (up, down, left, right)
@@ -163,19 +151,13 @@ def column_of(cell: Array) -> Array:
 
 def same_row(cell: Array) -> Cells:
     """All cells of the row of a cell index."""
-    row = cell // 6
-    bits = jnp.uint32(0b111111)
-    in_low = row < 3
-    return Cells(
-        jnp.where(in_low, bits << (6 * jnp.where(in_low, row, 0)), 0),
-        jnp.where(in_low, 0, bits << (6 * jnp.where(in_low, 0, row - 3))),
-    )
+    row = np.uint64((1 << rules.SIZE) - 1)
+    return Cells(row << (cell - cell % 6).astype(jnp.uint64))
 
 
 def same_column(cell: Array) -> Cells:
     """All cells of the column of a cell index."""
-    word = jnp.uint32(COLUMN) << (cell % 6)
-    return Cells(word, word)
+    return Cells(_COLUMN << (cell % 6).astype(jnp.uint64))
 
 
 # ------------------------------------------------------------------------------------ numbers per cell
@@ -268,9 +250,5 @@ def relocate(plane: Cells, origin: Cells, target: Cells) -> Cells:
 
 def pack(flags: Array) -> Cells:
     """The set of the cells whose flag holds; ``flags`` is bool with a leading axis of all cells."""
-    weights = (jnp.uint32(1) << jnp.arange(HALF, dtype=jnp.uint32)).reshape((HALF,) + (1,) * (flags.ndim - 1))
-    low, high = (
-        jnp.sum(jnp.where(half, weights, jnp.uint32(0)), axis=0, dtype=jnp.uint32)
-        for half in (flags[:HALF], flags[HALF:])
-    )
-    return Cells(low, high)
+    weights = (_ONE << np.arange(rules.NUM_CELLS, dtype=np.uint64)).reshape((-1,) + (1,) * (flags.ndim - 1))
+    return Cells(jnp.sum(jnp.where(flags, weights, _NONE), axis=0, dtype=jnp.uint64))

@@ -4,7 +4,8 @@ The functions with a leading underscore work on batches, every leaf ``(games,)``
 game, and under `vmap` they run the batch code (`batching`).
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from hackmatrix import rules
 from hackmatrix.jax_env import beings, enemy_turn, movement, observation, programs, rewards, siphon, stage, tables
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.actions import is_over, is_valid, valid_actions
+from hackmatrix.jax_env.halves import computing_in_words
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot, choose
 from hackmatrix.jax_env.tables import Action
@@ -49,6 +51,10 @@ class _Played(NamedTuple):
 # ------------------------------------------------------------------------------------------------ start
 
 
+_BONUSES = (10, 11, 1)
+"""B1: credits, energy or data siphons."""
+
+
 class _Start(NamedTuple):
     player: Array
     credits: Array
@@ -66,7 +72,7 @@ def _start_of_game(seed: Seed) -> _Start:
     mark("B1.credits", lambda: bonus == 0)
     mark("B1.energy", lambda: bonus == 1)
     mark("B1.siphon", lambda: bonus == 2)
-    return _Start(corner, 10 * (bonus == 0), 11 * (bonus == 1), 1 * (bonus == 2))
+    return _Start(corner, *(jnp.where(bonus == kind, jnp.int32(gift), 0) for kind, gift in enumerate(_BONUSES)))
 
 
 def _new_game(seed: Seed, start: _Start) -> State:
@@ -77,9 +83,9 @@ def _new_game(seed: Seed, start: _Start) -> State:
     now = blank._replace(
         player=start.player,
         hp=zero + rules.MAX_HP,
-        credits=start.credits.astype(jnp.int32),
-        energy=start.energy.astype(jnp.int32),
-        data_siphons=start.data_siphons.astype(jnp.int32),
+        credits=start.credits,
+        energy=start.energy,
+        data_siphons=start.data_siphons,
         attack_damage=zero + 1,
         stage=zero + 1,
     )
@@ -287,14 +293,19 @@ def _compact(state: State) -> Array:
 
 # ----------------------------------------------------------------------------------------------- public
 
-_reset_games = batch_native(_reset)
-_at_stage_games = batch_native(_at_stage)
-_step_games = batch_native(_step)
-_step_auto_reset_games = batch_native(_step_auto_reset)
-_step_truncating_games = batch_native(_step_truncating)
-_restart_games = batch_native(_restart_whole)
-_mask_games = batch_native(_mask)
-_compact_games = batch_native(_compact)
+
+def _on_games(core: Callable[..., Any]) -> Callable[..., Any]:
+    return batch_native(computing_in_words(core))
+
+
+_reset_games = _on_games(_reset)
+_at_stage_games = _on_games(_at_stage)
+_step_games = _on_games(_step)
+_step_auto_reset_games = _on_games(_step_auto_reset)
+_step_truncating_games = _on_games(_step_truncating)
+_restart_games = _on_games(_restart_whole)
+_mask_games = _on_games(_mask)
+_compact_games = _on_games(_compact)
 
 
 def reset(seed: Array) -> State:

@@ -4,18 +4,24 @@ Marks are bool, in the order of ``rules.MARKS``. A step, a start and an observat
 so a step with auto-reset is ``step`` and then ``restart``, and each observation shown is asked for its own.
 """
 
-from functools import partial
+from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env import env, observation
+from hackmatrix.jax_env.halves import computing_in_words
 from hackmatrix.jax_env.state import State
 from worldkit.jaxkit.batching import batch_native_marked
 from worldkit.jaxkit.threefry import Seed
 
-_with_marks = partial(batch_native_marked, names=rules.MARKS)
+
+def _with_marks(core: Callable[..., Any]) -> Callable[..., Any]:
+    return batch_native_marked(computing_in_words(core), rules.MARKS)
+
+
 _reset_games = _with_marks(env._reset)
 _step_games = _with_marks(env._step)
 _restart_games = _with_marks(env._restart_whole)

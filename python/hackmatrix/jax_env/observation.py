@@ -15,6 +15,7 @@ from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.halves import HALF, halved
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import EnemyType
 from worldkit.jaxkit.marks import mark
@@ -151,7 +152,8 @@ def player_numbers(now: Snapshot) -> list[Array]:
 def pack(now: Snapshot) -> list[Array]:
     """The words of the packed observation, each uint32 of the batch shape."""
     planes = visible_planes(now)
-    halves = [planes[name].low for name in _PLANE_NAMES] + [planes[name].high for name in _PLANE_NAMES]
+    parts = [halved(planes[name]) for name in _PLANE_NAMES]
+    halves = [part.low for part in parts] + [part.high for part in parts]
     mark("O2", lambda: now.owned_programs != 0)
     return [*halves, *(number.astype(jnp.uint32) for number in player_numbers(now)), now.owned_programs]
 
@@ -164,7 +166,7 @@ def expand(packed: Array) -> Array:
     player = _quotients(packed[..., 2 * num_planes : -1].astype(jnp.int32), _PLAYER_DIVISORS)
     owned = (packed[..., -1:] >> np.arange(rules.NUM_PROGRAMS, dtype=np.uint32)) & 1
     # (*batch, 2, cells of a half, planes): the halves of the board hold rows 0-2 and 3-5, so this is row-major order
-    bits = ((planes[..., None, :] >> np.arange(bb.HALF, dtype=np.uint32)[:, None]) & 1).astype(jnp.int32)
+    bits = ((planes[..., None, :] >> np.arange(HALF, dtype=np.uint32)[:, None]) & 1).astype(jnp.int32)
     grid = _cell_features(bits).reshape((*batch, -1))
     return jnp.concatenate([player, owned.astype(jnp.float32), grid], axis=-1)
 

@@ -76,6 +76,6 @@ def shortest_path(start: Cells, goal: Cells, blocks: Cells) -> Path:
     def unfinished(state: tuple[Cells, Array]) -> Array:
         return jnp.any(searching(state[0], _grow(state[0], passable)))
 
-    reached, length = lax.while_loop(unfinished, body, (start, jnp.zeros(start.low.shape, jnp.int32)))
+    reached, length = lax.while_loop(unfinished, body, (start, jnp.zeros(start.word.shape, jnp.int32)))
     exists = overlaps(reached, goal)
     return Path(exists, jnp.where(exists, length, 0))

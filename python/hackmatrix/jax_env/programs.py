@@ -226,7 +226,7 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     outward = beings.rings(player)
     enemy = bb.select(pushes, beings.first_of(left, outward[::-1]), beings.first_of(left, outward))
     cell = bb.index_of(enemy)
-    away = jnp.where(pushes, 1, -1)
+    away = jnp.where(pushes, jnp.int32(1), -1)
     row_sign = jnp.sign(bb.row_of(cell) - bb.row_of(player_cell)) * away
     column_sign = jnp.sign(bb.column_of(cell) - bb.column_of(player_cell)) * away
     by_row = _shift_rows(enemy, row_sign)

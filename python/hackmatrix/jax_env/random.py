@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from hackmatrix.jax_env.bitboard import HALF, Cells, is_any, single
+from hackmatrix.jax_env.bitboard import Cells, is_any, single
 from hackmatrix.rules import NUM_CELLS
 from worldkit.jaxkit.batching import computed_once
 from worldkit.jaxkit.threefry import Draws
@@ -56,6 +56,11 @@ def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array
     return draws.words(site, NUM_CELLS, group)
 
 
+def words_of_sites(draws: Draws, sites: Sequence[Site], index: Array) -> Array:
+    """One word of each of some sites, all at one index (uint32, batch shape): uint32 (sites, *batch)."""
+    return draws.word(np.array(sites, np.uint32).reshape(-1, *(1,) * index.ndim), index)  # type: ignore[arg-type]
+
+
 def pick(cells: Cells, words: Array) -> Cells:
     """The cell of the set with the smallest word, ties to the lower cell (R5), as a set of at most one.
 
@@ -64,17 +69,19 @@ def pick(cells: Cells, words: Array) -> Cells:
     return single(computed_once(jnp.any(is_any(cells)), _index_of_smallest, cells, words)).where(is_any(cells))
 
 
+_CELL_BITS = np.uint64((NUM_CELLS - 1).bit_length())
+
+
 def _index_of_smallest(cells: Cells, words: Array) -> Array:
-    index = jnp.full(words.shape[1:], NUM_CELLS, jnp.uint32)
-    smallest = jnp.zeros(words.shape[1:], jnp.uint32)
-    for cell in range(NUM_CELLS):
-        half, bit = (cells.low, cell) if cell < HALF else (cells.high, cell - HALF)
-        member = (half >> np.uint32(bit)) & 1 == 1
-        # the first member counts even when its word is the largest there is
-        better = member & ((words[cell] < smallest) | (index == NUM_CELLS))
-        smallest = jnp.where(better, words[cell], smallest)
-        index = jnp.where(better, np.uint32(cell), index)
-    return index
+    # a word with its cell below it, and for cells that are not of the set what is larger than any of these
+    indices = np.arange(NUM_CELLS, dtype=np.uint64).reshape(-1, *(1,) * (words.ndim - 1))
+    keys = (words.astype(jnp.uint64) << _CELL_BITS) | indices
+    is_member = (cells.word >> indices) & np.uint64(1) == 1
+    keys = jnp.where(is_member, keys, np.uint64(2**64 - 1))
+    while len(keys) > 1:  # halved, and not reduced, which takes longer on CPUs
+        half = (len(keys) + 1) // 2
+        keys = jnp.minimum(keys[:half], keys[-half:])
+    return (keys[0] & np.uint64((1 << int(_CELL_BITS)) - 1)).astype(jnp.uint32)
 
 
 def nth_true(flags: Sequence[Array], n: Array) -> list[Array]:

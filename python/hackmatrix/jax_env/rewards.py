@@ -68,7 +68,7 @@ def components(before: Snapshot, after: Snapshot, deed: Deed, gained: Array) -> 
     siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
 
     by_name = {
-        "step_penalty": jnp.where(deed.valid, PRICE.step_penalty, 0),
+        "step_penalty": PRICE.step_penalty * deed.valid.astype(jnp.int32),
         "stage_completion": jnp.where(deed.completed, jnp.asarray(PRICE.stage_completion, jnp.int32)[stage_index], 0),
         "score_gain": PRICE.score_gain * (after.score - before.score),
         "kills": PRICE.kills * deed.kills,
@@ -81,8 +81,8 @@ def components(before: Snapshot, after: Snapshot, deed: Deed, gained: Array) -> 
         "damage_penalty": PRICE.damage_penalty * jnp.maximum(before.hp - after.hp, 0),
         "hp_recovery": PRICE.hp_recovery * jnp.maximum(after.hp - before.hp, 0),
         "siphon_quality": PRICE.siphon_quality * (deed.missed.credits + deed.missed.energy),
-        "siphon_death_penalty": jnp.where(died & siphon_enemy_near, PRICE.siphon_death_penalty, 0),
-        "program_waste": jnp.where(deed.reset & (before.hp == 2), PRICE.program_waste, 0),
+        "siphon_death_penalty": PRICE.siphon_death_penalty * (died & siphon_enemy_near).astype(jnp.int32),
+        "program_waste": PRICE.program_waste * (deed.reset & (before.hp == 2)).astype(jnp.int32),
     }
     for name, value in by_name.items():
         mark(f"W.{name}", partial(jnp.not_equal, value, 0))

@@ -12,7 +12,7 @@ from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.beings import saturating
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.state import Snapshot
-from worldkit.jaxkit.batching import computed_once
+from worldkit.jaxkit.batching import computed_once, repeat
 from worldkit.jaxkit.marks import mark
 
 _WHOLE_CROSS = 1 + len(bb.DIRECTIONS)
@@ -143,8 +143,8 @@ def _missed_here(now: Snapshot) -> Missed:
 
     everywhere = here | ~here
     state = (everywhere, jnp.zeros(now.hp.shape, bool))
-    state = lax.fori_loop(0, tables.MAX_POINTS, compare_points, state)
-    same_blocks, gives_blocks = lax.fori_loop(0, rules.NUM_PROGRAMS, compare_program, state)
+    state = repeat(tables.MAX_POINTS, compare_points, state)
+    same_blocks, gives_blocks = repeat(rules.NUM_PROGRAMS, compare_program, state)
 
     # a better cell must reach every unsiphoned block that the current cross reaches, if that gives anything
     required = bb.cross(here) & sources

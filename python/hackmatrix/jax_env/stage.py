@@ -24,12 +24,12 @@ from hackmatrix.jax_env.bitboard import (
     write,
 )
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
-from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick, words_of_sites
 from hackmatrix.jax_env.spawn import Surroundings, spawn
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
 from hackmatrix.rules import NUM_PROGRAMS
-from worldkit.jaxkit.batching import computed_once
+from worldkit.jaxkit.batching import computed_once, repeat
 from worldkit.jaxkit.marks import mark
 from worldkit.jaxkit.threefry import Draws, below
 
@@ -94,13 +94,13 @@ def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array) -
     def take(i: Array, blocks: Cells) -> Cells:
         return blocks | pick((free & ~blocks).where(i < how_many), words)
 
-    blocks = lax.fori_loop(0, _MOST_BLOCKS, take, free ^ free)
+    blocks = repeat(_MOST_BLOCKS, take, free ^ free)
     return blocks, is_valid_placement(blocks, exit_cell)
 
 
 def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     """B4 and B6: the first valid attempt, or no blocks. Several attempts run at once on a new leading axis."""
-    batch = free.low.shape
+    batch = free.word.shape
 
     def wide(leaf: Array) -> Array:
         return jnp.broadcast_to(leaf, (_ATTEMPTS_AT_ONCE, *batch))
@@ -114,7 +114,7 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
         blocks, valid = _place_blocks(free_wide, exit_wide, draws_wide, attempts)
         for k in range(_ATTEMPTS_AT_ONCE):
             accept = valid[k] & ~done
-            candidate = _Layout(attempts[k], Cells(blocks.low[k], blocks.high[k]))
+            candidate = _Layout(attempts[k], Cells(blocks.word[k]))
             layout = jax.tree.map(lambda new, old, accept=accept: jnp.where(accept, new, old), candidate, layout)
             done = done | accept
         return start + np.uint32(_ATTEMPTS_AT_ONCE), done, layout
@@ -141,13 +141,10 @@ class _Contents(NamedTuple):
 
 def _nth_unused(used: Array, n: Array) -> Array:
     """The n-th (from 0) program, in table order, whose bit in ``used`` is off (int32)."""
-    seen = jnp.zeros_like(n)
-    chosen = jnp.zeros_like(n)
-    for program in range(NUM_PROGRAMS):
-        unused = (used >> np.uint32(program)) & 1 == 0
-        chosen = jnp.where(unused & (seen == n), program, chosen)
-        seen = seen + unused.astype(jnp.int32)
-    return chosen
+    left = ~used
+    for program in range(NUM_PROGRAMS - 1):
+        left = jnp.where(program < n, left & (left - np.uint32(1)), left)  # without the lowest
+    return lax.population_count(~left & (left - np.uint32(1))).astype(jnp.int32)
 
 
 class _Block(NamedTuple):
@@ -160,14 +157,13 @@ class _Block(NamedTuple):
 
 def _draw_block(used: Array, draws: Draws, index: Array) -> _Block:
     """B5: what one block holds; all its draws have the same index."""
-    is_question = below(draws.word(Site.QUESTION, index), 10) == 0
-    is_program = below(draws.word(Site.DATA, index), 2) != 0
-    points = 1 + below(draws.word(Site.POINTS, index), MAX_POINTS)
-    left_over = NUM_PROGRAMS - lax.population_count(used)
-    program = _nth_unused(used, below(draws.word(Site.PROGRAM, index), left_over))
-    return _Block(
-        is_question, is_program, points, program, jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
-    )
+    sites = (Site.QUESTION, Site.DATA, Site.POINTS, Site.PROGRAM)
+    question, data, point, unused = words_of_sites(draws, sites, index)
+    is_program = below(data, 2) != 0
+    points = 1 + below(point, MAX_POINTS)
+    program = _nth_unused(used, below(unused, NUM_PROGRAMS - lax.population_count(used)))
+    spawn_count = jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
+    return _Block(below(question, 10) == 0, is_program, points, program, spawn_count)
 
 
 def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:

@@ -2,6 +2,7 @@
 
 There are no lists of entities, so nothing can overflow. One game takes ``state_bytes()`` bytes (under
 1,000), history included. Every leaf has the batch shape: a scalar for one game, ``(games,)`` for many.
+From one step to the next its sets of cells are kept as two words each (`halves`).
 """
 
 from typing import NamedTuple, TypeVar, cast
@@ -12,8 +13,10 @@ import numpy as np
 from jax import Array
 
 from hackmatrix import rules
+from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.halves import kept
 from worldkit.jaxkit.threefry import Seed
 
 
@@ -104,7 +107,7 @@ Tree = TypeVar("Tree")
 
 # NumPy scalars are arrays to JAX, but not to the type checker
 _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))
-_NO_CELLS = Cells(_U32, _U32)
+_NO_CELLS = bb.EMPTY
 
 
 def _up_to(most: int) -> Number:
@@ -155,15 +158,18 @@ BLANK_SNAPSHOT: Snapshot = Snapshot(
 )
 """All zeros, as NumPy scalars: the history of a game that has none, and the dtype and planes of every leaf."""
 
-BLANK_STATE = State(
-    now=BLANK_SNAPSHOT,
-    history=BLANK_SNAPSHOT,
-    has_history=_BOOL,
-    kills_since_history=_I32,
-    pickups_since_history=_I32,
-    seed=Seed(_U32, _U32),
-    event_number=_U32,
+BLANK_STATE = kept(
+    State(
+        now=BLANK_SNAPSHOT,
+        history=BLANK_SNAPSHOT,
+        has_history=_BOOL,
+        kills_since_history=_I32,
+        pickups_since_history=_I32,
+        seed=Seed(_U32, _U32),
+        event_number=_U32,
+    )
 )
+"""The same of a whole state, as it is kept."""
 
 
 def blank_snapshot(shape: tuple[int, ...]) -> Snapshot:

@@ -12,7 +12,8 @@ import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import HALF, Cells, Number
+from hackmatrix.jax_env.bitboard import Cells, Number, constant
+from hackmatrix.jax_env.halves import kept
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot, State
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
@@ -57,7 +58,7 @@ def read_state(state: Mapping[str, Any]) -> State:
         history = BLANK_SNAPSHOT
     else:
         history = _read_snapshot(_Fields(recorded, "history"))
-    return State(
+    read = State(
         now=now,
         history=history,
         has_history=np.bool_(recorded is not None),  # type: ignore[arg-type]
@@ -66,6 +67,7 @@ def read_state(state: Mapping[str, Any]) -> State:
         seed=Seed(np.uint32(seed & MAX_U32), np.uint32(seed >> 32)),  # type: ignore[arg-type]
         event_number=np.uint32(event_number),  # type: ignore[arg-type]
     )
+    return kept(read)
 
 
 class _Fields:
@@ -156,8 +158,8 @@ class _Board:
         """A plane as the field of a snapshot that has its name."""
         blank = getattr(BLANK_SNAPSHOT, name)
         if isinstance(blank, Cells):
-            return _cells(self.members(name))
-        return tuple(_cells(self.members(name, digit)) for digit in range(len(blank)))
+            return constant(self.members(name))
+        return tuple(constant(self.members(name, digit)) for digit in range(len(blank)))
 
     def occupy(self, cell: int, who: str) -> None:
         if cell in self.occupants:
@@ -167,11 +169,6 @@ class _Board:
 
 def _at(cell: int) -> str:
     return f"row {cell // rules.SIZE}, col {cell % rules.SIZE}"
-
-
-def _cells(members: Iterable[int]) -> Cells:
-    bits = sum(1 << cell for cell in members)
-    return Cells(np.uint32(bits & (1 << HALF) - 1), np.uint32(bits >> HALF))  # type: ignore[arg-type]
 
 
 def _read_snapshot(top: _Fields) -> Snapshot:

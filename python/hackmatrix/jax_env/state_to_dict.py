@@ -6,7 +6,8 @@ import jax
 import numpy as np
 
 from hackmatrix import rules
-from hackmatrix.jax_env.bitboard import HALF, Cells, Number
+from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.halves import in_words
 from hackmatrix.jax_env.state import Snapshot, State
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
@@ -18,7 +19,7 @@ def get_state(state: State) -> dict[str, Any]:
     Raises:
         StateRefused: the leaves are not those of one game.
     """
-    host: State = jax.device_get(state)
+    host: State = in_words(jax.device_get(state))
     if np.shape(host.event_number) != ():
         raise StateRefused("get_state takes the state of one game; index the batch first, for example with tree.map.")
     return {
@@ -145,7 +146,7 @@ def _resources(now: Snapshot) -> list[dict[str, Any]]:
 
 
 def _bits(cells: Cells) -> int:
-    return int(cells.low) | int(cells.high) << HALF
+    return int(cells.word)
 
 
 def _members(cells: Cells) -> list[int]:

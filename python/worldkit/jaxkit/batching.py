@@ -104,13 +104,20 @@ def _where_wanted(
     def body(state: tuple[Array, Outputs]) -> tuple[Array, Outputs]:
         left, outputs = state
         # a chunk that is not full is padded with indices past the end: reads there are clamped, writes dropped
-        index = jnp.nonzero(left, size=chunk, fill_value=games)[0]
+        index = _first_true(left, chunk)
         gathered = jax.tree.map(lambda leaf: leaf.at[index].get(mode="clip"), inputs)
         computed = function(gathered)
         outputs = jax.tree.map(lambda old, new: old.at[index].set(new, mode="drop"), outputs, computed)
         return left.at[index].set(False, mode="drop"), outputs
 
     return lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, otherwise))[1]
+
+
+def _first_true(flags: Array, count: int) -> Array:
+    """The indices (int32) of the first ``count`` true flags, and an index past the end where there are no more."""
+    number = jnp.cumsum(flags, dtype=jnp.int32) - 1
+    nothing = jnp.full(count, len(flags), jnp.int32)
+    return nothing.at[jnp.where(flags, number, count)].set(jnp.arange(len(flags), dtype=jnp.int32), mode="drop")
 
 
 def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
@@ -142,9 +149,9 @@ def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -
 
 
 def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -> Inputs:
-    """``lax.fori_loop`` from 0 whose body may mark rules."""
+    """``lax.fori_loop`` from 0, counted in int32, whose body may mark rules."""
     if not is_collecting():
-        return lax.fori_loop(0, times, body, start)
+        return lax.fori_loop(0, times, lambda i, inner: body(jnp.asarray(i, jnp.int32), inner), start)
     counted = (jnp.int32(0), start)
     return while_loop(lambda s: s[0] < times, lambda s: (s[0] + 1, body(*s)), counted)[1]
 
