@@ -5,11 +5,10 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
+from hackmatrix.around_player import AroundPlayer
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP
 
-SIGHT = 2 * SIZE - 1
-"""A view of this width, its middle at the player, holds the board wherever the player stands."""
 CROSS = ((0, 0), *DIRECTIONS)
 """A cell and its neighbours, which are also what a siphon reaches (S1)."""
 ROUNDS = 2
@@ -17,7 +16,7 @@ ROUNDS = 2
 
 
 class PlayerCentred(nn.Module):
-    """The board as seen from the player's cell: float32 (..., 1545) to (..., features).
+    """The board as seen from the player's cell, of observations float32 (..., 1545).
 
     An observation names the player's cell in two numbers and the board in absolute cells, so a plain network must
     learn anew for each of 36 cells what an enemy next to the player means. Here every cell is embedded alike, and the
@@ -30,13 +29,13 @@ class PlayerCentred(nn.Module):
     dtype: str = "float32"
 
     @nn.compact
-    def __call__(self, obs: Array) -> Array:
-        """Embed the cells of observations and lay them out."""
+    def __call__(self, obs: Array) -> AroundPlayer:
+        """Embed the cells of observations."""
         return _seen_by_player(_embedded(obs, self.cell_features, self.dtype), obs)
 
 
 class Conv(nn.Module):
-    """As `PlayerCentred`, but a cell also tells of the cells around it: float32 (..., 1545) to (..., features).
+    """As `PlayerCentred`, but a cell also tells of the cells around it.
 
     A round adds to every cell's embedding what follows from its own and its four neighbours', 0 off the board; all
     cells do so alike. After two rounds a cell tells of those up to two steps away: what a siphon there would give,
@@ -48,8 +47,8 @@ class Conv(nn.Module):
     dtype: str = "float32"
 
     @nn.compact
-    def __call__(self, obs: Array) -> Array:
-        """Embed the cells of observations, let them tell each other, and lay them out."""
+    def __call__(self, obs: Array) -> AroundPlayer:
+        """Embed the cells of observations, and let them tell each other."""
         told = _embedded(obs, self.cell_features, self.dtype)
         for number in range(ROUNDS):
             dense = nn.Dense(self.cell_features, dtype=jnp.dtype(self.dtype), name=f"round_{number}")
@@ -73,19 +72,12 @@ def _crosses(board: Array) -> Array:
     return jnp.concatenate(parts, axis=-1)
 
 
-def _seen_by_player(board: Array, obs: Array) -> Array:
-    """Boards (..., 6, 6, features) laid out around the player, then what else observations say: (..., features)."""
+def _seen_by_player(board: Array, obs: Array) -> AroundPlayer:
+    """Boards (..., 6, 6, features) as they lie around the player, with what else observations say."""
     place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
-    seen = jnp.vectorize(_around, signature="(r,c,f),(p)->(s,s,f)")(board, place)
-    parts = (seen, obs[..., : GRID_PART.start], jax.nn.one_hot(place, SIZE))
-    return jnp.concatenate([part.reshape(*obs.shape[:-1], -1).astype(seen.dtype) for part in parts], axis=-1)
-
-
-def _around(board: Array, place: Array) -> Array:
-    """One board (6, 6, features) in a field (11, 11, features) whose middle is the cell ``place``, int32 (2,)."""
-    field = jnp.zeros((SIGHT, SIGHT, board.shape[-1]), board.dtype)
-    # written, not read: backwards this is a read, the other way round it would be a slow scatter
-    return jax.lax.dynamic_update_slice(field, board, (SIZE - 1 - place[0], SIZE - 1 - place[1], 0))
+    one_hot = jax.nn.one_hot(place, SIZE).reshape(*obs.shape[:-1], -1)
+    others = jnp.concatenate([obs[..., : GRID_PART.start], one_hot], axis=-1)
+    return AroundPlayer(board, place, others.astype(board.dtype))
 
 
 NETWORKS = {CENTRED: PlayerCentred, CONV: Conv, MLP: None}

@@ -5,6 +5,7 @@ from jax import Array
 
 from hackmatrix import jax_env, rules
 from hackmatrix.curriculum import STARTS
+from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from hackmatrix.networks import NETWORKS
 from worldkit.jaxkit.threefry import Seed
@@ -62,6 +63,9 @@ class HackMatrixTrainEnv(TrainEnv):
 
     def expand(self, compact: Array) -> Array:
         return jax_env.expand(compact)
+
+    def likeness(self, compact: Array) -> Array:
+        return player_cell(compact)
 
     def reward(self, components: Array) -> Array:
         return jax_env.reward(components)

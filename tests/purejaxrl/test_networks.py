@@ -1,5 +1,6 @@
 """Networks: their shapes, what they see, and that parameters tell whose they are."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from flax import linen as nn
 from jax import Array
 
 from hackmatrix import rules
+from hackmatrix.around_player import AroundPlayer
 from hackmatrix.networks import Conv, PlayerCentred
 from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.checkpointing import save_params
@@ -70,7 +72,9 @@ class TestAroundThePlayer:
     ) -> None:
         obs = seen_from(place, key)
         params: Any = view.init(key, obs)
-        features: Any = view.apply(params, obs)
+        seen: Any = view.apply(params, obs)
+        features = seen.laid_out()
+        assert features.shape == (seen.width,)
         np.testing.assert_allclose(features, reference.ENCODERS[name](params["params"], obs), rtol=1e-5, atol=1e-6)
 
     @pytest.mark.parametrize("name", [name for name, _ in ENCODERS])
@@ -83,6 +87,52 @@ class TestAroundThePlayer:
         np.testing.assert_allclose(logits[2, 1], _outputs(network, params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
 
 
+class TestSideBySide:
+    """The product without the field, for samples of which those that see the board from one cell lie side by side."""
+
+    @staticmethod
+    def samples(cells: np.ndarray, dtype: str = "float32") -> tuple[AroundPlayer, Array]:
+        """What samples see whose players stand in these cells, and a kernel; all numbers are small and whole."""
+        rng = np.random.default_rng(len(cells))
+        board, others = (rng.integers(-2, 3, (len(cells), *shape)).astype(dtype) for shape in ((6, 6, 2), (5,)))
+        place = np.stack(np.divmod(cells, 6), axis=1).astype(np.int32)
+        seen = AroundPlayer(*map(jnp.asarray, (board, place, others)))
+        return seen, jnp.asarray(rng.integers(-2, 3, (seen.width, 3)), dtype)
+
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            np.sort(np.arange(300) % 36),
+            np.full(300, 14),
+            np.repeat([0, 35], [128, 129]),
+            np.arange(37)[::-1] % 36,
+            np.random.default_rng(0).integers(0, 36, 150),
+        ],
+        ids=["all cells", "one cell", "whole chunks and one more", "fewer than a chunk", "in no order"],
+    )
+    @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+    def test_it_and_its_gradients_are_those_of_the_field(self, cells: np.ndarray, dtype: str) -> None:
+        seen, kernel = self.samples(cells, dtype)
+        above = jnp.asarray(np.random.default_rng(1).integers(-2, 3, (len(cells), 3)), dtype)
+
+        def product(board: Array, others: Array, kernel: Array, side_by_side: bool) -> Array:
+            return seen._replace(board=board, others=others).times(kernel, side_by_side)
+
+        def with_gradients(side_by_side: bool) -> list[np.ndarray]:
+            made, gradients = jax.vjp(partial(product, side_by_side=side_by_side), seen.board, seen.others, kernel)
+            return [np.asarray(leaf, np.float32) for leaf in (made, *gradients(above))]
+
+        # sums of small whole numbers are exact, in whatever order; bfloat16 rounds sums of more than 256
+        for field, window in zip(with_gradients(False), with_gradients(True), strict=True):
+            np.testing.assert_allclose(field, window, rtol=0 if dtype == "float32" else 2**-6, atol=0)
+
+    def test_only_cpus_take_windows(self) -> None:
+        seen, kernel = self.samples(np.arange(36))
+        traced = jax.jit(lambda seen, kernel: seen.times(kernel, True)).trace(seen, kernel)
+        loops = {name: "while" in traced.lower(lowering_platforms=(name,)).as_text() for name in ("cpu", "cuda", "tpu")}
+        assert loops == {"cpu": True, "cuda": False, "tpu": False}
+
+
 class TestConv:
     """Cells that tell of those around them."""
 
@@ -90,8 +140,8 @@ class TestConv:
 
     def board(self, params: Params, obs: np.ndarray) -> np.ndarray:
         """What it sees of a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
-        features: Any = self.view.apply(params, obs)
-        return np.asarray(features)[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
+        seen: Any = self.view.apply(params, obs)
+        return np.asarray(seen.laid_out())[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
 
     @pytest.mark.parametrize("place", [(0, 0), (2, 3), (5, 1)])
     def test_a_cell_tells_of_all_cells_up_to_two_steps_away_and_of_no_other(

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import linen as nn
 from jax import Array
 
 from worldkit.jaxkit.threefry import trainer_seeds
@@ -65,6 +66,37 @@ def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> N
         assert len(set(epoch)) == SMALLEST.batch_size
         assert set(epoch) <= set(played)
     assert len({frozenset(epoch[:size]) for epoch in epochs}) == SMALLEST.update_epochs
+
+
+class Whole(nn.Module):
+    """An encoder that leaves observations as they are."""
+
+    dtype: str
+
+    def __call__(self, obs: Array) -> Array:
+        return obs
+
+
+ENCODERS = {"whole": Whole}
+
+
+def test_samples_that_are_alike_lie_side_by_side_in_their_minibatch() -> None:
+    class Alike(Watched):
+        networks = ENCODERS
+
+        def likeness(self, kept: tuple[CompactObservation, Array]) -> Array:
+            return (kept[1] % 3).astype(jnp.int32)
+
+    seen: list[list[int]] = []
+    config = dataclasses.replace(SMALLEST, network="whole")
+    updated(config, Alike(lambda numbers: seen.append(np.asarray(numbers).tolist())))
+    jax.effects_barrier()
+    minibatches = [numbers for numbers in seen if len(numbers) == SMALLEST.minibatch_size]
+    for numbers in minibatches:
+        likeness = [number % 3 for number in numbers]
+        assert likeness == sorted(likeness)
+    for start in range(0, len(minibatches), 2):
+        assert len({*minibatches[start], *minibatches[start + 1]}) == SMALLEST.batch_size
 
 
 def test_no_random_key_is_used_twice() -> None:

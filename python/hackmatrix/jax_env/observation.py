@@ -171,6 +171,12 @@ def expand(packed: Array) -> Array:
     return jnp.concatenate([player, owned.astype(jnp.float32), grid], axis=-1)
 
 
+def player_cell(packed: Array) -> Array:
+    """The index of the player's cell, int32 ``(*batch,)``, of packed words, uint32 ``(*batch, PACKED_SIZE)``."""
+    row, column = (2 * len(_PLANE_NAMES) + rules.PLAYER_FEATURES.index(name) for name in ("row", "col"))
+    return (packed[..., row] * rules.SIZE + packed[..., column]).astype(jnp.int32)
+
+
 def _cell_features(bits: Array) -> Array:
     """The features of O3 (float32, last axis) from the planes' bits (int32, last axis)."""
 

@@ -84,5 +84,8 @@ class NothingEnv(TrainEnv):
     def expand(self, compact: Compact) -> Array:
         return self._world.expand(compact)
 
+    def likeness(self, compact: Compact) -> Array | None:
+        return self._world.likeness(compact)
+
     def initial_seeds(self, seed: int, num_games: int) -> Array:
         return self._world.initial_seeds(seed, num_games)

@@ -155,13 +155,15 @@ def ppo_loss(
     expand: Callable[[Compact], Array],
     samples: Samples,
     config: TrainConfig,
+    side_by_side: bool = False,
 ) -> tuple[Array, LossStats]:
     """The loss of a minibatch, with the action mask that was in force when each action was chosen.
 
     Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy. ``apply`` is that of an ``ActorCritic``.
+    ``side_by_side``: samples that are alike to its encoder lie so (`TrainEnv.likeness`).
     """
     transition = samples.transition
-    logits, value_outputs = apply(params, expand(transition.obs), method="outputs")
+    logits, value_outputs = apply(params, expand(transition.obs), side_by_side, method="outputs")
     policy = masked_categorical(logits, transition.action_mask)
 
     log_ratio = policy.log_prob(transition.action) - transition.log_prob

@@ -2,14 +2,47 @@
 
 import functools
 from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 from flax import linen as nn
+from flax.typing import Initializer
 from jax import Array
 
 from worldkit.purejaxrl.params import Params, architecture_of
 from worldkit.purejaxrl.train_env import Encoder
 from worldkit.purejaxrl.value_heads import HEADS, PLAIN, values_of
+
+
+@runtime_checkable
+class Laid(Protocol):
+    """What an encoder makes of observations where there is a faster way to multiply it than to lay it out."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers the first hidden layer reads of an observation."""
+
+    def times(self, kernel: Array, side_by_side: bool) -> Array:
+        """Its product with a kernel (width, outputs): (..., outputs).
+
+        ``side_by_side``: it is known of observations with one leading axis that those that are alike lie so
+        (`TrainEnv.likeness`).
+        """
+
+
+class FirstLayer(nn.Module):
+    """The first hidden layer of what an encoder laid out: `nn.Dense` and its parameters."""
+
+    features: int
+    dtype: jnp.dtype
+    kernel_init: Initializer
+
+    @nn.compact
+    def __call__(self, laid: Laid, side_by_side: bool) -> Array:
+        """(..., features)."""
+        kernel = self.param("kernel", self.kernel_init, (laid.width, self.features))
+        bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
+        return laid.times(kernel.astype(self.dtype), side_by_side) + bias.astype(self.dtype)
 
 
 class ActorCritic(nn.Module):
@@ -35,17 +68,19 @@ class ActorCritic(nn.Module):
         return logits, values_of(self.value_head, outputs, jnp)
 
     @nn.compact
-    def outputs(self, obs: Array) -> tuple[Array, Array]:
-        """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values."""
+    def outputs(self, obs: Array, side_by_side: bool = False) -> tuple[Array, Array]:
+        """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
+
+        ``side_by_side``: of observations (samples, features) those that are alike lie so (`TrainEnv.likeness`).
+        """
         hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs) if self.encoder else obs
         for layer in range(self.num_layers):
-            dense = nn.Dense(
-                self.hidden_dim,
-                dtype=jnp.dtype(self.dtype),
-                kernel_init=nn.initializers.orthogonal(2**0.5),
-                name=f"hidden_{layer}",
-            )
-            hidden = nn.tanh(dense(hidden))
+            dtype, init, name = jnp.dtype(self.dtype), nn.initializers.orthogonal(2**0.5), f"hidden_{layer}"
+            if isinstance(hidden, Laid):
+                hidden = FirstLayer(self.hidden_dim, dtype, init, name=name)(hidden, side_by_side)
+            else:
+                hidden = nn.Dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=name)(hidden)
+            hidden = nn.tanh(hidden)
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
         head = HEADS[self.value_head]

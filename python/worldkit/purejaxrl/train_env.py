@@ -25,7 +25,10 @@ State = Any
 Compact = Any
 
 Encoder = Callable[..., "nn.Module"]
-"""``encoder(dtype=…, name=…)`` is a module that lays an observation out before the first hidden layer."""
+"""``encoder(dtype=…, name=…)`` is a module that lays an observation out before the first hidden layer.
+
+It gives an array (..., features), or something that multiplies itself with that layer's kernel (`networks.Laid`).
+"""
 
 
 class TrainStep(NamedTuple):
@@ -132,6 +135,13 @@ class TrainEnv(ABC):
     def expand(self, compact: Compact) -> Array:
         """The observations, float32 (..., *observation_shape), of compact ones with any leading axes."""
         return compact
+
+    def likeness(self, compact: Compact) -> Array | None:
+        """What makes observations alike to this world's encoders, int32 (...), of compact ones with any leading axes.
+
+        Where samples are learned from, those that are alike lie side by side (`networks.Laid`). None: nothing does.
+        """
+        return None
 
     def reseeded(self, state: State, seed: Array) -> State:
         """The same present with another future: all that is yet to be drawn comes of ``seed``, uint32 (2,), alone.

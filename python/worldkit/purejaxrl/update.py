@@ -122,10 +122,13 @@ def _update(
     samples = samples_of(runner, transitions, config, env, mesh)
     key, epochs_key = jax.random.split(runner.key)
 
-    learn = partial(_gradient_step, env=env, config=config)
+    # several devices split the samples, wherever those that are alike may lie, and only an encoder makes use of it
+    sorts = mesh is None and env.networks[config.network] is not None
+    likeness = env.likeness(samples.transition.obs) if sorts else None
+    learn = partial(_gradient_step, env=env, config=config, side_by_side=likeness is not None)
 
     def epoch(train_state: Learner, epoch_key: Array) -> tuple[Learner, LossStats]:
-        return update_epoch(train_state, learn, samples, epoch_key, config, mesh)
+        return update_epoch(train_state, learn, samples, epoch_key, config, mesh, likeness)
 
     epoch_keys = jax.random.split(epochs_key, config.update_epochs)
     train_state, losses = jax.lax.scan(epoch, runner.train_state, epoch_keys)
@@ -133,10 +136,10 @@ def _update(
 
 
 def _gradient_step(
-    train_state: Learner, minibatch: Samples, *, env: TrainEnv, config: TrainConfig
+    train_state: Learner, minibatch: Samples, *, env: TrainEnv, config: TrainConfig, side_by_side: bool
 ) -> tuple[Learner, LossStats]:
     gradient = jax.grad(ppo_loss, has_aux=True)
-    grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config)
+    grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config, side_by_side)
     return train_state.apply_gradients(grads=grads), stats
 
 
@@ -147,12 +150,18 @@ def update_epoch(
     key: Array,
     config: TrainConfig,
     mesh: Mesh | None = None,
+    likeness: Array | None = None,
 ) -> tuple[Learner, Stats]:
-    """One pass over ``batch`` in shuffled minibatches; stats are their means."""
+    """One pass over ``batch`` in shuffled minibatches; stats are their means.
+
+    In a minibatch those that are alike by ``likeness``, int32 (batch,), lie side by side.
+    """
 
     def on_minibatch(learner: Learner, indices: Array) -> tuple[Learner, Stats]:
         return learn(learner, parallel.split(jax.tree.map(lambda leaf: leaf[indices], batch), mesh))
 
     order = jax.random.permutation(key, config.batch_size).reshape(config.num_minibatches, config.minibatch_size)
+    if likeness is not None:
+        order = jnp.take_along_axis(order, jnp.argsort(likeness[order], axis=1), axis=1)
     learner, stats = jax.lax.scan(on_minibatch, learner, order)
     return learner, jax.tree.map(partial(jnp.mean, axis=0), stats)

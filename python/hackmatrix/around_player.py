@@ -1,0 +1,172 @@
+"""The board as it lies around the player, and what a layer of a network makes of it.
+
+Laid out in a field in whose middle the player stands, a board of 36 cells fills 121 places, most of them with zeros. A
+layer that reads the field multiplies them all, unless it knows where the board lies: of the weights for 121 places it
+needs the 36 of a window. Where many samples see the board from the same cell, a window's weights are taken once for all
+of them, and a third of the work is left.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+from hackmatrix.rules import SIZE
+
+SIGHT = 2 * SIZE - 1
+"""A view of this width, its middle at the player, holds the board wherever the player stands."""
+_ROWS = 128
+"""Samples that are multiplied with a window at once: with fewer the window is fetched too often, with more too many of
+another cell are among them."""
+
+Made = TypeVar("Made")
+
+
+class AroundPlayer(NamedTuple):
+    """What a layer reads: the board around the player, 0 off the board, and then everything else."""
+
+    board: Array
+    """(..., 6, 6, features), of every cell."""
+    place: Array
+    """The player's row and column, int32 (..., 2)."""
+    others: Array
+    """(..., n)."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers a layer reads of one sample."""
+        return SIGHT * SIGHT * self.board.shape[-1] + self.others.shape[-1]
+
+    def laid_out(self) -> Array:
+        """All of them side by side: (..., width)."""
+        seen = jnp.vectorize(_field, signature="(r,c,f),(p)->(s,s,f)")(self.board, self.place)
+        return jnp.concatenate([seen.reshape(*seen.shape[:-3], -1), self.others], axis=-1)
+
+    def times(self, kernel: Array, side_by_side: bool) -> Array:
+        """What is laid out times ``kernel`` (width, outputs): (..., outputs).
+
+        Where samples that see the board from the same cell lie ``side_by_side``, the field is not laid out on CPUs;
+        the result is the same up to the order in which floats are summed.
+        """
+        if not side_by_side:
+            return self.laid_out() @ kernel
+        fields = SIGHT * SIGHT * self.board.shape[-1]
+        board = self.board.reshape(-1, SIZE * SIZE * self.board.shape[-1])
+        cell = (self.place[..., 0] * SIZE + self.place[..., 1]).reshape(-1)
+        seen = _product(board, cell, kernel[:fields].reshape(SIGHT, SIGHT, self.board.shape[-1], -1))
+        return seen.reshape(*self.others.shape[:-1], -1) + self.others @ kernel[fields:]
+
+
+def _field(board: Array, place: Array) -> Array:
+    """One board (6, 6, features) in a field (11, 11, features) whose middle is the cell ``place``, int32 (2,)."""
+    field = jnp.zeros((SIGHT, SIGHT, board.shape[-1]), board.dtype)
+    # written, not read: backwards this is a read, the other way round it would be a slow scatter
+    return lax.dynamic_update_slice(field, board, (*_corner(place[0], place[1]), 0))
+
+
+def _corner(row: Array, column: Array) -> tuple[Array, Array]:
+    """Where the board's first cell lies in the field of a player in this cell."""
+    return SIZE - 1 - row, SIZE - 1 - column
+
+
+# ------------------------------------------------------------------------------------------- without the field
+
+
+@jax.custom_vjp
+def _product(boards: Array, cells: Array, weights: Array) -> Array:
+    """Boards (n, 36 * features) around the players' cells, int32 (n,), times weights (11, 11, features, outputs)."""
+    return lax.platform_dependent(boards, cells, weights, cpu=_by_window, default=_by_field)
+
+
+def _forward(boards: Array, cells: Array, weights: Array) -> tuple[Array, tuple[Array, Array, Array]]:
+    return _product(boards, cells, weights), (boards, cells, weights)
+
+
+def _backward(given: tuple[Array, Array, Array], gradient: Array) -> tuple[Array, None, Array]:
+    of_boards, of_weights = lax.platform_dependent(
+        *given, gradient, cpu=_gradients_by_window, default=_gradients_by_field
+    )
+    return of_boards, None, of_weights
+
+
+_product.defvjp(_forward, _backward)
+
+
+def _by_field(boards: Array, cells: Array, weights: Array) -> Array:
+    places = jnp.stack([cells // SIZE, cells % SIZE], axis=-1)
+    fields = jax.vmap(_field)(boards.reshape(-1, SIZE, SIZE, weights.shape[2]), places)
+    return fields.reshape(len(boards), -1) @ weights.reshape(-1, weights.shape[3])
+
+
+def _gradients_by_field(boards: Array, cells: Array, weights: Array, gradient: Array) -> tuple[Array, Array]:
+    of_boards, of_weights = jax.vjp(lambda *args: _by_field(args[0], cells, args[1]), boards, weights)[1](gradient)
+    return of_boards, of_weights
+
+
+def _by_window(boards: Array, cells: Array, weights: Array) -> Array:
+    def add(made: Array, chunk: _Chunk) -> Array:
+        product = chunk.of(boards) @ _window(weights, chunk.cell)
+        return chunk.written(made, product)
+
+    return _in_chunks(cells, add, jnp.zeros((len(boards), weights.shape[3]), boards.dtype))
+
+
+def _gradients_by_window(boards: Array, cells: Array, weights: Array, gradient: Array) -> tuple[Array, Array]:
+    def add(made: tuple[Array, Array], chunk: _Chunk) -> tuple[Array, Array]:
+        of_boards, of_weights = made
+        above = jnp.where(chunk.mine[:, None], chunk.of(gradient), 0)
+        of_boards = chunk.written(of_boards, above @ _window(weights, chunk.cell).T)
+        more = _window(of_weights, chunk.cell) + chunk.of(boards).T @ above
+        return of_boards, _with_window(of_weights, chunk.cell, more)
+
+    return _in_chunks(cells, add, (jnp.zeros_like(boards), jnp.zeros_like(weights)))
+
+
+class _Chunk(NamedTuple):
+    """Samples in a row, of which some see the board from one cell and are taken now."""
+
+    start: Array
+    cell: Array
+    mine: Array
+    """bool (rows,), those that are taken."""
+
+    def of(self, samples: Array) -> Array:
+        """The rows of samples (n, m)."""
+        return lax.dynamic_slice_in_dim(samples, self.start, len(self.mine))
+
+    def written(self, samples: Array, rows: Array) -> Array:
+        """Samples with new rows where they are taken."""
+        rows = jnp.where(self.mine[:, None], rows, self.of(samples))
+        return lax.dynamic_update_slice_in_dim(samples, rows, self.start, axis=0)
+
+
+def _in_chunks(cells: Array, add: Callable[[Made, _Chunk], Made], nothing: Made) -> Made:
+    """``add`` for samples of one cell after those of another, in the order in which they lie."""
+    rows = min(_ROWS, len(cells))
+
+    def body(state: tuple[Array, Made]) -> tuple[Array, Made]:
+        first, made = state
+        start = jnp.minimum(first, len(cells) - rows)  # the last chunk ends where the samples do
+        since_first = start + jnp.arange(rows) >= first
+        others = since_first & (lax.dynamic_slice_in_dim(cells, start, rows) != cells[first])
+        mine = since_first & (jnp.cumsum(others) == 0)
+        return first + mine.sum(dtype=jnp.int32), add(made, _Chunk(start, cells[first], mine))
+
+    return lax.while_loop(lambda state: state[0] < len(cells), body, (jnp.int32(0), nothing))[1]
+
+
+def _window(weights: Array, cell: Array) -> Array:
+    """The weights (36 * features, outputs) for the board of a player in this cell."""
+    size = (SIZE, SIZE, *weights.shape[2:])
+    return lax.dynamic_slice(weights, _at(cell), size).reshape(-1, weights.shape[3])
+
+
+def _with_window(weights: Array, cell: Array, window: Array) -> Array:
+    return lax.dynamic_update_slice(weights, window.reshape(SIZE, SIZE, *weights.shape[2:]), _at(cell))
+
+
+def _at(cell: Array) -> tuple[Array, ...]:
+    zero = jnp.zeros_like(cell)
+    return *_corner(cell // SIZE, cell % SIZE), zero, zero
