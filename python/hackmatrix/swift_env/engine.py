@@ -59,14 +59,11 @@ class SwiftGames:
         ``auto_reset``: games that end start anew at once, from ``seeds`` (n,) if given, else from R6's.
         """
         self._drop_unread()
-        flags = 0 if seeds is None else 1
-        given = b"" if seeds is None else seeds.astype("<u8").tobytes()
-        step = protocol.request(Command.STEP, flags, actions.astype("<i4"), given, self._restarts[auto_reset])
-        if self._memory is None:
-            self._process.send(step)
-            return
-        offset, self._place = self._memory.place()
-        self._process.send(protocol.request(Command.PLACE, offset, step))
+        step = protocol.step(actions, seeds, self._restarts[auto_reset])
+        if self._memory is not None:
+            offset, self._place = self._memory.place()
+            step = protocol.place(offset, step)
+        self._process.send(step)
 
     def receive_step(self) -> Rows:
         """The rows (n) of the step asked for; Refused for an action outside 0 … 27."""
