@@ -117,24 +117,21 @@ extension Float: ObservationNumber {
 
 /// A part of an observation, or the whole, in which values are written at their places.
 private struct Canvas<Number: ObservationNumber> {
-    fileprivate let numbers: UnsafeMutableBufferPointer<Number>
-    fileprivate let divisors: UnsafeBufferPointer<UInt8>
+    let numbers: UnsafeMutableBufferPointer<Number>
+    let divisors: UnsafeBufferPointer<UInt8>
+    var start = 0
 
     func write(_ value: UInt8, at place: Int) {
-        numbers[place] = Number(value, over: divisors[place])
+        numbers[start + place] = Number(value, over: divisors[start + place])
     }
 
-    func part(_ start: Int, _ count: Int) -> Canvas {
-        let range = start..<start + count
-        return Canvas(
-            numbers: UnsafeMutableBufferPointer(rebasing: numbers[range]),
-            divisors: UnsafeBufferPointer(rebasing: divisors[range]))
+    func from(_ place: Int) -> Canvas {
+        Canvas(numbers: numbers, divisors: divisors, start: start + place)
     }
 
     /// The part of a cell, in the part of all cells.
     func part(_ cell: Cell) -> Canvas {
-        let count = Observation.cell.features.count
-        return part(cell.index * count, count)
+        from(cell.index * Observation.cell.features.count)
     }
 }
 
@@ -161,11 +158,11 @@ extension Game {
         precondition(output.count == Observation.size, "an observation has \(Observation.size) values")
         output.update(repeating: 0)
         Observation.divisors.withUnsafeBufferPointer { divisors in
-            let whole = Canvas(numbers: output, divisors: divisors)
-            let (player, programs) = (Observation.player.features.count, Observation.programs.count)
-            observePlayer(whole.part(0, player), &marks)
-            observePrograms(whole.part(player, programs), &marks)
-            let grid = whole.part(player + programs, output.count - player - programs)
+            let player = Canvas(numbers: output, divisors: divisors)
+            let programs = player.from(Observation.player.features.count)
+            let grid = programs.from(Observation.programs.count)
+            observePlayer(player, &marks)
+            observePrograms(programs, &marks)
             observeMovers(grid, &marks)
             observeBlocks(grid, &marks)
             observeGround(grid, &marks)
@@ -254,11 +251,12 @@ extension Game {
         let resources = board.credits.cells | board.energy.cells
         if !(resources - now.uncovered).isEmpty { marks.insert(.`O4.coveredResource`) }
         if !(resources & board.blocks.cells & board.siphoned).isEmpty { marks.insert(.`O4.uncoveredResource`) }
-        for cell in resources & now.uncovered {
-            marks.insert(.`O3.resource`)
-            let canvas = grid.part(cell)
-            canvas.write(board.credits[cell] ?? 0, at: place.credits)
-            canvas.write(board.energy[cell] ?? 0, at: place.energy)
+        if !(resources & now.uncovered).isEmpty { marks.insert(.`O3.resource`) }
+        for cell in board.credits.cells & now.uncovered {
+            grid.part(cell).write(board.credits.value(cell), at: place.credits)
+        }
+        for cell in board.energy.cells & now.uncovered {
+            grid.part(cell).write(board.energy.value(cell), at: place.energy)
         }
         for cell in board.pickups {
             marks.insert(.`O3.pickup`)
