@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
-from hackmatrix.swift_env.process import DEADLINE, SwiftProcess
+from hackmatrix.swift_env.process import DEADLINE, LOOKS, SwiftProcess
 from hackmatrix.swift_env.protocol import Command, Observing, Refused, Rows
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
+_LOOKS_PER_GAME, _MOST_LOOKS = 3, 1000
+"""A look takes half a microsecond or more, and a step somewhat less than one for each game."""
 
 
 class SwiftGames:
@@ -38,7 +40,8 @@ class SwiftGames:
         """Where the rows of the step and of the restart that were sent will lie, if not in their answers."""
         self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
         shared = () if self._memory is None else (self._memory.descriptor,)
-        self._process = SwiftProcess(deadline=deadline, descriptors=shared)
+        looks = min(LOOKS + _LOOKS_PER_GAME * self.num_games, _MOST_LOOKS)
+        self._process = SwiftProcess(deadline=deadline, descriptors=shared, looks=looks)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         try:
