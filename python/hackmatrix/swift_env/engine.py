@@ -158,9 +158,7 @@ class SwiftGames:
 
     def _rows_placed(self, command: Command, frame: NDArray[np.uint8], place: NDArray[np.uint8]) -> Rows:
         """The rows in a place of the shared memory, of which the reply gives the size."""
-        size = protocol.size_of_placed(protocol.content(frame))
-        if size != len(place):
-            raise protocol.BadAnswer(f"{size} bytes of rows where there must be {len(place)}")
+        protocol.check_placed(frame, len(place))
         return self._rows_in(command, place)
 
     def _share(self) -> None:

@@ -89,7 +89,9 @@ class SharedMemory:
     def lasts(self, view: NDArray[np.generic]) -> bool:
         """Whether a view of a place keeps what it shows for as long as it is held."""
         place = view.base
-        return place is not None and any(holder and holder() is place for holder in self._lasting.values())
+        if place is None or not self._lasting:
+            return False
+        return any(holder is not None and holder() is place for holder in self._lasting.values())
 
     def keep_what_is_held(self) -> None:
         """Before a fork, whose arrays nobody here sees: leave every place that is held now as it is for ever."""

@@ -142,11 +142,14 @@ def size_of_rows(count: int, observing: int) -> int:
     return ROWS_HEAD + count * (_ROW_BYTES + _OBSERVATION_BYTES[observing])
 
 
-def size_of_placed(body: NDArray[np.uint8]) -> int:
-    """How many bytes of the shared memory a place reply filled; raises BadAnswer where it does not say."""
+def check_placed(frame: NDArray[np.uint8], size: int) -> None:
+    """Raises Refused, or BadAnswer, where a reply does not say that so many bytes of the shared memory were filled."""
+    if frame.tobytes() == _TWO_WORDS.pack(_DONE, size):
+        return
+    body = content(frame)
     if len(body) != 4:
         raise BadAnswer(f"{len(body)} bytes on rows in the shared memory")
-    return _uint32(body, 0)
+    raise BadAnswer(f"{_uint32(body, 0)} bytes of rows where there must be {size}")
 
 
 def rows(frame: NDArray[np.uint8]) -> Rows:
