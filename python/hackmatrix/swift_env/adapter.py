@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.rules import EVENTS, FACTS
+from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
 from hackmatrix.swift_env.engine import SwiftGames
 from hackmatrix.swift_env.process import DEADLINE
 from hackmatrix.swift_env.protocol import Observing, Refused, Rows
@@ -15,6 +15,8 @@ from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 Slots = NDArray[np.intp]
 
 _THOUSANDTHS = np.float32(1000)
+_EACH = np.ones(len(COMPONENTS), np.int32)
+"""Times this is the sum of all components, in half the time of ``sum``."""
 _NUM_FACTS = len(FACTS)
 _EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
 """The protocol has one bit more: the game was started anew."""
@@ -154,7 +156,7 @@ class SwiftEngine(BatchEngine):
         return BatchStep(
             observation=rows.observation,
             components=rows.components,
-            reward=rows.components.sum(axis=1, dtype=np.int32).astype(np.float32) / _THOUSANDTHS,
+            reward=(rows.components @ _EACH).astype(np.float32) / _THOUSANDTHS,
             terminated=rows.terminated,
             facts=self.facts(),
             events=rows.facts[:, -1] & _EVENT_BITS,

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
-from hackmatrix.swift_env.process import DEADLINE, SwiftProcess
+from hackmatrix.swift_env.process import DEADLINE, LOOKS, SwiftProcess
 from hackmatrix.swift_env.protocol import Command, Observing, Refused, Rows
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
+_LOOKS_PER_GAME, _MOST_LOOKS = 3, 1000
+"""A look takes half a microsecond or more, and a step somewhat less than one for each game."""
 
 
 class SwiftGames:
@@ -34,11 +36,12 @@ class SwiftGames:
         self.num_games = len(seeds)
         in_memory = Observing.FLOATS if observing is None else observing
         self._memory = SharedMemory.open(protocol.size_of_rows(self.num_games, in_memory))
-        self._place: NDArray[np.uint8] | None = None
-        """Where the rows of the step that was sent will lie, if not in its answer."""
+        self._places: dict[Command, NDArray[np.uint8]] = {}
+        """Where the rows of the step and of the restart that were sent will lie, if not in their answers."""
         self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
         shared = () if self._memory is None else (self._memory.descriptor,)
-        self._process = SwiftProcess(deadline=deadline, descriptors=shared)
+        looks = min(LOOKS + _LOOKS_PER_GAME * self.num_games, _MOST_LOOKS)
+        self._process = SwiftProcess(deadline=deadline, descriptors=shared, looks=looks)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         try:
@@ -46,6 +49,7 @@ class SwiftGames:
             self.num_marks = self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
             self._share()
             chosen = in_memory if self._memory is not None or observing is not None else Observing.COMPACT
+            self._observing = int(chosen)
             self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))
         except BaseException:
             self.close()
@@ -59,20 +63,15 @@ class SwiftGames:
         ``auto_reset``: games that end start anew at once, from ``seeds`` (n,) if given, else from R6's.
         """
         self._drop_unread()
-        flags = 0 if seeds is None else 1
-        given = b"" if seeds is None else seeds.astype("<u8").tobytes()
-        step = protocol.request(Command.STEP, flags, actions.astype("<i4"), given, self._restarts[auto_reset])
-        if self._memory is None:
-            self._process.send(step)
-            return
-        offset, self._place = self._memory.place()
-        self._process.send(protocol.request(Command.PLACE, offset, step))
+        step = protocol.step(actions, seeds, self._restarts[auto_reset])
+        if self._memory is not None:
+            offset, self._places[Command.STEP] = self._memory.place()
+            step = protocol.place(offset, step)
+        self._process.send(step)
 
     def receive_step(self) -> Rows:
         """The rows (n) of the step asked for; Refused for an action outside 0 … 27."""
-        if self._place is None:
-            return self._read_rows(Command.STEP)
-        return self._read(Command.PLACE, self._rows_placed)
+        return self._receive(Command.STEP)
 
     def lasts(self, observation: NDArray[Any]) -> bool:
         """Whether the observation of a step stays as it is for as long as it is held, and may be written to."""
@@ -88,11 +87,16 @@ class SwiftGames:
 
     def send_restart(self, slots: Slots) -> None:
         """Ask for ``restart`` and do not wait; ``receive_restart`` must follow."""
-        self._process.send(protocol.request(Command.RESTART, protocol.games_of(slots)))
+        restart = protocol.request(Command.RESTART, protocol.games_of(slots))
+        size = protocol.size_of_rows(len(slots), self._observing)
+        if self._memory is not None and (place := self._memory.second_place(size)) is not None:
+            offset, self._places[Command.RESTART] = place
+            restart = protocol.place(offset, restart)
+        self._process.send(restart)
 
     def receive_restart(self) -> Rows:
         """The rows (k) of the restart asked for."""
-        return self._read_rows(Command.RESTART)
+        return self._receive(Command.RESTART)
 
     def observe(self) -> Rows:
         """The rows (n) of all games as they stand."""
@@ -145,13 +149,17 @@ class SwiftGames:
         self._send(command, *parts)
         return self._read_rows(command)
 
-    def _rows_placed(self, frame: NDArray[np.uint8]) -> Rows:
-        """The rows of a step in the shared memory, of which its answer gives the size."""
-        assert self._place is not None
-        size = protocol.size_of_placed(protocol.content(frame))
-        if size != len(self._place):
-            raise protocol.BadAnswer(f"{size} bytes of rows where there must be {len(self._place)}")
-        return self._rows_in(Command.PLACE, self._place)
+    def _receive(self, command: Command) -> Rows:
+        """The rows of a step or a restart, in its reply or where they were to be placed."""
+        place = self._places.get(command)
+        if place is None:
+            return self._read_rows(command)
+        return self._read(Command.PLACE, lambda frame: self._rows_placed(command, frame, place))
+
+    def _rows_placed(self, command: Command, frame: NDArray[np.uint8], place: NDArray[np.uint8]) -> Rows:
+        """The rows in a place of the shared memory, of which the reply gives the size."""
+        protocol.check_placed(frame, len(place))
+        return self._rows_in(command, place)
 
     def _share(self) -> None:
         """Share memory with the engine; one that knows of none, or cannot map it, answers through the pipe."""

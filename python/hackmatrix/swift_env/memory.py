@@ -33,19 +33,22 @@ class SharedMemory:
     """Places for answers of ``size`` bytes each, in a file without a name, which ends with its last user.
 
     Lasting places belong to whoever holds an array of them, and are free once nobody does. The passing place, which is
-    there for small answers and for callers who hold all others, is overwritten by the next answer in it.
+    there for small answers and for callers who hold all others, is overwritten by the next answer in it, and so is the
+    second place, which is there unless answers are small, for what is asked for together with a step.
 
     Raises OSError where the system has no such memory to give.
     """
 
     def __init__(self, size: int) -> None:
         self._size, self._stride = size, -(-size // _ALIGNMENT) * _ALIGNMENT
-        lasting = 0 if size < _SMALL else _LASTING_PLACES
-        self.total = (1 + lasting) * self._stride
+        lasting = range(1, 1) if size < _SMALL else range(1, 1 + _LASTING_PLACES)
+        second = lasting.stop
+        self.total = (second + 1 if lasting else 1) * self._stride
         self._file = _new_file(self.total)
         self._map = mmap.mmap(self._file.fileno(), self.total)
         self._passing = self._array(0)
-        self._lasting: dict[int, weakref.ref[NDArray[np.uint8]] | None] = dict.fromkeys(range(1, 1 + lasting))
+        self._second = (second * self._stride, self._array(second)) if lasting else None
+        self._lasting: dict[int, weakref.ref[NDArray[np.uint8]] | None] = dict.fromkeys(lasting)
         """What holds each of them, the last time that it was asked for."""
         _OPEN.add(self)
 
@@ -76,9 +79,19 @@ class SharedMemory:
             return number * self._stride, array
         return 0, self._passing
 
+    def second_place(self, size: int) -> tuple[int, NDArray[np.uint8]] | None:
+        """Where what is asked for together with a step may lie: its offset and its bytes, uint8 (size,)."""
+        if self._second is None:
+            return None
+        offset, array = self._second
+        return offset, array[:size]
+
     def lasts(self, view: NDArray[np.generic]) -> bool:
         """Whether a view of a place keeps what it shows for as long as it is held."""
-        return view.base is not self._passing
+        place = view.base
+        if place is None or not self._lasting:
+            return False
+        return any(holder is not None and holder() is place for holder in self._lasting.values())
 
     def keep_what_is_held(self) -> None:
         """Before a fork, whose arrays nobody here sees: leave every place that is held now as it is for ever."""

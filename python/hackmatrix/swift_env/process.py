@@ -27,9 +27,10 @@ _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
-_LOOKS = 40
+LOOKS = 40
 """How often an answer is looked for before waiting for it: waking a process may take longer than a step."""
-_MOST_TRUST, _PROBE = 8, 16
+_MOST_TRUST, _DISAPPOINTMENT, _PROBE = 8, 4, 64
+"""An answer that was looked for in vain undoes what four earned; without any trust every 64th is looked for."""
 _READ_BYTES = 1 << 12
 _CLOSING_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
@@ -63,14 +64,20 @@ class SwiftProcess:
 
     A process that died, answered nothing within ``deadline`` seconds, answered against the protocol or was
     left in the middle of a frame (Ctrl+C) is ended, and every later call says so. ``descriptors`` are open in it too.
+    ``looks``: how often an answer is looked for before waiting for it.
 
     Raises SwiftEngineError when the binary is missing or cannot run.
     """
 
     def __init__(
-        self, arguments: Sequence[str] = ("--binary",), deadline: float = DEADLINE, descriptors: Sequence[int] = ()
+        self,
+        arguments: Sequence[str] = ("--binary",),
+        deadline: float = DEADLINE,
+        descriptors: Sequence[int] = (),
+        looks: int = LOOKS,
     ) -> None:
         path = binary_path()
+        self._looks = looks
         self._deadline = deadline
         self._closed_because = "is closed"
         self._log = _open_log()
@@ -182,13 +189,15 @@ class SwiftProcess:
             rest = rest[count:]
 
     def _wait_for(self, pipe: select.poll, limit: float) -> None:
+        if pipe.poll(0):  # which is no success of looking
+            return
         self._waits += 1
         if self._trust or self._waits % _PROBE == 0:
-            for _ in range(_LOOKS):
+            for _ in range(self._looks):
                 if pipe.poll(0):
                     self._trust = min(self._trust + 1, _MOST_TRUST)
                     return
-            self._trust = max(self._trust - 1, 0)
+            self._trust = max(self._trust - _DISAPPOINTMENT, 0)
         if not pipe.poll(max(0.0, limit - time.monotonic()) * 1000):
             raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
 

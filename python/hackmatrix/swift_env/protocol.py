@@ -19,6 +19,8 @@ NUM_COMPONENTS = len(COMPONENTS)
 NUM_FACTS = len(FACTS) + 1
 """The last fact of a row is the sum of its flags."""
 _WORD = struct.Struct("<I")
+_TWO_WORDS = struct.Struct("<II")
+_U8, _I4, _U4, _F4, _BYTE, _BOOL = (np.dtype(name) for name in ("<u8", "<i4", "<u4", "<f4", "u1", "?"))
 _MAGIC = b"HKMX"
 _DONE, _REFUSED = 0, 1
 _OBSERVATION_BYTES = {0: 0, 1: 4 * OBSERVATION_SIZE, 2: OBSERVATION_SIZE}
@@ -83,6 +85,17 @@ def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
     return b"".join([_WORD.pack(command), *body])
 
 
+def step(actions: NDArray[np.int32], seeds: NDArray[np.uint64] | None, auto_reset: bytes) -> bytes:
+    """The request of a step: an action (n,), a flag and, if any are given, a seed for every game."""
+    head = _TWO_WORDS.pack(Command.STEP, seeds is not None)
+    return b"".join((head, _bytes(actions, _I4), b"" if seeds is None else _bytes(seeds, _U8), auto_reset))
+
+
+def place(offset: int, rows_request: bytes) -> bytes:
+    """A request whose rows shall lie at an offset of the shared memory."""
+    return _TWO_WORDS.pack(Command.PLACE, offset) + rows_request
+
+
 def hello() -> bytes:
     """The first request of every connection."""
     return request(Command.HELLO, _MAGIC, VERSION)
@@ -129,11 +142,14 @@ def size_of_rows(count: int, observing: int) -> int:
     return ROWS_HEAD + count * (_ROW_BYTES + _OBSERVATION_BYTES[observing])
 
 
-def size_of_placed(body: NDArray[np.uint8]) -> int:
-    """How many bytes of the shared memory a place reply filled; raises BadAnswer where it does not say."""
+def check_placed(frame: NDArray[np.uint8], size: int) -> None:
+    """Raises Refused, or BadAnswer, where a reply does not say that so many bytes of the shared memory were filled."""
+    if frame.tobytes() == _TWO_WORDS.pack(_DONE, size):
+        return
+    body = content(frame)
     if len(body) != 4:
         raise BadAnswer(f"{len(body)} bytes on rows in the shared memory")
-    return _uint32(body, 0)
+    raise BadAnswer(f"{_uint32(body, 0)} bytes of rows where there must be {size}")
 
 
 def rows(frame: NDArray[np.uint8]) -> Rows:
@@ -146,18 +162,17 @@ def rows(frame: NDArray[np.uint8]) -> Rows:
         raise BadAnswer(f"{count} rows in observation mode {observing} in {len(frame)} bytes")
     offset = ROWS_HEAD
 
-    def take(dtype: str, columns: int) -> NDArray[Any]:
+    def take(dtype: np.dtype[Any], *columns: int) -> NDArray[Any]:
         nonlocal offset
-        size = np.dtype(dtype).itemsize * count * columns
-        part = frame[offset : offset + size].view(dtype).reshape(count, columns)
-        offset += size
+        part: NDArray[Any] = np.ndarray((count, *columns), dtype, frame, offset)
+        offset += part.nbytes
         return part
 
-    seeds, components, facts = take("<u8", 1)[:, 0], take("<i4", NUM_COMPONENTS), take("<u4", NUM_FACTS)
-    observation = take("<f4", OBSERVATION_SIZE) if observing == Observing.FLOATS else None
-    mask, terminated = take("?", NUM_ACTIONS), take("?", 1)[:, 0]
+    seeds, components, facts = take(_U8), take(_I4, NUM_COMPONENTS), take(_U4, NUM_FACTS)
+    observation = take(_F4, OBSERVATION_SIZE) if observing == Observing.FLOATS else None
+    mask, terminated = take(_BOOL, NUM_ACTIONS), take(_BOOL)
     if observing == Observing.COMPACT:
-        observation = take("u1", OBSERVATION_SIZE)
+        observation = take(_BYTE, OBSERVATION_SIZE)
     return Rows(seeds, components, facts, observation, mask, terminated)
 
 
@@ -181,6 +196,10 @@ def marks(body: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], tuple[str, ...]]
     count = _uint32(body, 0)
     end = 4 + 8 * count
     return np.frombuffer(body[4:end].tobytes(), "<u8"), tuple(body[end:].tobytes().decode().split())
+
+
+def _bytes(numbers: NDArray[Any], dtype: np.dtype[Any]) -> bytes:
+    return numbers.astype(dtype, copy=False).tobytes()
 
 
 def _uint32(body: NDArray[np.uint8], offset: int) -> int:

@@ -1,5 +1,6 @@
 """What the infos of the environments say, for one game and for many."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ def signed(seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 def view_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> dict[str, Any]:
     """What an info always says: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
-    facts = zip(spec.world.facts, episodes.facts[game].tolist(), strict=False)
-    seed = int(episodes.seeds[game].astype(np.int64))
-    return {"action_mask": episodes.mask[game].astype(np.int8), "seed": seed, **dict(facts)}
+    info = {"action_mask": episodes.mask[game].astype(np.int8), "seed": signed(episodes.seeds).item(game)}
+    info.update(zip(spec.world.facts, episodes.facts[game].tolist(), strict=False))
+    return info
 
 
 def step_of_one(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
@@ -82,15 +83,31 @@ def _plain(summary: Summary) -> Summary:
 
 
 def _spread(summary: Summary, slots: Slots, num_games: int) -> Summary:
-    """Arrays (k,) as arrays (n,) that are 0 outside slots (k,)."""
-    leaves = {name: value for name, value in summary.items() if not isinstance(value, dict)}
-    spread = {name: _spread(value, slots, num_games) for name, value in summary.items() if name not in leaves}
-    for dtype in {value.dtype for value in leaves.values()}:
-        same = {name: value for name, value in leaves.items() if value.dtype == dtype}
+    """Arrays (k,) as arrays (n,) that are 0 outside slots (k,); dozens of them, so all of one type at once."""
+    leaves: dict[np.dtype[Any], list[NDArray[Any]]] = {}
+    for leaf in _leaves(summary):
+        leaves.setdefault(leaf.dtype, []).append(leaf)
+    spread = {}
+    for dtype, same in leaves.items():
         full = np.zeros((len(same), num_games), dtype)
-        full[:, slots] = np.concatenate([*same.values()]).reshape(len(same), -1)
-        spread |= zip(same, full, strict=True)
-    return {name: spread[name] for name in summary}
+        full[:, slots] = np.concatenate(same).reshape(len(same), -1)
+        spread[dtype] = iter(full)
+
+    def filled(part: Summary) -> Summary:
+        return {
+            name: filled(value) if isinstance(value, dict) else next(spread[value.dtype])
+            for name, value in part.items()
+        }
+
+    return filled(summary)
+
+
+def _leaves(summary: Summary) -> Iterator[NDArray[Any]]:
+    for value in summary.values():
+        if isinstance(value, dict):
+            yield from _leaves(value)
+        else:
+            yield value
 
 
 def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
@@ -102,8 +119,18 @@ def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
 
 def _marked(values: dict[str, Any], where: Bools) -> dict[str, Any]:
     """Values, and beside every key ``_key``: an array of its own that says where."""
-    infos: dict[str, Any] = {}
-    for (name, value), mark in zip(values.items(), where[None].repeat(len(values), axis=0), strict=True):
-        infos[name] = _marked(value, where) if isinstance(value, dict) else value
-        infos[f"_{name}"] = mark
-    return infos
+    marks = iter(where[None].repeat(_count(values), axis=0))
+
+    def with_marks(part: dict[str, Any]) -> dict[str, Any]:
+        infos: dict[str, Any] = {}
+        for name, value in part.items():
+            infos[name] = with_marks(value) if isinstance(value, dict) else value
+            infos[f"_{name}"] = next(marks)
+        return infos
+
+    return with_marks(values)
+
+
+def _count(values: dict[str, Any]) -> int:
+    """The keys of a tree."""
+    return len(values) + sum(_count(value) for value in values.values() if isinstance(value, dict))

@@ -107,7 +107,8 @@ class EnvSpec:
     def in_rewards(self, components: Array) -> NDArray[np.float64]:
         """Components in units of the reward: divided, so that a thousand thousandths are exactly 1."""
         unit = _as_fraction(self.world.component_unit)
-        return components * unit.numerator / unit.denominator
+        whole = components if unit.numerator == 1 else components * unit.numerator
+        return whole / unit.denominator
 
     def summary(self, counts: Counts) -> Summary:
         """What ``info["episode_stats"]`` says of the episodes counted; every leaf is an array (k,).

@@ -31,35 +31,32 @@ class Statistics:
         num_games = len(facts)
         self._first_action = actions * np.arange(num_games)
         """Where the counts of each game begin in all games' counts of actions."""
-        self._counts = Counts(
-            components=np.zeros((num_games, components)),
-            actions=np.zeros((num_games, actions), np.int64),
-            maxima=facts.copy(),
-            steps=np.zeros(num_games, np.int64),
-        )
+        self._components = np.zeros((num_games, components))
+        self._actions = np.zeros((num_games, actions), np.int64)
+        self._maxima = facts.copy()
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """How many steps the episode of each game has had, (n,)."""
-        return self._counts.steps
+        """How many steps the episode of each game has had, (n,): as many as it has had actions."""
+        steps: NDArray[np.int64] = self._actions.sum(axis=1)
+        return steps
 
     def start(self, slots: Slots, facts: Array) -> None:
         """New episodes in slots (k,), with these facts (k, facts)."""
-        components, actions, maxima, steps = self._counts
-        components[slots], actions[slots], maxima[slots], steps[slots] = 0, 0, facts, 0
+        self._components[slots], self._actions[slots], self._maxima[slots] = 0, 0, facts
 
     def add(self, actions: NDArray[np.int32], components: Array, facts: Array, played: NDArray[np.bool_]) -> None:
         """One step of the games that ``played``, bool (n,).
 
         actions (n,), components (n, components), 0 where nothing was played, facts (n, facts) after it.
         """
-        sums, uses, maxima, steps = self._counts
-        np.add(sums, components, out=sums)
-        uses.reshape(-1)[self._first_action + actions] += played  # indexing in one dimension is thrice as fast
-        np.maximum(maxima, facts, out=maxima)
-        np.add(steps, played, out=steps)
+        # arrays of one type are added, and those of one dimension are indexed, much faster than others
+        np.add(self._components, components.astype(np.float64), out=self._components)
+        uses, taken = self._actions.reshape(-1), self._first_action + actions
+        uses[taken] = uses[taken] + played
+        np.maximum(self._maxima, facts, out=self._maxima)
 
     def of(self, slots: Slots) -> Counts:
         """The counts of the episodes in slots (k,)."""
-        components, actions, maxima, steps = self._counts
-        return Counts(components[slots], actions[slots], maxima[slots], steps[slots])
+        actions = self._actions[slots]
+        return Counts(self._components[slots], actions, self._maxima[slots], actions.sum(axis=1))

@@ -91,6 +91,11 @@ struct BinaryServer {
         }
     }
 
+    /// A client is the longer at its own work, the more games it has.
+    private static func patience(with games: Int) -> Duration {
+        .microseconds(min(150 + games, 500))
+    }
+
     /// The layout of the rows that a request is answered with.
     private func layout(of request: FrameRequest) -> RowLayout {
         switch request {
@@ -106,6 +111,7 @@ struct BinaryServer {
         switch request {
         case .open(let mode, let seeds):
             self.mode = mode
+            input.patience = BinaryServer.patience(with: seeds.count)
             batch.open(seeds)
             batch.look(at: Array(seeds.indices), into: rows)
         case .step(let step):

@@ -37,12 +37,11 @@ struct GameBatch {
     mutating func step(_ step: StepRequest, into rows: RowWriter) {
         rows.writeHead()
         inShares(of: games.count) { range, games, marks in
-            var rows = rows
             for number in range {
                 let outcome = games[number].step(step.actions[number])
                 games[number].firedMarks.count(in: &marks)
                 let ends = outcome.isTerminated && step.autoReset[number]
-                rows.writeOutcome(number, outcome, of: games[number], wasReset: ends)
+                rows.writeOutcome(number, outcome, EpisodeFacts(games[number]), wasReset: ends)
                 if ends {
                     games[number] = games[number].successor(seed: step.seeds?[number])
                     games[number].firedMarks.count(in: &marks)
@@ -56,10 +55,9 @@ struct GameBatch {
     mutating func look(at numbers: [Int], into rows: RowWriter) {
         rows.writeHead()
         inShares(of: numbers.count) { range, games, marks in
-            var rows = rows
             for row in range {
                 let game = games[numbers[row]]
-                rows.writeOutcome(row, nil, of: game, wasReset: false)
+                rows.writeOutcome(row, nil, EpisodeFacts(game), wasReset: false)
                 rows.writeView(row, game, counting: &marks)
             }
         }

@@ -11,6 +11,8 @@ struct Pipe {
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var start = 0
     private var end = 0
+    /// How long input is looked for before the process sleeps.
+    var patience = Duration.microseconds(150)
 
     /// Reads up to and without the next newline; the rest of a last line without one counts as a line.
     /// - Parameter limit: longer lines are skipped.
@@ -76,13 +78,14 @@ struct Pipe {
     /// Looks for input for a moment before `read` puts the process to sleep: waking it may take longer than a step.
     /// Where that was mostly in vain, as on a busy machine or with a client who thinks, only now and then.
     private mutating func watch() {
+        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+        if poll(&input, 1, 0) != 0 { return }  // which is no success of looking
         waits &+= 1
         guard trust > 0 || waits % Pipe.probe == 0 else { return }
-        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
         let start = ContinuousClock.now
         while poll(&input, 1, 0) == 0 {
-            if ContinuousClock.now - start > Pipe.patience {
-                trust = max(trust - 1, 0)
+            if ContinuousClock.now - start > patience {
+                trust = max(trust - Pipe.disappointment, 0)
                 return
             }
         }
@@ -92,8 +95,8 @@ struct Pipe {
     private var trust = Pipe.mostTrust
     private var waits: UInt32 = 0
     private static let mostTrust = 8
-    private static let probe: UInt32 = 16
-    private static let patience = Duration.microseconds(150)
+    private static let disappointment = 4
+    private static let probe: UInt32 = 64
 
     /// Writes all bytes to a file descriptor.
     /// - Returns: false when nobody reads them any more.

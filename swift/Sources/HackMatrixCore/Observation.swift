@@ -101,40 +101,88 @@ extension Snapshot {
     public var uncovered: CellSet { board.open | board.siphoned }
 }
 
+/// A kind of numbers that an observation can be written in.
+private protocol ObservationNumber: ExpressibleByIntegerLiteral {
+    init(_ value: UInt8, over divisor: UInt8)
+}
+
+extension UInt8: ObservationNumber {
+    /// The value itself; who reads it knows the divisor.
+    fileprivate init(_ value: UInt8, over divisor: UInt8) { self = value }
+}
+
+extension Float: ObservationNumber {
+    fileprivate init(_ value: UInt8, over divisor: UInt8) { self = Float(value) / Float(divisor) }
+}
+
+/// A part of an observation, or the whole, in which values are written at their places.
+private struct Canvas<Number: ObservationNumber> {
+    let numbers: UnsafeMutableBufferPointer<Number>
+    let divisors: UnsafeBufferPointer<UInt8>
+    var start = 0
+
+    func write(_ value: UInt8, at place: Int) {
+        numbers[start + place] = Number(value, over: divisors[start + place])
+    }
+
+    func from(_ place: Int) -> Canvas {
+        Canvas(numbers: numbers, divisors: divisors, start: start + place)
+    }
+
+    /// The part of a cell, in the part of all cells.
+    func part(_ cell: Cell) -> Canvas {
+        from(cell.index * Observation.cell.features.count)
+    }
+}
+
 extension Game {
     /// Writes the observation as small integers: value `i` of O is `output[i]` / `Observation.divisors[i]`.
     /// - Parameters:
     ///   - output: `Observation.size` bytes, overwritten.
     ///   - marks: receives the marks of the O rules.
     public func observe(into output: UnsafeMutableBufferPointer<UInt8>, marks: inout MarkSet) {
+        draw(output, &marks)
+    }
+
+    /// Writes the observation as the values of O.
+    /// - Parameters:
+    ///   - output: `Observation.size` floats, overwritten.
+    ///   - marks: receives the marks of the O rules.
+    public func observe(into output: UnsafeMutableBufferPointer<Float>, marks: inout MarkSet) {
+        draw(output, &marks)
+    }
+
+    private func draw<Number: ObservationNumber>(
+        _ output: UnsafeMutableBufferPointer<Number>, _ marks: inout MarkSet
+    ) {
         precondition(output.count == Observation.size, "an observation has \(Observation.size) values")
         output.update(repeating: 0)
-        observePlayer(output, &marks)
-        let programs = UnsafeMutableBufferPointer(rebasing: output[Observation.player.features.count...])
-        for program in now.ownedPrograms {
-            marks.insert(.`O2`)
-            programs[program.place] = 1
+        Observation.divisors.withUnsafeBufferPointer { divisors in
+            let player = Canvas(numbers: output, divisors: divisors)
+            let programs = player.from(Observation.player.features.count)
+            let grid = programs.from(Observation.programs.count)
+            observePlayer(player, &marks)
+            observePrograms(programs, &marks)
+            observeMovers(grid, &marks)
+            observeBlocks(grid, &marks)
+            observeGround(grid, &marks)
         }
-        let grid = UnsafeMutableBufferPointer(rebasing: programs[Observation.programs.count...])
-        observeMovers(grid, &marks)
-        observeBlocks(grid, &marks)
-        observeGround(grid, &marks)
     }
 
     /// O1
-    private func observePlayer(_ output: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+    private func observePlayer<Number>(_ canvas: Canvas<Number>, _ marks: inout MarkSet) {
         let place = Observation.player
         let player = now.player
-        output[place.row] = UInt8(player.cell.row)
-        output[place.col] = UInt8(player.cell.col)
-        output[place.hp] = player.hp
-        output[place.credits] = capped(player.credits, at: Observation.mostResources, &marks)
-        output[place.energy] = capped(player.energy, at: Observation.mostResources, &marks)
-        output[place.stage] = UInt8(min(now.stage, Stage.last) - 1)
-        output[place.dataSiphons] = capped(player.dataSiphons, at: Observation.mostDataSiphons, &marks)
-        output[place.attackDamage] = player.attackDamage - 1
-        output[place.showActivated] = now.showActivated ? 1 : 0
-        output[place.scheduledTasksDisabled] = now.scheduledTasksDisabled ? 1 : 0
+        canvas.write(UInt8(player.cell.row), at: place.row)
+        canvas.write(UInt8(player.cell.col), at: place.col)
+        canvas.write(player.hp, at: place.hp)
+        canvas.write(capped(player.credits, at: Observation.mostResources, &marks), at: place.credits)
+        canvas.write(capped(player.energy, at: Observation.mostResources, &marks), at: place.energy)
+        canvas.write(UInt8(min(now.stage, Stage.last) - 1), at: place.stage)
+        canvas.write(capped(player.dataSiphons, at: Observation.mostDataSiphons, &marks), at: place.dataSiphons)
+        canvas.write(player.attackDamage - 1, at: place.attackDamage)
+        canvas.write(now.showActivated ? 1 : 0, at: place.showActivated)
+        canvas.write(now.scheduledTasksDisabled ? 1 : 0, at: place.scheduledTasksDisabled)
     }
 
     private func capped(_ amount: Amount, at most: UInt8, _ marks: inout MarkSet) -> UInt8 {
@@ -142,74 +190,82 @@ extension Game {
         return UInt8(min(amount.value, Int(most)))
     }
 
+    /// O2
+    private func observePrograms<Number>(_ canvas: Canvas<Number>, _ marks: inout MarkSet) {
+        for program in now.ownedPrograms {
+            marks.insert(.`O2`)
+            canvas.write(1, at: program.place)
+        }
+    }
+
     /// O3: enemies and transmissions
-    private func observeMovers(_ grid: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+    private func observeMovers<Number>(_ grid: Canvas<Number>, _ marks: inout MarkSet) {
         let place = Observation.cell
         let hidden = now.hiddenCryptogs
         if !hidden.isEmpty { marks.insert(.`O4.hiddenCryptog`) }
         for cell in now.enemies.cells - hidden {
             guard let enemy = now.enemies[cell] else { continue }
             marks.insert(enemy.type == .cryptog ? .`O4.shownCryptog` : .`O3.enemy`)
-            let base = cell.index * place.features.count
-            grid[base + place.enemyTypes + Int(enemy.type.rawValue)] = 1
-            grid[base + place.enemyHP] = enemy.hp
-            grid[base + place.stunned] = enemy.isStunned ? 1 : 0
-            grid[base + place.fromSiphon] = enemy.origin.fromSiphon ? 1 : 0
+            let canvas = grid.part(cell)
+            canvas.write(1, at: place.enemyTypes + Int(enemy.type.rawValue))
+            canvas.write(enemy.hp, at: place.enemyHP)
+            canvas.write(enemy.isStunned ? 1 : 0, at: place.stunned)
+            canvas.write(enemy.origin.fromSiphon ? 1 : 0, at: place.fromSiphon)
         }
         for cell in now.transmissions.cells {
             guard let transmission = now.transmissions[cell] else { continue }
             marks.insert(.`O3.transmission`)
-            let base = cell.index * place.features.count
-            grid[base + place.turnsRemaining] = min(transmission.turnsRemaining, Observation.mostTurns)
+            grid.part(cell).write(min(transmission.turnsRemaining, Observation.mostTurns), at: place.turnsRemaining)
         }
     }
 
     /// O3: blocks
-    private func observeBlocks(_ grid: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+    private func observeBlocks<Number>(_ grid: Canvas<Number>, _ marks: inout MarkSet) {
         let place = Observation.cell
         for cell in now.board.blocks.cells {
             guard let block = now.board.blocks[cell] else { continue }
-            let base = cell.index * place.features.count
-            grid[base + place.siphoned] = now.board.siphoned.contains(cell) ? 1 : 0
+            let canvas = grid.part(cell)
+            canvas.write(now.board.siphoned.contains(cell) ? 1 : 0, at: place.siphoned)
             if block.isQuestion {
                 marks.insert(.`O4.question`)
-                grid[base + place.question] = 1
+                canvas.write(1, at: place.question)
                 continue
             }
             marks.insert(.`O3.block`)
-            grid[base + place.spawnCount] = block.spawnCount
+            canvas.write(block.spawnCount, at: place.spawnCount)
             switch block.content {
             case .data(let points):
-                grid[base + place.data] = 1
-                grid[base + place.points] = points
+                canvas.write(1, at: place.data)
+                canvas.write(points, at: place.points)
             case .program(let program):
-                grid[base + place.program] = 1
-                grid[base + place.programs + program.place] = 1
+                canvas.write(1, at: place.program)
+                canvas.write(1, at: place.programs + program.place)
             }
         }
     }
 
     /// O3: resources, pickups, exit and siphon centres
-    private func observeGround(_ grid: UnsafeMutableBufferPointer<UInt8>, _ marks: inout MarkSet) {
+    private func observeGround<Number>(_ grid: Canvas<Number>, _ marks: inout MarkSet) {
         let place = Observation.cell
         let board = now.board
         let resources = board.credits.cells | board.energy.cells
         if !(resources - now.uncovered).isEmpty { marks.insert(.`O4.coveredResource`) }
         if !(resources & board.blocks.cells & board.siphoned).isEmpty { marks.insert(.`O4.uncoveredResource`) }
-        for cell in resources & now.uncovered {
-            marks.insert(.`O3.resource`)
-            let base = cell.index * place.features.count
-            grid[base + place.credits] = board.credits[cell] ?? 0
-            grid[base + place.energy] = board.energy[cell] ?? 0
+        if !(resources & now.uncovered).isEmpty { marks.insert(.`O3.resource`) }
+        for cell in board.credits.cells & now.uncovered {
+            grid.part(cell).write(board.credits.value(cell), at: place.credits)
+        }
+        for cell in board.energy.cells & now.uncovered {
+            grid.part(cell).write(board.energy.value(cell), at: place.energy)
         }
         for cell in board.pickups {
             marks.insert(.`O3.pickup`)
-            grid[cell.index * place.features.count + place.pickup] = 1
+            grid.part(cell).write(1, at: place.pickup)
         }
         for cell in board.siphonCenters {
             marks.insert(.`O3.siphonCentre`)
-            grid[cell.index * place.features.count + place.siphonCenter] = 1
+            grid.part(cell).write(1, at: place.siphonCenter)
         }
-        grid[board.exit.index * place.features.count + place.exit] = 1
+        grid.part(board.exit).write(1, at: place.exit)
     }
 }

@@ -7,6 +7,18 @@ enum EpisodeFact: Int, CaseIterable {
     case stage, score, hp, turn, flags
 }
 
+/// The facts of a game without the game, which is large and copied wherever it is handed on.
+public struct EpisodeFacts {
+    let stage, score, hp, turn: UInt32
+
+    public init(_ game: Game) {
+        stage = UInt32(game.stage)
+        score = UInt32(game.score)
+        hp = UInt32(game.hp)
+        turn = game.turn
+    }
+}
+
 /// Where the arrays begin within the body of a reply with rows, in bytes, and how much of them each row takes.
 public struct RowLayout: Equatable, Sendable {
     let rows: Int
@@ -46,14 +58,10 @@ public struct RowLayout: Equatable, Sendable {
     }
 }
 
-/// Writes the rows of one reply. Threads may write different rows at the same time, each with a writer of its own.
+/// Writes the rows of one reply. Threads may write different rows at the same time.
 public struct RowWriter: @unchecked Sendable {
     private let layout: RowLayout
     private let body: UnsafeMutableRawPointer
-    /// An observation before its division.
-    private var compact = [UInt8](repeating: 0, count: Observation.size + MemoryLayout<UInt64>.size)
-
-    private static let divisors = Observation.divisors.map(Float.init)
 
     /// - Parameter body: `layout.size` bytes, which outlive the writer.
     public init(_ layout: RowLayout, to body: UnsafeMutableRawPointer) {
@@ -68,17 +76,17 @@ public struct RowWriter: @unchecked Sendable {
     }
 
     /// Writes what the step answered; the facts are those of the game before an automatic reset.
-    public func writeOutcome(_ row: Int, _ outcome: Outcome?, of game: Game, wasReset: Bool) {
+    public func writeOutcome(_ row: Int, _ outcome: Outcome?, _ facts: EpisodeFacts, wasReset: Bool) {
         let reward = outcome?.reward ?? Reward()
         reward.withThousandths { thousandths in
             for (place, value) in thousandths.enumerated() {
                 store(value, at: layout.rewards.row(row) + MemoryLayout<Int32>.size * place)
             }
         }
-        store(.stage, UInt32(game.stage), row)
-        store(.score, UInt32(game.score), row)
-        store(.hp, UInt32(game.hp), row)
-        store(.turn, game.turn, row)
+        store(.stage, facts.stage, row)
+        store(.score, facts.score, row)
+        store(.hp, facts.hp, row)
+        store(.turn, facts.turn, row)
         store(.flags, RowWriter.flags(outcome, wasReset: wasReset), row)
         store(UInt8(outcome?.isTerminated == true ? 1 : 0), at: layout.terminated.row(row))
     }
@@ -95,13 +103,13 @@ public struct RowWriter: @unchecked Sendable {
 
     /// Writes what the player sees now.
     /// - Parameter marks: counts the marks of the O rules.
-    public mutating func writeView(_ row: Int, _ game: Game, counting marks: inout [UInt64]) {
+    public func writeView(_ row: Int, _ game: Game, counting marks: inout [UInt64]) {
         var seen = MarkSet()
         writeView(row, game, &seen)
         seen.count(in: &marks)
     }
 
-    private mutating func writeView(_ row: Int, _ game: Game, _ marks: inout MarkSet) {
+    private func writeView(_ row: Int, _ game: Game, _ marks: inout MarkSet) {
         store(game.seed, at: layout.seeds.row(row))
         let mask = game.validActions.bits
         let start = layout.masks.row(row)
@@ -110,31 +118,17 @@ public struct RowWriter: @unchecked Sendable {
         }
         switch layout.mode {
         case .none: break
-        case .floats: writeFloats(row, game, &marks)
-        case .compact:
-            let place = body.advanced(by: layout.compact.row(row)).assumingMemoryBound(to: UInt8.self)
-            game.observe(into: UnsafeMutableBufferPointer(start: place, count: Observation.size), marks: &marks)
+        case .floats: game.observe(into: place(of: Float.self, layout.floats, row), marks: &marks)
+        case .compact: game.observe(into: place(of: UInt8.self, layout.compact, row), marks: &marks)
         }
     }
 
-    /// Most values are zero, so eight of them are looked at together and only the others divided.
-    private mutating func writeFloats(_ row: Int, _ game: Game, _ marks: inout MarkSet) {
-        compact.withUnsafeMutableBufferPointer { compact in
-            game.observe(into: UnsafeMutableBufferPointer(rebasing: compact[..<Observation.size]), marks: &marks)
-        }
-        let floats = body.advanced(by: layout.floats.row(row)).assumingMemoryBound(to: Float.self)
-        floats.update(repeating: 0, count: Observation.size)
-        let step = MemoryLayout<UInt64>.size
-        compact.withUnsafeBytes { compact in
-            RowWriter.divisors.withUnsafeBufferPointer { divisors in
-                for start in stride(from: 0, to: Observation.size, by: step)
-                where compact.loadUnaligned(fromByteOffset: start, as: UInt64.self) != 0 {
-                    for index in start..<min(start + step, Observation.size) {
-                        floats[index] = Float(compact[index]) / divisors[index]
-                    }
-                }
-            }
-        }
+    /// The place of an observation.
+    private func place<Number>(
+        of type: Number.Type, _ span: RowLayout.Span, _ row: Int
+    ) -> UnsafeMutableBufferPointer<Number> {
+        let start = body.advanced(by: span.row(row)).assumingMemoryBound(to: Number.self)
+        return UnsafeMutableBufferPointer(start: start, count: Observation.size)
     }
 
     private func store(_ fact: EpisodeFact, _ value: UInt32, _ row: Int) {
