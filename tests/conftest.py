@@ -18,7 +18,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 # Programs that run for seconds are not worth what optimising them costs; `make test-long` optimises them.
-os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true")
+if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
 import numpy as np  # noqa: E402
