@@ -43,6 +43,9 @@ SLOWEST = (
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
 
+LARGE = ("lockstep", "evaluation", "purejaxrl")
+"""Folders of which each file has large programs of its own."""
+
 
 def entry_of(file: str) -> int:
     """Where a file of tests stands in SLOWEST, its length for all others."""
@@ -70,10 +73,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 def shares_programs_with(test: str) -> str:
     """Of the id of a test: what those have in common that use the same compiled programs."""
-    if test.startswith("tests/purejaxrl/"):
-        return test.split("::")[0]  # each file's are its own, and large
-    entry = entry_of(test)
-    return test.split("/")[1] if entry == len(SLOWEST) else str(entry)
+    folder = test.split("/")[1]
+    return test.split("::")[0] if folder in LARGE else folder
 
 
 @pytest.hookimpl(wrapper=True)
