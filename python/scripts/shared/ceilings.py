@@ -1,0 +1,69 @@
+"""What a machine can do at most: operations of matrix products, and bytes to and from memory."""
+
+import time
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+SIDE, FLOATS = 3072, 2**25
+"""Of the square matrices, and numbers of the long arrays, 128 MiB each."""
+_REPETITIONS = 20
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Operations a second of matrix products that are summed in float32, and bytes a second to and from memory."""
+
+    float32: float
+    bfloat16: float
+    memory: float
+
+    def at(self, intensity: float) -> float:
+        """The most operations a second in float32 at so many operations for a byte."""
+        return min(self.float32, intensity * self.memory)
+
+    def or_higher(self, other: "Ceilings") -> "Ceilings":
+        """The higher of each, where both were measured: other work on the machine only ever lowers them."""
+        return Ceilings(*map(max, astuple(self), astuple(other)))
+
+
+def ceilings_here() -> Ceilings:
+    """Those of this machine as XLA uses it: the best of several samples."""
+    return Ceilings(_of_products(jnp.float32), _of_products(jnp.bfloat16), _of_memory())
+
+
+def seconds_of(call: Callable[[], Any], repetitions: int) -> list[float]:
+    """Of several calls, after one that compiles and one that warms up."""
+    found = []
+    for _ in range(2 + repetitions):
+        start = time.perf_counter()
+        jax.block_until_ready(call())
+        found.append(time.perf_counter() - start)
+    return found[2:]
+
+
+def _of_products(dtype: Any) -> float:  # noqa: ANN401 - a dtype
+    """Operations a second of a product of large square matrices."""
+    first, second = (jax.random.normal(jax.random.key(key), (SIDE, SIDE), dtype) for key in (0, 1))
+    product = jax.jit(lambda one, other: jnp.matmul(one, other, preferred_element_type=jnp.float32))
+    return 2 * SIDE**3 / min(seconds_of(lambda: product(first, second), _REPETITIONS))
+
+
+def _of_memory() -> float:
+    """Bytes a second of ``x + y / 2`` in the place of x: twelve for each number, two read and one written.
+
+    Elsewhere what is overwritten would be read before, which nobody counts.
+    """
+    add = jax.jit(lambda x, y: x + 0.5 * y, donate_argnums=0)
+    x, y = jnp.ones(FLOATS), jnp.ones(FLOATS)
+
+    def again() -> Array:
+        nonlocal x
+        x = add(x, y)
+        return x
+
+    return 3 * x.nbytes / min(seconds_of(again, _REPETITIONS))

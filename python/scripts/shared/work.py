@@ -1,0 +1,76 @@
+"""What a pass of a network needs by its maths alone: operations, and bytes that cross memory.
+
+Operations are those of the matrix products, two for a multiply-add: of the board its 36 cells, no places around it;
+backwards the gradients of all weights, and of what a layer reads wherever that was learned. Bytes are those that cross
+memory if caches keep nothing from one pass to the next and all that is needed within one, but for what tanh gave: that
+is written and read once where the way back needs it. The floats of observations are not among them, nor logits: both
+could be made where they are read.
+"""
+
+from typing import NamedTuple
+
+import jax
+
+from hackmatrix.jax_env import PACKED_SIZE
+from hackmatrix.rules import DIRECTIONS, GRID_PART, NUM_ACTIONS, NUM_CELLS, SIZE
+from worldkit.purejaxrl.params import Params
+
+FLOAT = 4
+_TOLD = NUM_CELLS + len(DIRECTIONS) * SIZE * (SIZE - 1)
+"""How often a cell tells itself or a neighbour on the board of itself."""
+_LEARNED_FROM = FLOAT * PACKED_SIZE + NUM_ACTIONS + 5 * FLOAT
+"""Bytes of a sample: what was seen, the mask, the action, its probability, the value, the advantage and the target."""
+
+
+class Work(NamedTuple):
+    """Operations, and bytes that cross memory."""
+
+    operations: int
+    moved: int
+
+
+class Layer(NamedTuple):
+    """Of one sample: multiply-adds forwards and of the gradient of what the layer reads, and numbers that tanh gave."""
+
+    forward: int
+    back: int
+    kept: int
+
+
+def evaluating(params: Params, samples: int) -> Work:
+    """What it takes to tell logits and values of so many compact observations."""
+    once = sum(layer.forward for layer in layers_of(params))
+    return Work(2 * samples * once, _size(params) + samples * FLOAT * (PACKED_SIZE + NUM_ACTIONS + 1))
+
+
+def learning(params: Params, samples: int) -> Work:
+    """What it takes to tell the gradient of a loss of so many samples."""
+    layers = layers_of(params)
+    once = sum(2 * layer.forward + layer.back for layer in layers)
+    of_sample = _LEARNED_FROM + 2 * FLOAT * sum(layer.kept for layer in layers)
+    return Work(2 * samples * once, 2 * _size(params) + samples * of_sample)
+
+
+def _size(params: Params) -> int:
+    return sum(leaf.nbytes for leaf in jax.tree.leaves(params))
+
+
+def layers_of(params: Params) -> list[Layer]:
+    """The layers of a network, as the shapes of its kernels tell."""
+    leaves = jax.tree_util.tree_leaves_with_path(params)
+    kernels = {path[-2].key: leaf.shape for path, leaf in leaves if path[-1].key == "kernel"}
+    features = kernels.get("cell", (0, 0))[1]
+    return [_layer(name, reads, gives, features) for name, (reads, gives) in kernels.items()]
+
+
+def _layer(name: str, reads: int, gives: int, features: int) -> Layer:
+    """A layer of a network whose cells have so many features, none where it reads observations flat."""
+    if name == "cell":
+        return Layer(NUM_CELLS * reads * gives, 0, NUM_CELLS * gives)
+    if name.startswith("round"):
+        return Layer(_TOLD * features * gives, _TOLD * features * gives, NUM_CELLS * gives)
+    if name == "hidden_0":
+        board = NUM_CELLS * features
+        others = GRID_PART.start + 2 * SIZE if features else reads
+        return Layer((board + others) * gives, board * gives, gives)
+    return Layer(reads * gives, reads * gives, gives if name.startswith("hidden") else 0)
