@@ -193,6 +193,9 @@ def no_json(value: object, place: str = STATE) -> str | None:
     Exactly JSON's types: a tuple, or a number of NumPy, would differ from what a trace file gives back.
     """
     if type(value) is dict:
+        # most are of a few numbers, and there are dozens of them in a state
+        if {str}.issuperset(map(type, value)) and _PLAIN.issuperset(map(type, value.values())):
+            return None
         named = (name for name in value if type(name) is not str)
         wrong = next((f"a key of type {_kind(name)} in {place}" for name in named), None)
         return wrong or _first(no_json(part, f"{place}.{name}") for name, part in value.items())

@@ -1,13 +1,13 @@
 """A state as the dict of the protocol (``S``), written on the host (A3-A7)."""
 
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import Cells, Number
-from hackmatrix.jax_env.halves import in_words
+from hackmatrix.jax_env.halves import HALF, Halves
 from hackmatrix.jax_env.state import Snapshot, State
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
@@ -19,7 +19,7 @@ def get_state(state: State) -> dict[str, Any]:
     Raises:
         StateRefused: the leaves are not those of one game.
     """
-    host: State = in_words(jax.device_get(state))
+    host: State = jax.device_get(state)
     if np.shape(host.event_number) != ():
         raise StateRefused("get_state takes the state of one game; index the batch first, for example with tree.map.")
     return {
@@ -145,18 +145,24 @@ def _resources(now: Snapshot) -> list[dict[str, Any]]:
     ]
 
 
-def _bits(cells: Cells) -> int:
-    return int(cells.word)
-
-
-def _members(cells: Cells) -> list[int]:
-    bits = _bits(cells)
-    return [cell for cell in range(rules.NUM_CELLS) if bits >> cell & 1]
+def _members(kept: Cells) -> list[int]:
+    """The cells of a set, as a state keeps it, in ascending order."""
+    low, high = cast(Halves, kept)
+    bits = int(low) | int(high) << HALF
+    members = []
+    while bits:  # most sets are small
+        lowest = bits & -bits
+        members.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return members
 
 
 def _values(number: Number) -> list[int]:
-    planes = [_bits(plane) for plane in number]
-    return [sum((plane >> cell & 1) << digit for digit, plane in enumerate(planes)) for cell in range(rules.NUM_CELLS)]
+    values = [0] * rules.NUM_CELLS
+    for digit, plane in enumerate(number):
+        for cell in _members(plane):
+            values[cell] |= 1 << digit
+    return values
 
 
 def _place(cell: int) -> dict[str, int]:
