@@ -118,10 +118,14 @@ def _gradients_by_window(boards: Array, cells: Array, weights: Array, gradient: 
         of_boards, of_weights = made
         above = jnp.where(chunk.mine[:, None], chunk.of(gradient), 0)
         of_boards = chunk.written(of_boards, above @ _window(weights, chunk.cell).T)
-        more = _window(of_weights, chunk.cell) + chunk.of(boards).T @ above
+        more = jnp.matmul(chunk.of(boards).T, above, preferred_element_type=jnp.float32)
+        more = more + _window(of_weights, chunk.cell)
         return of_boards, _with_window(of_weights, chunk.cell, more)
 
-    return _in_chunks(cells, add, (jnp.zeros_like(boards), jnp.zeros_like(weights)))
+    # many sums follow each other here, for which bfloat16 is too short
+    nothing = jnp.zeros_like(boards), jnp.zeros(weights.shape, jnp.float32)
+    of_boards, of_weights = _in_chunks(cells, add, nothing)
+    return of_boards, of_weights.astype(weights.dtype)
 
 
 class _Chunk(NamedTuple):
