@@ -13,9 +13,8 @@ import numpy as np
 from jax import Array
 
 from hackmatrix import rules
-from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number
 from hackmatrix.jax_env.halves import kept
 from worldkit.jaxkit.threefry import Seed
 
@@ -107,12 +106,11 @@ Tree = TypeVar("Tree")
 
 # NumPy scalars are arrays to JAX, but not to the type checker
 _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))
-_NO_CELLS = bb.EMPTY
 
 
 def _up_to(most: int) -> Number:
     """A number per cell, 0 everywhere, with the planes that 0..most needs."""
-    return (_NO_CELLS,) * most.bit_length()
+    return (EMPTY,) * most.bit_length()
 
 
 BLANK_SNAPSHOT: Snapshot = Snapshot(
@@ -124,25 +122,25 @@ BLANK_SNAPSHOT: Snapshot = Snapshot(
     attack_damage=_I32,
     score=_I32,
     owned_programs=_U32,
-    blocks=_NO_CELLS,
-    questions=_NO_CELLS,
-    program_blocks=_NO_CELLS,
+    blocks=EMPTY,
+    questions=EMPTY,
+    program_blocks=EMPTY,
     points=_up_to(tables.MAX_POINTS),
     content=_up_to(rules.NUM_PROGRAMS - 1),
     spawn_count=_up_to(tables.MAX_SPAWN_COUNT),
     cell_credits=_up_to(tables.MAX_AMOUNT),
     cell_energy=_up_to(tables.MAX_AMOUNT),
-    siphoned=_NO_CELLS,
-    siphon_centers=_NO_CELLS,
-    pickups=_NO_CELLS,
+    siphoned=EMPTY,
+    siphon_centers=EMPTY,
+    pickups=EMPTY,
     exit=_U32,
-    enemies=_NO_CELLS,
-    transmissions=_NO_CELLS,
+    enemies=EMPTY,
+    transmissions=EMPTY,
     enemy_type=_up_to(len(rules.ENEMIES) - 1),
     enemy_hp=_up_to(max(enemy.max_hp for enemy in tables.ENEMIES)),
-    stunned=_NO_CELLS,
-    from_siphon=_NO_CELLS,
-    from_schedule=_NO_CELLS,
+    stunned=EMPTY,
+    from_siphon=EMPTY,
+    from_schedule=EMPTY,
     timer=_up_to(tables.MAX_TIMER),
     last_known=_up_to(rules.NUM_CELLS - 1),
     stage=_I32,
