@@ -82,7 +82,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """Forget the programs that no test to come uses: all of them together would take gigabytes."""
     yield
     if nextitem is None or shares_programs_with(nextitem.nodeid) != shares_programs_with(item.nodeid):
-        engine._program.cache_clear()
+        engine._PROGRAMS.clear()
         jax.clear_caches()
         gc.collect()
         if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):

@@ -11,6 +11,8 @@ from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
+from flax import linen as nn
+from flax.typing import Initializer
 from jax import Array, lax
 
 from hackmatrix.rules import SIZE
@@ -34,29 +36,41 @@ class AroundPlayer(NamedTuple):
     others: Array
     """(..., n)."""
 
-    @property
-    def width(self) -> int:
-        """How many numbers a layer reads of one sample."""
-        return SIGHT * SIGHT * self.board.shape[-1] + self.others.shape[-1]
-
     def laid_out(self) -> Array:
         """All of them side by side: (..., width)."""
         seen = jnp.vectorize(_field, signature="(r,c,f),(p)->(s,s,f)")(self.board, self.place)
         return jnp.concatenate([seen.reshape(*seen.shape[:-3], -1), self.others], axis=-1)
 
-    def times(self, kernel: Array, side_by_side: bool) -> Array:
+    def times(self, kernel: Array, is_sorted: bool) -> Array:
         """What is laid out times ``kernel`` (width, outputs): (..., outputs).
 
-        Where samples that see the board from the same cell lie ``side_by_side``, the field is not laid out on CPUs;
-        the result is the same up to the order in which floats are summed.
+        Where samples are sorted by the player's cell, the field is not laid out on CPUs; the result is the same up to
+        the order in which floats are summed.
         """
-        if not side_by_side:
+        if not is_sorted:
             return self.laid_out() @ kernel
         fields = SIGHT * SIGHT * self.board.shape[-1]
         board = self.board.reshape(-1, SIZE * SIZE * self.board.shape[-1])
         cell = (self.place[..., 0] * SIZE + self.place[..., 1]).reshape(-1)
         seen = _product(board, cell, kernel[:fields].reshape(SIGHT, SIGHT, self.board.shape[-1], -1))
         return seen.reshape(*self.others.shape[:-1], -1) + self.others @ kernel[fields:]
+
+
+class FirstLayer(nn.Module):
+    """``nn.Dense`` on an ``AroundPlayer``. is_sorted: the samples are sorted by the player's cell."""
+
+    features: int
+    dtype: jnp.dtype
+    kernel_init: Initializer
+    is_sorted: bool
+
+    @nn.compact
+    def __call__(self, seen: AroundPlayer) -> Array:
+        """(..., features)."""
+        width = SIGHT * SIGHT * seen.board.shape[-1] + seen.others.shape[-1]
+        kernel = self.param("kernel", self.kernel_init, (width, self.features))
+        bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
+        return seen.times(kernel.astype(self.dtype), self.is_sorted) + bias.astype(self.dtype)
 
 
 def _field(board: Array, place: Array) -> Array:

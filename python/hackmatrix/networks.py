@@ -1,11 +1,13 @@
 """The game's own networks: the board as it lies around the player."""
 
+from typing import ClassVar
+
 import jax
 import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from hackmatrix.around_player import AroundPlayer
+from hackmatrix.around_player import AroundPlayer, FirstLayer
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP
 
@@ -25,6 +27,7 @@ class PlayerCentred(nn.Module):
     follow.
     """
 
+    first_layer: ClassVar[type[nn.Module]] = FirstLayer
     cell_features: int = 16
     dtype: str = "float32"
 
@@ -43,6 +46,7 @@ class Conv(nn.Module):
     So it takes half the features of a cell, and the first hidden layer, which is most of the work, half the time.
     """
 
+    first_layer: ClassVar[type[nn.Module]] = FirstLayer
     cell_features: int = 8
     dtype: str = "float32"
 

@@ -22,8 +22,8 @@ from shared.pictures import IMAGES
 from shared.work import FLOAT, Work, evaluating, learning
 
 from hackmatrix import jax_env
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
-from hackmatrix.training import HackMatrixTrainEnv
 from parity.arguments import Parser
 from parity.files import write_whole
 from worldkit.bench.env import Play, new_games, random_valid_actions
@@ -82,11 +82,11 @@ def main() -> None:
     check_output(parser, target)
     prefer_wide_vectors()
     keep_compiled_programs("hackmatrix")
-    env, before = HackMatrixTrainEnv(), ceilings_here()
+    env, before = HackMatrixJaxEnv(), ceilings_here()
     rollouts = {games: played(env, games) for games in GAMES}
     steps = {games: seconds for games, (seconds, _) in rollouts.items()}
     samples = samples_of(env, rollouts[PLAYED][1])
-    points = [point for network in env.networks for point in points_of(env, network, samples)]
+    points = [point for network in env.networks() for point in points_of(env, network, samples)]
     ceilings = ceilings_here().or_higher(before)
     if target != STANDARD_OUTPUT:
         print(ceilings_table(ceilings), points_table(points, ceilings), *steps_tables(steps, ceilings), sep="\n\n")
@@ -99,14 +99,14 @@ def main() -> None:
 # ---------------------------------------------------------------------------------------------------- measuring
 
 
-def played(env: HackMatrixTrainEnv, games: int) -> tuple[float, Played]:
+def played(env: HackMatrixJaxEnv, games: int) -> tuple[float, Played]:
     """The seconds of a step of so many games with random valid actions, and ``STEPS`` steps of them."""
 
     def step(play: Play, _: None) -> tuple[Play, Played]:
         key, chosen = jax.random.split(play.key)
         seen, mask = jax.vmap(env.compact)(play.states), jax.vmap(env.mask)(play.states)
         actions = random_valid_actions(chosen, mask)
-        stepped = jax.vmap(env.step)(play.states, actions)
+        stepped = jax.vmap(env.step_autoreset)(play.states, actions)
         return play._replace(states=stepped.state, key=key), Played(seen, mask, actions, stepped.reward)
 
     scan = jax.jit(lambda play: jax.lax.scan(step, play, None, length=STEPS))
@@ -114,20 +114,20 @@ def played(env: HackMatrixTrainEnv, games: int) -> tuple[float, Played]:
     return statistics.median(seconds_of(lambda: scan(play), REPETITIONS)) / STEPS, scan(play)[1]
 
 
-def samples_of(env: HackMatrixTrainEnv, rollout: Played) -> Samples:
-    """Samples to learn from, those that are alike side by side; their advantages and targets are drawn."""
+def samples_of(env: HackMatrixJaxEnv, rollout: Played) -> Samples:
+    """Samples to learn from, sorted; their advantages and targets are drawn."""
     seen, mask, action, _ = (leaf.reshape(-1, *leaf.shape[2:])[:LEARNED] for leaf in rollout)
     advantage, target = jax.random.normal(jax.random.key(0), (2, len(seen)))
     nothing = jnp.zeros(len(seen))
     transition = Transition(seen, action, nothing, nothing > 0, -jnp.log(mask.sum(axis=1)), nothing, mask, None)
-    order = jnp.argsort(env.likeness(seen))
+    order = jnp.argsort(env.sort_key(seen))
     samples: Samples = jax.tree.map(lambda leaf: leaf[order], Samples(transition, advantage, target))
     return samples
 
 
-def points_of(env: HackMatrixTrainEnv, name: str, samples: Samples) -> list[Point]:
+def points_of(env: HackMatrixJaxEnv, name: str, samples: Samples) -> list[Point]:
     """The gradient of a minibatch, and what a rollout evaluates in a step."""
-    config, encoder = TrainConfig(network=name), env.networks[name]
+    config, encoder = TrainConfig(network=name), env.networks()[name]
     network = make_network(name, encoder, env.num_actions, config.hidden_dim, config.num_layers)
     params = jax.jit(network.init)(jax.random.key(0), jnp.zeros((1, *env.observation_shape)))
     seen = jax.random.permutation(jax.random.key(1), samples.transition.obs)[:PLAYED]

@@ -18,8 +18,8 @@ from jax import Array
 from shared.programs import new_within_reach, programs_of, wanted_of
 
 from hackmatrix.jax_env import State
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import SIPHON
-from hackmatrix.training import HackMatrixTrainEnv
 from hackmatrix.world import WORLD
 from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
@@ -50,7 +50,7 @@ class Lessons:
     """The programs of a course, which begins with ``params``."""
 
     def __init__(self, network: ActorCritic, params: Params, wanted: Array) -> None:
-        self.env = HackMatrixTrainEnv()
+        self.env = HackMatrixJaxEnv()
         self.network, self.before, self.wanted = network, params, wanted
         self.optimizer = optax.adam(LEARNING_RATE)
 
@@ -123,7 +123,7 @@ def main() -> None:
 
 def teach(path: Path, names: list[str], timesteps: int, seed: int) -> Params:
     """The parameters after so many steps of all games."""
-    network, before = load_network(path, HackMatrixTrainEnv())
+    network, before = load_network(path, HackMatrixJaxEnv())
     lessons = Lessons(network, before, jnp.asarray(wanted_of(names)))
     env, key = lessons.env, jax.random.key(seed)
     games = jax.jit(jax.vmap(env.reset))(env.initial_seeds(seed, GAMES))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.purejaxrl.train_env import State, TrainEnv
+    from worldkit.jaxkit.env import JaxEnv, State
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Game:
     env: Callable[[], EnvSpec]
     extra: str = "sb3"
     library: str = "jax"
-    train_env: Callable[[], TrainEnv] | None = None
+    train_env: Callable[[], JaxEnv] | None = None
     train_config: type[TrainConfig] = TrainConfig
     evaluation: Callable[[], EvaluationSpec] | None = None
     sb3_config: type[MaskablePPOConfig] = MaskablePPOConfig

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from jax import Array
 
-from hackmatrix.jax_env.adapter import open_jax
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import NUM_ACTIONS
-from hackmatrix.training import HackMatrixTrainEnv
+from hackmatrix.world import open_jax
 from worldkit.jaxkit.engine import JaxEngine
 from worldkit.purejaxrl.search import Search, returns_of
 
 GAMES = 64  # the width that other tests have the JAX engine compiled for
-ENV = HackMatrixTrainEnv()
+ENV = HackMatrixJaxEnv()
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_present_with_another_future_keeps_nothing_of_its_own(same_present: Ja
     engine = same_present
     assert len(presents(engine)) == 1
     seeds = jnp.broadcast_to(jnp.array([7, 8], jnp.uint32), (GAMES, 2))
-    leaves = jax.tree.leaves(jax.vmap(ENV.reseeded)(engine.states, seeds))
+    leaves = jax.tree.leaves(jax.vmap(ENV.reseed)(engine.states, seeds))
     assert all(np.array_equal(leaf, np.broadcast_to(leaf[0], leaf.shape)) for leaf in leaves)
     assert_futures_differ(engine)
 

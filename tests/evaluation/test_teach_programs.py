@@ -7,17 +7,17 @@ import pytest
 import teach_programs
 from teach_programs import INSISTENCE, Lesson, Lessons
 
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.networks import NETWORKS
 from hackmatrix.rules import NUM_PROGRAMS, OBSERVATION_SIZE, SIPHON
 from hackmatrix.train_config import CENTRED
-from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.networks import make_network
 
 
 def test_a_taught_agent_siphons_what_it_is_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"GAMES": 32, "STEPS": 16, "MINIBATCHES": 4, "LEARNING_RATE": 1e-2}.items():
         monkeypatch.setattr(teach_programs, name, value)
-    env = HackMatrixTrainEnv()
+    env = HackMatrixJaxEnv()
     network = make_network(CENTRED, NETWORKS[CENTRED], env.num_actions, 32, 1)
     params = network.init(jax.random.key(0), jnp.zeros((1, OBSERVATION_SIZE)))
     lessons = Lessons(network, params, jnp.ones(NUM_PROGRAMS, bool))

@@ -12,9 +12,9 @@ from goodharts.bench import env, nothing_jax, nothing_torch, train
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
 from goodharts.config import Config
+from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
-from goodharts.training.jax_ppo.games import TrainingGames
 from goodharts.training.jax_ppo.trainer import JaxTrainer
 from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.trainer import Trainer
@@ -156,8 +156,8 @@ def test_games_in_torch_that_do_nothing_show_one_moment_and_never_end() -> None:
 def test_games_in_jax_that_do_nothing_show_one_moment_and_never_end() -> None:
     games = nothing_jax.NothingGames(MODES["ground_truth"])
     first = games.reset(jnp.array([1, 2], jnp.uint32))
-    step = games.step(first, jnp.int32(3))
+    step = games.step_autoreset(first, jnp.int32(3))
     assert step.state is first
-    assert np.array_equal(games.compact(step.state).view.food, TrainingGames.compact(games, first.game).view.food)
-    assert not (step.terminated | step.truncated | games.told(step).ended)
+    assert np.array_equal(games.compact(step.state).view.food, GoodhartsJaxEnv.compact(games, first.game).view.food)
+    assert not (step.terminated | step.truncated | step.events["ate_food"])
     assert step.reward == 0

@@ -13,15 +13,15 @@ from goodharts.jax_env.env import Game
 from goodharts.jax_env.placement import place
 from goodharts.jax_env.rewards import total
 from goodharts.jax_env.state import State, blank
-from goodharts.jax_env.state_dict import flags, whole
+from goodharts.jax_env.state_dict import flags
 from goodharts.jax_env.tables import Variant
-from goodharts.jax_env.wide import Wide
 from goodharts.rules import MODES, NUM_CELLS, Numbers
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import shown
 from goodharts.torch_env.tables import channels
 from parity.lockstep import Settings, run
 from worldkit.jaxkit.threefry import Draws, Seed
+from worldkit.jaxkit.wide import Wide, to_int64
 
 EDGES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62]
 NUMBERS = np.array([sign * edge + by for edge in EDGES for sign in (1, -1) for by in (-1, 0, 1)], np.int64)
@@ -35,7 +35,7 @@ def wide(numbers: NDArray[np.int64]) -> Wide:
 
 def test_G5_energy_without_a_cap_is_counted_in_two_words() -> None:
     sums = wide(NUMBERS[:, None]).plus(jnp.asarray(ADDED)[None])
-    np.testing.assert_array_equal(whole(np.stack(sums, axis=-1)), NUMBERS[:, None] + ADDED)
+    np.testing.assert_array_equal(to_int64(np.stack(sums, axis=-1)), NUMBERS[:, None] + ADDED)
     np.testing.assert_array_equal(wide(NUMBERS).is_positive(), NUMBERS > 0)
     for number in (0, 512, 2**31):
         np.testing.assert_array_equal(wide(NUMBERS).is_at_least(number), np.greater_equal(NUMBERS, number))

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.jax_env.adapter import open_jax
 from hackmatrix.jax_env.state import BLANK_STATE
+from hackmatrix.world import open_jax
 from parity import BatchEngine
 from parity import State as StateDict
 
@@ -64,7 +64,7 @@ def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
 def test_whole_games_do_not_depend_on_64_bit_mode() -> None:
     script = (
         "import numpy as np\n"
-        "from hackmatrix.jax_env.adapter import open_jax\n"
+        "from hackmatrix.world import open_jax\n"
         "from test_jax_switches import play\n"
         "print(*(digest.hex() for digest in play(open_jax(7), np.arange(7, dtype=np.uint64))))"
     )

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from hackmatrix.training import HackMatrixTrainEnv
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import CompiledTraining, compile_training
 from worldkit.purejaxrl.masked_ppo import Transition
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import init_runner
 
 from .free_engine import FreeEnv
@@ -39,14 +39,14 @@ class Rollout(NamedTuple):
     """A rollout with the state that it started from and the one that it led to."""
 
     config: TrainConfig
-    env: TrainEnv
+    env: JaxEnv
     before: RunnerState
     after: RunnerState
     transitions: Transition
     metrics: RolloutMetrics
 
 
-def roll_out(config: TrainConfig, env: TrainEnv) -> Rollout:
+def roll_out(config: TrainConfig, env: JaxEnv) -> Rollout:
     """A rollout of a policy with firm opinions: a new network's is so near to uniform that no mistake would show."""
     before = init_runner(config, env)
     state = before.train_state
@@ -81,7 +81,7 @@ def truncated_rollout(free_env: FreeEnv) -> Rollout:
 def game_rollout() -> Rollout:
     """A rollout of the game itself, in which episodes end by death and by the time limit."""
     config = TrainConfig(num_envs=16, num_steps=64, hidden_dim=32, num_layers=2, num_minibatches=4, max_steps=40)
-    return roll_out(config, HackMatrixTrainEnv())
+    return roll_out(config, HackMatrixJaxEnv())
 
 
 @pytest.fixture(scope="session")

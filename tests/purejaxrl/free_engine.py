@@ -5,14 +5,15 @@ Actions 0-5 are valid, except that one of 4 and 5 is forbidden. A game ends by i
 actions, so episodes end within any rollout, at different times. The best mean reward is 0.99.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env import reward as exact_reward
-from worldkit.purejaxrl.train_env import StepMetrics, TrainEnv, TrainStep
+from worldkit.jaxkit.env import JaxEnv, StepMetrics, StepOutput
 
 REWARD_NAMES = (
     "step_penalty",
@@ -138,7 +139,7 @@ def _mix(word: Array) -> Array:
     return word ^ (word >> 16)
 
 
-class FreeEnv(TrainEnv):
+class FreeEnv(JaxEnv):
     """The problem as the trainer sees it."""
 
     name = "free"
@@ -150,13 +151,13 @@ class FreeEnv(TrainEnv):
     def reset(self, seed: Array) -> State:
         return reset(seed)
 
-    def play(self, state: State, action: Array) -> TrainStep:
+    def step(self, state: State, action: Array) -> StepOutput:
         following, result = step(state, action)
         events = {"invalid_action": result.invalid_action, "death": result.death}
         reward, never = self.reward(result.components), jnp.bool_(False)
-        return TrainStep(following, reward, result.components, result.terminated, never, following, events)
+        return StepOutput(following, reward, result.components, result.terminated, never, following, events)
 
-    def restart(self, state: State) -> State:
+    def next_game(self, state: State) -> State:
         return reset(next_seed(jnp.stack(state.seed)))
 
     def reward(self, components: Array) -> Array:
@@ -174,7 +175,7 @@ class FreeEnv(TrainEnv):
     def expand(self, compact: CompactObservation) -> Array:
         return expand(compact)
 
-    def metrics(self, step: TrainStep, action: Array) -> StepMetrics:
+    def metrics(self, step: StepOutput, action: Array) -> StepMetrics:
         kinds = {"move": action < 4, "siphon": action == 4, "program": action > 4}
         shares = {f"actions/{kind}_frac": taken for kind, taken in kinds.items()}
         return StepMetrics(shares, {"stats/highest_stage": step.final.now.stage})
@@ -191,13 +192,12 @@ class Levelled(FreeEnv):
     def level(self, state: State) -> Array:
         return jnp.minimum(state.now.turn // 2, LEVELS - 1)
 
-    def reseeded(self, state: State, seed: Array) -> State:
+    def reseed(self, state: State, seed: Array) -> State:
         return state._replace(seed=Words(seed[0], seed[1]), event=jnp.uint32(0))
 
     def _late(self, seed: Array) -> State:
         state = reset(seed)
         return state._replace(now=state.now._replace(turn=jnp.int32(2), credits=jnp.int32(99)))
 
-    @property
-    def starts(self) -> Any:  # type: ignore[override]  # noqa: ANN401 - a method among them
+    def curricula(self) -> Mapping[str, Callable[[Array], State]]:
         return {"late": self._late}

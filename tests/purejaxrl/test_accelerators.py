@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from jax.stages import Traced
 
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
-from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.update import init_runner, make_train
 
 PLATFORMS = ("tpu", "cuda")
@@ -30,13 +30,13 @@ ORTHOGONAL = {
 @pytest.fixture(scope="module")
 def start() -> Traced:
     """A fresh network, and the first stage of every game."""
-    return jax.jit(partial(init_runner, CONFIG, HackMatrixTrainEnv())).trace()
+    return jax.jit(partial(init_runner, CONFIG, HackMatrixJaxEnv())).trace()
 
 
 @pytest.fixture(scope="module")
 def update(start: Traced) -> Traced:
     """A whole update: steps of the environment in a rollout, advantages, epochs, metrics."""
-    return make_train(CONFIG, HackMatrixTrainEnv()).trace(start.out_info, jnp.int32(1))
+    return make_train(CONFIG, HackMatrixJaxEnv()).trace(start.out_info, jnp.int32(1))
 
 
 def lowered(traced: Traced, platform: str) -> str:

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from jax import Array
 
 from parity.errors import UsageError
+from worldkit.jaxkit.env import StepOutput
 from worldkit.purejaxrl import curriculum
 from worldkit.purejaxrl.checkpointing import named_leaves, read_checkpoint, restored, save_checkpoint
 from worldkit.purejaxrl.config import ARCHIVE, TrainConfig
 from worldkit.purejaxrl.curriculum import BANDS, SLOTS, Archive, Begun
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.train_env import TrainStep
 from worldkit.purejaxrl.update import init_runner, make_train
 
 from .conftest import SMALL
@@ -30,8 +30,8 @@ from .free_engine import LEVELS, FreeEnv, Levelled, State
 class CountsCredits(Levelled):
     """A game earns a credit for each step since it began naturally, so that states tell their episode's length."""
 
-    def play(self, state: State, action: Array) -> TrainStep:
-        step = super().play(state, action)
+    def step(self, state: State, action: Array) -> StepOutput:
+        step = super().step(state, action)
         after = step.state._replace(now=step.state.now._replace(credits=state.now.credits + 1))
         return step._replace(state=after, final=after)
 

@@ -10,12 +10,12 @@ import pytest
 from jax import Array
 
 from hackmatrix import rules
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from hackmatrix.training import HackMatrixTrainEnv
 from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.jaxkit.threefry import Seed, next_seed
 from worldkit.purejaxrl.gymnax_style import EnvState, GymnaxStyle
-from worldkit.purejaxrl.train_env import TrainEnv
 
 from . import free_engine
 from .free_engine import FreeEnv
@@ -28,7 +28,7 @@ LIMIT = 5
 class Played(NamedTuple):
     """A batch of games played at random; leaves have leading axes (steps, games)."""
 
-    env: TrainEnv
+    env: JaxEnv
     first_obs: Callable[[Array], Array]
     """What new games of ``NUM_GAMES`` seeds show."""
     before: EnvState
@@ -40,8 +40,8 @@ class Played(NamedTuple):
     info: dict[str, Any]
 
 
-def play(world: TrainEnv, max_steps: int | None) -> Played:
-    env = HackMatrixGymnax(max_steps) if isinstance(world, HackMatrixTrainEnv) else GymnaxStyle(world, max_steps)
+def play(world: JaxEnv, max_steps: int | None) -> Played:
+    env = HackMatrixGymnax(max_steps) if isinstance(world, HackMatrixJaxEnv) else GymnaxStyle(world, max_steps)
 
     def step(state: EnvState, key: Array) -> tuple[EnvState, Any]:
         mask = jax.vmap(env.get_action_mask)(state)
@@ -62,7 +62,7 @@ def play(world: TrainEnv, max_steps: int | None) -> Played:
     return Played(world, lambda seeds: begun(seeds)[1], *jax.tree.map(np.asarray, records))
 
 
-@pytest.fixture(scope="module", params=[FreeEnv(), HackMatrixTrainEnv()], ids=["free", "game"])
+@pytest.fixture(scope="module", params=[FreeEnv(), HackMatrixJaxEnv()], ids=["free", "game"])
 def played(request: pytest.FixtureRequest) -> Played:
     return play(request.param, None)
 
@@ -72,7 +72,7 @@ def limited() -> Played:
     return play(FreeEnv(), LIMIT)
 
 
-def following(world: TrainEnv, seeds: Array) -> Array:
+def following(world: JaxEnv, seeds: Array) -> Array:
     """The seeds of the games that follow those with these seeds."""
     if isinstance(world, FreeEnv):
         return jax.vmap(free_engine.next_seed)(seeds)
@@ -129,7 +129,7 @@ def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
     own = played.info["terminal_observation"]
     np.testing.assert_array_equal(own[~played.done], played.obs[~played.done])
     # Player hp is the third value (O1); the free engine shows none.
-    if isinstance(played.env, HackMatrixTrainEnv):
+    if isinstance(played.env, HackMatrixJaxEnv):
         assert played.info["stage_complete"][~played.done].any()
         died = played.info["death"]
         assert died.any()

@@ -10,12 +10,12 @@ import pytest
 
 from hackmatrix import jax_env
 from hackmatrix.jax_env import StepResult
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import COMPONENTS, EVENTS, SIPHON, WON_STAGE
-from hackmatrix.training import HackMatrixTrainEnv
+from worldkit.jaxkit.env import StepOutput
 from worldkit.purejaxrl.loop import Log, Progress, _metrics_since, metrics_of
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.rollout import RolloutMetrics
-from worldkit.purejaxrl.train_env import TrainStep
 from worldkit.purejaxrl.update import UpdateStats
 
 from .free_engine import REWARD_NAMES, FreeEnv
@@ -68,22 +68,22 @@ def test_what_the_world_adds_is_a_share_of_steps_or_the_highest(metrics: dict[st
     assert metrics["stats/highest_stage"] == 7
 
 
-def step_of_the_game(stage: int, next_stage: int) -> TrainStep:
+def step_of_the_game(stage: int, next_stage: int) -> StepOutput:
     """A step that led to ``stage`` and, where the game ended, to the next game's ``next_stage``."""
     final, state = (SimpleNamespace(now=SimpleNamespace(stage=number)) for number in (stage, next_stage))
     no: Any = jnp.bool_(False)
-    return TrainStep(state, jnp.float32(0), jnp.zeros(15, int), no, no, final)
+    return StepOutput(state, jnp.float32(0), jnp.zeros(15, int), no, no, final)
 
 
 def test_the_highest_stage_is_that_of_the_game_that_was_played() -> None:
     step = step_of_the_game(stage=WON_STAGE, next_stage=1)
-    assert HackMatrixTrainEnv().metrics(step, jnp.int32(0)).maxima == {"stats/highest_stage": WON_STAGE}
+    assert HackMatrixJaxEnv().metrics(step, jnp.int32(0)).maxima == {"stats/highest_stage": WON_STAGE}
 
 
 @pytest.mark.parametrize(("action", "kind"), [(0, "move"), (3, "move"), (4, "siphon"), (5, "program"), (27, "program")])
 def test_every_action_is_of_one_kind(action: int, kind: str) -> None:
     assert SIPHON == 4
-    shares = HackMatrixTrainEnv().metrics(step_of_the_game(1, 1), jnp.int32(action)).means
+    shares = HackMatrixJaxEnv().metrics(step_of_the_game(1, 1), jnp.int32(action)).means
     assert {name for name, taken in shares.items() if taken} == {f"actions/{kind}_frac"}
 
 
@@ -106,5 +106,5 @@ def test_C4_a_game_that_ends_by_itself_at_the_limit_is_not_truncated(
     flags = {name: jnp.bool_(False) for name in EVENTS}
     result = StepResult(components=jnp.zeros(len(COMPONENTS), int), terminated=jnp.bool_(terminated), **flags)
     monkeypatch.setattr(jax_env, "step_auto_reset", lambda state, action, truncate: (state, result, state))
-    step = HackMatrixTrainEnv().step(jax_env.state.BLANK_STATE, jnp.int32(0), jnp.bool_(limit))
+    step = HackMatrixJaxEnv().step_autoreset(jax_env.state.BLANK_STATE, jnp.int32(0), jnp.bool_(limit))
     assert (bool(step.terminated), bool(step.truncated)) == (bool(terminated), truncated)

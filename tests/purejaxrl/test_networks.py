@@ -13,8 +13,8 @@ from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.around_player import AroundPlayer
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
-from hackmatrix.training import HackMatrixTrainEnv
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.networks import ActorCritic, network_of
 from worldkit.purejaxrl.networks import make_network as make_kit_network
@@ -22,7 +22,7 @@ from worldkit.purejaxrl.params import Params, load_params
 
 from . import reference
 
-NETWORKS = HackMatrixTrainEnv.networks
+NETWORKS = HackMatrixJaxEnv().networks()
 
 
 def make_network(name: str, *sizes: Any) -> ActorCritic:  # noqa: ANN401 - sizes and a type
@@ -74,7 +74,7 @@ class TestAroundThePlayer:
         params: Any = view.init(key, obs)
         seen: Any = view.apply(params, obs)
         features = seen.laid_out()
-        assert features.shape == (seen.width,)
+        assert features.shape == (11 * 11 * 4 + seen.others.shape[-1],)
         np.testing.assert_allclose(features, reference.ENCODERS[name](params["params"], obs), rtol=1e-5, atol=1e-6)
 
     @pytest.mark.parametrize("name", [name for name, _ in ENCODERS])
@@ -87,19 +87,19 @@ class TestAroundThePlayer:
         np.testing.assert_allclose(logits[2, 1], _outputs(network, params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
 
 
-@partial(jax.jit, static_argnames="side_by_side")
-def product_and_gradients(seen: AroundPlayer, kernel: Array, above: Array, side_by_side: bool) -> tuple[Array, ...]:
+@partial(jax.jit, static_argnames="is_sorted")
+def product_and_gradients(seen: AroundPlayer, kernel: Array, above: Array, is_sorted: bool) -> tuple[Array, ...]:
     """The product with a kernel, and the gradients of board, others and kernel; ``above`` is that of the product."""
 
     def product(board: Array, others: Array, kernel: Array) -> Array:
-        return seen._replace(board=board, others=others).times(kernel, side_by_side)
+        return seen._replace(board=board, others=others).times(kernel, is_sorted)
 
     made, gradients = jax.vjp(product, seen.board, seen.others, kernel)
     return made, *gradients(above)
 
 
-class TestSideBySide:
-    """The product without the field, for samples of which those that see the board from one cell lie side by side."""
+class TestSorted:
+    """The product without the field, for samples that are sorted by the cell from which they see the board."""
 
     @staticmethod
     def samples(cells: np.ndarray, dtype: str = "float32") -> tuple[AroundPlayer, Array]:
@@ -108,7 +108,7 @@ class TestSideBySide:
         board, others = (rng.integers(-2, 3, (len(cells), *shape)).astype(dtype) for shape in ((6, 6, 2), (5,)))
         place = np.stack(np.divmod(cells, 6), axis=1).astype(np.int32)
         seen = AroundPlayer(*map(jnp.asarray, (board, place, others)))
-        return seen, jnp.asarray(rng.integers(-2, 3, (seen.width, 3)), dtype)
+        return seen, jnp.asarray(rng.integers(-2, 3, (11 * 11 * 2 + 5, 3)), dtype)
 
     @pytest.mark.parametrize(
         ("cells", "dtype"),
@@ -127,7 +127,7 @@ class TestSideBySide:
         above = jnp.asarray(np.random.default_rng(1).integers(-2, 3, (len(cells), 3)), dtype)
 
         # sums of small whole numbers are exact, in whatever order; bfloat16 rounds sums of more than 256
-        both = (product_and_gradients(seen, kernel, above, side_by_side) for side_by_side in (False, True))
+        both = (product_and_gradients(seen, kernel, above, is_sorted) for is_sorted in (False, True))
         for field, window in zip(*both, strict=True):
             field, window = (np.asarray(leaf, np.float32) for leaf in (field, window))
             np.testing.assert_allclose(field, window, rtol=0 if dtype == "float32" else 2**-6, atol=0)

@@ -24,7 +24,7 @@ import pytest
 from hackmatrix import rules
 from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main as command
-from hackmatrix.training import HackMatrixTrainEnv
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.cli.train import main as train
 from worldkit.cli.train import next_command
@@ -38,7 +38,7 @@ from worldkit.purejaxrl.training import Trained
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
 from worldkit.runs.sinks import read_csv
 
-ENV = HackMatrixTrainEnv()
+ENV = HackMatrixJaxEnv()
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
 
@@ -121,7 +121,7 @@ def test_config_json_has_every_setting(finished: Run) -> None:
 
 def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) -> None:
     params = load_params(finished.folder / "params_3.npz")
-    network = network_of(params, ENV.networks)
+    network = network_of(params, ENV.networks())
     assert (network.num_actions, network.hidden_dim, network.num_layers) == (rules.NUM_ACTIONS, 16, 3)
     outputs: Any = network.apply(params, jnp.zeros((2, rules.OBSERVATION_SIZE)))
     assert [output.shape for output in outputs] == [(2, rules.NUM_ACTIONS), (2,)]

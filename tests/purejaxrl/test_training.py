@@ -233,4 +233,4 @@ def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Pat
         with pytest.raises(ParityError, match=message):
             load_params(path)
     with pytest.raises(ParityError, match="not those of an ActorCritic"):
-        network_of(load_params(foreign), FreeEnv.networks)
+        network_of(load_params(foreign), FreeEnv().networks())

@@ -1,7 +1,7 @@
 """A whole update: what is drawn, which samples are learnt from and in which order, and what its losses say."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ import pytest
 from flax import linen as nn
 from jax import Array
 
+from worldkit.jaxkit.env import Encoder
 from worldkit.jaxkit.threefry import trainer_seeds
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import ADAM_EPSILON, make_optimizer, ppo_loss
@@ -77,24 +78,22 @@ class Whole(nn.Module):
         return obs
 
 
-ENCODERS = {"whole": Whole}
+def test_minibatches_are_sorted_by_the_key_of_the_environment() -> None:
+    class Sorted(Watched):
+        def networks(self) -> Mapping[str, Encoder | None]:
+            return {"whole": Whole}
 
-
-def test_samples_that_are_alike_lie_side_by_side_in_their_minibatch() -> None:
-    class Alike(Watched):
-        networks = ENCODERS
-
-        def likeness(self, kept: tuple[CompactObservation, Array]) -> Array:
+        def sort_key(self, kept: tuple[CompactObservation, Array]) -> Array:
             return (kept[1] % 3).astype(jnp.int32)
 
     seen: list[list[int]] = []
     config = dataclasses.replace(SMALLEST, network="whole")
-    updated(config, Alike(lambda numbers: seen.append(np.asarray(numbers).tolist())))
+    updated(config, Sorted(lambda numbers: seen.append(np.asarray(numbers).tolist())))
     jax.effects_barrier()
     minibatches = [numbers for numbers in seen if len(numbers) == SMALLEST.minibatch_size]
     for numbers in minibatches:
-        likeness = [number % 3 for number in numbers]
-        assert likeness == sorted(likeness)
+        keys = [number % 3 for number in numbers]
+        assert keys == sorted(keys)
     for start in range(0, len(minibatches), 2):
         assert len({*minibatches[start], *minibatches[start + 1]}) == SMALLEST.batch_size
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from toy_world.adapter import ENV, GAME, OrchardTrainEnv
+from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
 from parity.errors import ParityError
 from worldkit.cli.app import main
@@ -272,11 +272,11 @@ class TestTheTrainerInJax:
         folder, said = folder_on(small_disk), io.StringIO()
         stop = Outage(small_disk, full=4, free=8)
         with Run(folder, console=Console(file=said, width=1000), stop=stop) as run:
-            trained = train_jax(SMALL, OrchardTrainEnv(), run, save_plan=SavePlan(every_updates=1))
+            trained = train_jax(SMALL, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1))
         saved = {int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl")}
         assert {1, 10} <= saved < set(range(1, 11))
         assert [path.name for path in trained.files] == ["checkpoint_10.pkl", "params_10.npz"]
-        assert read_checkpoint(trained.files[0], OrchardTrainEnv()).progress.updates == 10
+        assert read_checkpoint(trained.files[0], OrchardJaxEnv()).progress.updates == 10
         assert steps_everywhere(folder) == [list(range(1, 11))] * 3
         kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
         assert kinds.count("checkpoint.pkl") == 1
@@ -290,9 +290,9 @@ class TestTheTrainerInJax:
             pytest.raises(CheckpointError, match=r"checkpoint_10.pkl and .*params_10.npz could not be written \(No sp"),
             Run(folder, stop=stop) as run,
         ):
-            train_jax(SMALL, OrchardTrainEnv(), run, save_plan=SavePlan(every_updates=1))
+            train_jax(SMALL, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1))
         newest = max(int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl"))
-        assert read_checkpoint(folder / f"checkpoint_{newest}.pkl", OrchardTrainEnv()).progress.updates == newest
+        assert read_checkpoint(folder / f"checkpoint_{newest}.pkl", OrchardJaxEnv()).progress.updates == newest
 
     def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
         self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
@@ -323,7 +323,7 @@ class TestTheTrainerInJax:
             f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device).\n"
             in said.out
         )
-        assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardTrainEnv()).progress.updates == 2
+        assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardJaxEnv()).progress.updates == 2
 
 
 class TestMaskablePPO:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
-from hackmatrix.training import HackMatrixTrainEnv
 from hackmatrix.watch.agents import load_agent
 from hackmatrix.watch.play import Watched, moments
 from hackmatrix.world import WORLD
@@ -57,7 +57,7 @@ def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path)
 
 @pytest.mark.long
 def test_a_search_that_is_watched_is_that_of_evaluate(swift_built: None, params: Path) -> None:
-    search = searcher_of(WORLD, HackMatrixTrainEnv(), params, Lookahead(rollouts=2, steps=1), seed=5)
+    search = searcher_of(WORLD, HackMatrixJaxEnv(), params, Lookahead(rollouts=2, steps=1), seed=5)
     assert_watched_as_evaluated(search, params, GAMES)
 
 

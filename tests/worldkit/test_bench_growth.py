@@ -8,7 +8,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import pytest
-from toy_world.adapter import OrchardTrainEnv
+from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from worldkit.bench import boards, growth, timing
@@ -52,7 +52,7 @@ def test_every_point_of_growth_is_measured_in_a_process_with_so_many_games_and_d
 
 def games_of(turn: int) -> Orchard:
     """Three games of one world in this turn."""
-    world = OrchardTrainEnv()
+    world = OrchardJaxEnv()
     states: Orchard = jax.jit(jax.vmap(world.reset))(world.initial_seeds(0, 3))
     return states._replace(turn=jnp.full(3, turn, jnp.int32))
 
@@ -65,7 +65,7 @@ def test_boards_of_one_size_share_a_program_and_every_step_starts_from_them(monk
         compiled.append(carry)
         return Program(jax.jit(function), carry, trace_seconds=1.0, compile_seconds=2.0, peak_bytes=3)
 
-    def noted(world: OrchardTrainEnv) -> Callable[[Play], Play]:
+    def noted(world: OrchardJaxEnv) -> Callable[[Play], Play]:
         step = one_step(world)
 
         def note(play: Play) -> Play:
@@ -78,7 +78,7 @@ def test_boards_of_one_size_share_a_program_and_every_step_starts_from_them(monk
     monkeypatch.setattr(boards, "STEPS_PER_CALL", 4)
     monkeypatch.setattr(boards, "compile_program", compile_program)
     monkeypatch.setattr(boards, "one_step", noted)
-    first, second = boards.measure(OrchardTrainEnv(), [("early", games_of(0)), ("late", games_of(9))], 1)
+    first, second = boards.measure(OrchardJaxEnv(), [("early", games_of(0)), ("late", games_of(9))], 1)
     jax.effects_barrier()
     assert [first.name, second.name] == ["env_steps_per_cpu_second_early", "env_steps_per_cpu_second_late"]
     assert (first.num_envs, first.compile_seconds, len(compiled)) == (3, 2.0, 1)

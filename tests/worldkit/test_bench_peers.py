@@ -9,14 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toy_world.adapter import OrchardTrainEnv
+from toy_world.adapter import OrchardJaxEnv
 
 from parity.errors import ParityError
 from worldkit.bench import env, peers, timing, train
 from worldkit.bench.peers import PEERS, Peer, PeerEnv
 from worldkit.bench.timing import Program
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import init_runner, make_train
 
 CONFIG = TrainConfig(num_envs=4, num_steps=8, hidden_dim=8, num_layers=1)
@@ -53,8 +53,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Programs that do nothing, and the worlds that they were asked for."""
     asked: list[str] = []
 
-    def compiled(kind: str) -> Callable[[TrainEnv, Any], Program[int]]:
-        def make(world: TrainEnv, how: object) -> Program[int]:
+    def compiled(kind: str) -> Callable[[JaxEnv, Any], Program[int]]:
+        def make(world: JaxEnv, how: object) -> Program[int]:
             asked.append(f"{kind} {world.name}")
             return Program(lambda carry: carry, 0, 1.0, 2.0, 3)
 
@@ -103,7 +103,7 @@ def test_each_peer_is_measured_beside_this_world_which_is_compiled_once(
 ) -> None:
     played, trained = Peer("a", "games", "A", counting), Peer("b", "games", "B", counting, is_trained=True)
     monkeypatch.setattr(peers, "PEERS", (played, trained))
-    records = list(peers.measure(OrchardTrainEnv(), CONFIG, 2))
+    records = list(peers.measure(OrchardJaxEnv(), CONFIG, 2))
     assert [record.name for record in records] == [
         name.format(what, peer)
         for what, peer in (("env", "a"), ("env", "b"), ("train", "b"))
@@ -117,7 +117,7 @@ def test_what_is_missing_or_does_not_suit_this_jax_is_left_out_with_a_sentence(
 ) -> None:
     opened = (missing, broken, counting)
     monkeypatch.setattr(peers, "PEERS", [Peer(which.__name__, "games", "A game", which) for which in opened])
-    assert len(list(peers.measure(OrchardTrainEnv(), CONFIG, 1))) == 3
+    assert len(list(peers.measure(OrchardJaxEnv(), CONFIG, 1))) == 3
     assert capsys.readouterr().err.splitlines() == [
         "leaving out A game of games: it needs chess, which is not installed.",
         "leaving out A game of games: AttributeError: module 'jax' has no attribute 'sharp_bits'",
@@ -127,7 +127,7 @@ def test_what_is_missing_or_does_not_suit_this_jax_is_left_out_with_a_sentence(
 def test_without_any_peer_there_is_nothing_to_measure(at_once: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "PEERS", [Peer("a", "games", "A game", missing)])
     with pytest.raises(ParityError, match=r"There is no peer to measure: install games\."):
-        list(peers.measure(OrchardTrainEnv(), CONFIG, 1))
+        list(peers.measure(OrchardJaxEnv(), CONFIG, 1))
 
 
 @pytest.mark.long
@@ -136,6 +136,6 @@ def test_the_peers_are_played_and_trained(peer: Peer, monkeypatch: pytest.Monkey
     if find_spec(peer.package) is None:
         pytest.skip(f"{peer.package} is not installed.")
     monkeypatch.setattr(peers, "PEERS", (replace(peer),))
-    records = list(peers.measure(OrchardTrainEnv(), CONFIG, 1))
+    records = list(peers.measure(OrchardJaxEnv(), CONFIG, 1))
     assert len(records) == (6 if peer.is_trained else 3)
     assert all(record.value > 0 for record in records)

@@ -6,16 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toy_world.adapter import OrchardTrainEnv
+from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from worldkit.bench import timing, train
 from worldkit.bench.nothing import Nothing, NothingEnv
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.timing import Program
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.rollout import collect_rollout
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import init_runner
 
 CONFIG = TrainConfig(num_envs=4, num_steps=8, hidden_dim=8, num_layers=1)
@@ -23,7 +23,7 @@ SEED = jnp.array([3, 0], jnp.uint32)
 
 
 def test_nothing_ever_happens_in_the_world_that_costs_nothing() -> None:
-    world, nothing = OrchardTrainEnv(), NothingEnv(OrchardTrainEnv())
+    world, nothing = OrchardJaxEnv(), NothingEnv(OrchardJaxEnv())
     first, game = world.reset(SEED), nothing.reset(SEED)
     for action in range(world.num_actions):
         step = nothing.step(game, jnp.int32(action))
@@ -36,24 +36,24 @@ def test_nothing_ever_happens_in_the_world_that_costs_nothing() -> None:
 
 
 def test_a_time_limit_still_ends_its_episodes() -> None:
-    nothing = NothingEnv(OrchardTrainEnv())
-    assert nothing.step(nothing.reset(SEED), jnp.int32(0), jnp.bool_(True)).truncated
+    nothing = NothingEnv(OrchardJaxEnv())
+    assert nothing.step_autoreset(nothing.reset(SEED), jnp.int32(0), jnp.bool_(True)).truncated
 
 
 def test_no_part_of_its_state_stays_where_it_was_in_a_step() -> None:
     """What a loop hands on as it got it is one value to XLA, which may then compute only once what follows from it."""
-    nothing = NothingEnv(OrchardTrainEnv())
-    after = jax.make_jaxpr(lambda state: nothing.play(state, jnp.int32(0)).state)(nothing.reset(SEED))
+    nothing = NothingEnv(OrchardJaxEnv())
+    after = jax.make_jaxpr(lambda state: nothing.step(state, jnp.int32(0)).state)(nothing.reset(SEED))
     assert not any(given is made for given, made in zip(after.jaxpr.invars, after.jaxpr.outvars, strict=True))
 
 
 def test_a_rollout_of_nothing_keeps_the_same_arrays_as_one_of_the_world() -> None:
-    def shapes(env: OrchardTrainEnv | NothingEnv) -> object:
+    def shapes(env: OrchardJaxEnv | NothingEnv) -> object:
         runner = jax.eval_shape(lambda: init_runner(CONFIG, env))
         _, transitions, metrics = jax.eval_shape(lambda given: collect_rollout(given, CONFIG, env), runner)
         return runner.train_state.params, transitions, metrics._replace(sums={}, maxima={})
 
-    assert shapes(NothingEnv(OrchardTrainEnv())) == shapes(OrchardTrainEnv())
+    assert shapes(NothingEnv(OrchardJaxEnv())) == shapes(OrchardJaxEnv())
 
 
 def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +67,7 @@ def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(train, "compile_program", compile_program)
-    real, ceiling, share = train.measure(OrchardTrainEnv(), CONFIG, 3)
+    real, ceiling, share = train.measure(OrchardJaxEnv(), CONFIG, 3)
     assert [type(games) for games in compiled] == [Orchard, Nothing]
     assert (real.name, ceiling.name) == ("train_steps_per_second_mlp", "train_ceiling_steps_per_second_mlp")
     assert (share.name, share.unit, share.num_envs) == ("train_share_of_ceiling_mlp", "", 4)
@@ -78,12 +78,12 @@ def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPa
 def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def measured(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record]:
+    def measured(env: JaxEnv, config: TrainConfig, repetitions: int) -> list[Record]:
         begun.append(config.network)
         return [plain_record(f"of {config.network}", config.num_envs, [1.0])]
 
     monkeypatch.setattr(train, "_measure", measured)
-    monkeypatch.setattr(OrchardTrainEnv, "networks", {"mlp": None, "other": None})
-    records = train.measure(OrchardTrainEnv(), CONFIG, 1)
+    monkeypatch.setattr(OrchardJaxEnv, "networks", lambda self: {"mlp": None, "other": None})
+    records = train.measure(OrchardJaxEnv(), CONFIG, 1)
     assert (next(records).name, begun) == ("of mlp", ["mlp"])
     assert (next(records).name, begun) == ("of other", ["mlp", "other"])

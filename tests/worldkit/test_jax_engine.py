@@ -8,29 +8,35 @@ import numpy as np
 import pytest
 from jax import Array
 from numpy.typing import NDArray
-from toy_world.adapter import OrchardGames, OrchardTrainEnv
+from toy_world.adapter import OrchardJaxEnv
+from toy_world.in_jax import Orchard
 
-from worldkit.jaxkit.engine import Fired, JaxEngine, Shown, State, Stepped
+from worldkit.jaxkit.engine import JaxEngine
+from worldkit.jaxkit.env import StepOutput
+from worldkit.jaxkit.marks import mark
 
 STEPS = 12
 
 
-class MarkedGames(OrchardGames):
+class MarkedOrchard(OrchardJaxEnv):
     """Orchard with three marks: of each game that begins, of each step, and of each look."""
 
-    def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, Fired]:
-        return super().reset(state, seeds, wanted)[0], wanted[:, None] & jnp.array([True, False, False])
+    marks = ("start", "step", "look")
 
-    def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
-        state, stepped, _ = super().step(state, actions)
-        return state, stepped, jnp.broadcast_to(jnp.array([False, True, False]), (len(actions), 3))
+    def reset(self, seed: Array) -> Orchard:
+        mark("start", lambda: jnp.bool_(True))
+        return super().reset(seed)
 
-    def show(self, state: State) -> tuple[Shown, Fired]:
-        shown, _ = super().show(state)
-        return shown, jnp.broadcast_to(jnp.array([False, False, True]), (len(shown.seeds), 3))
+    def step(self, state: Orchard, action: Array) -> StepOutput:
+        mark("step", lambda: jnp.bool_(True))
+        return super().step(state, action)
+
+    def observe(self, state: Orchard) -> Array:
+        mark("look", lambda: jnp.bool_(True))
+        return super().observe(state)
 
 
-GAMES = MarkedGames(OrchardTrainEnv())
+ENV = MarkedOrchard()
 
 
 def play(engine: JaxEngine) -> list[NDArray[Any]]:
@@ -45,7 +51,7 @@ def play(engine: JaxEngine) -> list[NDArray[Any]]:
 
 @pytest.mark.parametrize("games", [1, 7, 9, 300])
 def test_a_game_is_the_same_among_any_number_of_others(games: int) -> None:
-    for alone, together in zip(play(JaxEngine(8, GAMES)), play(JaxEngine(games, GAMES)), strict=True):
+    for alone, together in zip(play(JaxEngine(8, ENV)), play(JaxEngine(games, ENV)), strict=True):
         assert len(together) == games
         shared = min(8, games)
         np.testing.assert_array_equal(together[:shared], alone[:shared])
@@ -53,7 +59,7 @@ def test_a_game_is_the_same_among_any_number_of_others(games: int) -> None:
 
 @pytest.mark.parametrize("games", [3, 8, 300])
 def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None:
-    engine = JaxEngine(games, GAMES)
+    engine = JaxEngine(games, ENV, marks=True)
     some = np.array([0, games - 1])
     engine.reset(np.array([4, 5], np.uint64), some)
     np.testing.assert_array_equal(engine.marks(), [2, 0, 2])
@@ -64,8 +70,8 @@ def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None
 
 
 def test_without_jit_the_games_are_the_same() -> None:
-    jitted = play(JaxEngine(2, GAMES))
+    jitted = play(JaxEngine(2, ENV))
     with jax.disable_jit():
-        unjitted = play(JaxEngine(2, GAMES))
+        unjitted = play(JaxEngine(2, ENV))
     for one, other in zip(jitted, unjitted, strict=True):
         np.testing.assert_array_equal(one, other)

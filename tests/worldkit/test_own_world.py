@@ -21,7 +21,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env as check_gymnasium
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from stable_baselines3.common.env_checker import check_env as check_sb3
-from toy_world.adapter import ENV, GAME, WORLD, OrchardTrainEnv
+from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
 from parity import cli as parity_cli
 from parity.lockstep import Settings, run
@@ -153,7 +153,7 @@ def test_training_is_a_call_that_changes_nothing_around_it() -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     variables, folder = dict(os.environ), sorted(Path().iterdir())
     config = TrainConfig(num_envs=8, num_steps=8, total_timesteps=128, hidden_dim=8, num_layers=1, num_minibatches=2)
-    trained = train(config, OrchardTrainEnv())
+    trained = train(config, OrchardJaxEnv())
     assert (trained.progress.updates, trained.files) == (2, [])
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert dict(os.environ) == variables
@@ -198,7 +198,7 @@ def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeyp
     resumed = f"train --resume latest --save-interval 4 --no-wandb {total}"
     assert begun(resumed, f"train {FLAGS} --run-name straight {total}").wait() == 0
     left, right = (
-        read_checkpoint(tmp_path / "checkpoints" / name / "checkpoint_20.pkl", OrchardTrainEnv())
+        read_checkpoint(tmp_path / "checkpoints" / name / "checkpoint_20.pkl", OrchardJaxEnv())
         for name in ("killed", "straight")
     )
     assert left.runner.keys() == right.runner.keys()

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
-from toy_world.adapter import GAME, WORLD, OrchardTrainEnv
+from toy_world.adapter import GAME, WORLD, OrchardJaxEnv
 from toy_world.in_jax import CELLS, PICK, REST, Orchard
 
 from parity import EngineError, ParityError
@@ -21,12 +21,12 @@ from worldkit.evaluation.lookahead import LOOKAHEAD, Lookahead
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.searcher import discount_of, searcher_of
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.networks import ActorCritic
 from worldkit.purejaxrl.search import LANES, Search, best_actions, returns_of, surely_best
-from worldkit.purejaxrl.train_env import TrainEnv
 
-ORCHARD = OrchardTrainEnv()
+ORCHARD = OrchardJaxEnv()
 LEFT = 2
 SEARCH = Search(rollouts=8, steps=3, discount=0.9)
 NETWORK = ActorCritic(ORCHARD.num_actions, hidden_dim=16, num_layers=1)
@@ -34,17 +34,17 @@ SPEC = GAME.evaluation()  # type: ignore[misc]
 GAMES = 8
 
 
-class UnchangedFuture(OrchardTrainEnv):
+class UnchangedFuture(OrchardJaxEnv):
     """Orchard with a future that a search can see."""
 
-    def reseeded(self, state: Orchard, seed: Array) -> Orchard:
+    def reseed(self, state: Orchard, seed: Array) -> Orchard:
         return state
 
 
-class Unsearchable(OrchardTrainEnv):
+class Unsearchable(OrchardJaxEnv):
     """Orchard that has not said how its chance is drawn anew."""
 
-    reseeded = TrainEnv.reseeded
+    reseed = JaxEnv.reseed
 
 
 UNCHANGED = UnchangedFuture()
@@ -87,7 +87,7 @@ def constant(logits: Array, value: Array | float) -> Callable[[Array], tuple[Arr
 
 
 @cache
-def constant_program(env: TrainEnv) -> Callable[..., Array]:
+def constant_program(env: JaxEnv) -> Callable[..., Array]:
     def values(orchards: Orchard, keys: Array, logits: Array, value: Array) -> Array:
         masks = jax.vmap(env.mask)(orchards)
         return returns_of(env, constant(logits, value), SEARCH, orchards, masks, keys).mean(axis=-1)
@@ -95,7 +95,7 @@ def constant_program(env: TrainEnv) -> Callable[..., Array]:
     return jax.jit(values)
 
 
-def searched(orchards: list[Orchard], policy: Policy = ANYTHING, *, seed: int = 0, env: TrainEnv = ORCHARD) -> Any:  # noqa: ANN401 - a numpy array
+def searched(orchards: list[Orchard], policy: Policy = ANYTHING, *, seed: int = 0, env: JaxEnv = ORCHARD) -> Any:  # noqa: ANN401 - a numpy array
     """The values of the actions in each of at most ``CELLS`` games, (n, actions), all with one key."""
     filled = stacked(orchards + orchards[-1:] * (CELLS - len(orchards)))
     actions = range(env.num_actions)
@@ -220,7 +220,7 @@ def wasps(orchard: Orchard) -> tuple[int, ...]:
     """Where the wasp of a game will be after each of five rests."""
     places = []
     for _ in range(5):
-        orchard = ORCHARD.play(orchard, jnp.int32(REST)).final
+        orchard = ORCHARD.step(orchard, jnp.int32(REST)).final
         places.append(int(orchard.wasp))
     return tuple(places)
 
@@ -340,7 +340,7 @@ def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
 
 def test_a_world_that_cannot_be_searched_says_so(params: Path) -> None:
     searching = searcher_of(WORLD, Unsearchable(), params, Lookahead(2, 1), seed=0)
-    with pytest.raises(ParityError, match="orchard does not say how its chance is drawn anew"):
+    with pytest.raises(ParityError, match="orchard cannot be reseeded"):
         play_episodes(SPEC, searching, 0, 1, engine="plain", num_envs=1)
 
 

@@ -9,20 +9,27 @@ import jax.numpy as jnp
 from jax import Array
 
 from goodharts.config import Config
+from goodharts.jax_env.state import State
+from goodharts.jax_training import CompactObservation, GoodhartsJaxEnv
 from goodharts.rules import DEFAULT_MODE, MODES, Mode
-from goodharts.training.jax_ppo.games import Gained, Playing, Seen, Told, TrainingGames
 from goodharts.training.jax_ppo.trainer import JaxTrainer
-from worldkit.purejaxrl.train_env import TrainStep
+from worldkit.jaxkit.env import StepOutput
+from worldkit.jaxkit.wide import Wide
 
 
 class Still(NamedTuple):
     """The first moment of a game, and what it showed."""
 
-    game: Playing
-    seen: Seen
+    game: State
+    seen: CompactObservation
+
+    @property
+    def steps(self) -> Wide:
+        """Of this life."""
+        return self.game.steps
 
 
-class NothingGames(TrainingGames):
+class NothingGames(GoodhartsJaxEnv):
     """The first moment of some games for ever: no world, no ends, no rewards."""
 
     def __init__(self, mode: Mode) -> None:
@@ -30,19 +37,15 @@ class NothingGames(TrainingGames):
         self.name = f"nothing of {self.name}"
 
     def reset(self, seed: Array) -> Still:  # type: ignore[override]  # a state is the world's own affair
-        playing = super().reset(seed)
-        return Still(playing, super().compact(playing))
+        game = super().reset(seed)
+        return Still(game, super().compact(game))
 
-    def compact(self, state: Still) -> Seen:  # type: ignore[override]
+    def compact(self, state: Still) -> CompactObservation:  # type: ignore[override]
         return state.seen
 
-    def step(self, state: Still, action: Array, truncate: Array | None = None) -> TrainStep:  # type: ignore[override]
+    def step_autoreset(self, state: Still, action: Array, truncate: Array | None = None) -> StepOutput:  # type: ignore[override]
         never, nothing = jnp.array(False), jnp.zeros(len(self.components), jnp.int32)
-        return TrainStep(state, jnp.float32(0), nothing, never, never, state)
-
-    def told(self, step: TrainStep) -> Told:
-        nothing, zero = jnp.float32(0), jnp.int32(0)
-        return Told(step.terminated, step.terminated, jnp.uint32(0), Gained(nothing, zero, zero))
+        return StepOutput(state, jnp.float32(0), nothing, never, never, state, dict.fromkeys(self.events, never))
 
 
 def jax_trainers(config: Config, cpu_steps: int | None) -> tuple[JaxTrainer, JaxTrainer]:

@@ -41,9 +41,9 @@ def moved(plane: Array, source: Array, target: Array, wanted: Array) -> Array:
 
 
 def flags(plane: Array) -> Array:
-    """1 for each cell of the sets, int8 (n, 16384)."""
-    bits = plane[:, :, None] >> np.arange(BITS, dtype=np.uint32) & 1
-    return bits.astype(jnp.int8).reshape(len(plane), NUM_CELLS)
+    """1 for each cell of the sets (…, 512), int8 (…, 16384)."""
+    bits = plane[..., None] >> np.arange(BITS, dtype=np.uint32) & 1
+    return bits.astype(jnp.int8).reshape(*plane.shape[:-1], NUM_CELLS)
 
 
 def lowest(plane: Array) -> Array:

@@ -6,9 +6,9 @@ import numpy as np
 from jax import Array
 
 from goodharts.jax_env.grid import WORDS
-from goodharts.jax_env.wide import Wide
 from goodharts.rules import SIZE
 from worldkit.jaxkit.threefry import Draws, Seed
+from worldkit.jaxkit.wide import Wide
 
 
 class State(NamedTuple):

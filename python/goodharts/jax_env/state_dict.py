@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from goodharts.jax_env.grid import BITS
 from goodharts.jax_env.state import State
-from goodharts.jax_env.wide import Wide
 from goodharts.rules import NUM_CELLS, SIZE, STATE_FIELDS
 from parity.errors import StateRefused
 from worldkit.jaxkit.threefry import Seed
+from worldkit.jaxkit.wide import Wide, to_int64
 
 _WORD = 2**BITS - 1
 _RANGES = {
@@ -35,8 +35,8 @@ def to_dict(state: State) -> dict[str, Any]:
         "poison": np.flatnonzero(flags(state.poison)).tolist(),
         "x": int(state.x),
         "y": int(state.y),
-        "energy": int(whole(np.stack(state.energy))),
-        "steps": int(whole(np.stack(state.steps))),
+        "energy": int(to_int64(np.stack(state.energy))),
+        "steps": int(to_int64(np.stack(state.steps))),
         "event": int(state.event),
         "key": [int(word) for word in state.key],
         "foodCount": int(state.food_count),
@@ -67,11 +67,6 @@ def flags(planes: Any) -> NDArray[np.uint8]:  # noqa: ANN401 - of numpy or of JA
     """1 for each cell of sets (…, 512): uint8 (…, 16384)."""
     little = np.ascontiguousarray(planes, "<u4")
     return np.unpackbits(little.view(np.uint8), axis=-1, bitorder="little")
-
-
-def whole(words: Any) -> NDArray[np.int64]:  # noqa: ANN401 - of numpy or of JAX
-    """Numbers of 64 bits from their words (…, 2), the lower one first: int64 (…)."""
-    return np.ascontiguousarray(words, "<u4").view("<i8")[..., 0]
 
 
 def _words(number: int) -> tuple[Any, Any]:

@@ -47,9 +47,10 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions())
 def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The second engine, jitted in this process; what is compiled is kept for the next one."""
     keep_compiled_programs("goodharts")
-    from goodharts.jax_env.adapter import open_jax
+    from goodharts.jax_training import env_of
+    from worldkit.jaxkit.engine import JaxEngine
 
-    return open_jax(mode, games, options)
+    return JaxEngine(games, env_of(mode), marks=options.marks)
 
 
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:

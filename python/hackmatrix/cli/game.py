@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.purejaxrl.train_env import State, TrainEnv
+    from worldkit.jaxkit.env import JaxEnv, State
 
 
-def _train_env() -> TrainEnv:
-    from hackmatrix.training import HackMatrixTrainEnv
+def _train_env() -> JaxEnv:
+    from hackmatrix.jax_training import HackMatrixJaxEnv
 
-    return HackMatrixTrainEnv()
+    return HackMatrixJaxEnv()
 
 
 def _env() -> EnvSpec:

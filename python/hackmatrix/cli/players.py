@@ -111,10 +111,10 @@ def searcher_for(path: Path, args: argparse.Namespace) -> "Player | None":
     """
     if args.search is None:
         return None
-    from hackmatrix.training import HackMatrixTrainEnv
+    from hackmatrix.jax_training import HackMatrixJaxEnv
     from worldkit.evaluation.searcher import searcher_of
 
-    searcher = searcher_of(WORLD, HackMatrixTrainEnv(), path, args.search, seed=args.player_seed)
+    searcher = searcher_of(WORLD, HackMatrixJaxEnv(), path, args.search, seed=args.player_seed)
     print("Compiling the search, which takes about a minute …", file=sys.stderr)
     return searcher
 

@@ -1,6 +1,6 @@
 """HackMatrix as a Gymnax-style environment."""
 
-from hackmatrix.training import HackMatrixTrainEnv
+from hackmatrix.jax_training import HackMatrixJaxEnv
 from worldkit.purejaxrl.gymnax_style import EnvParams, EnvState, GymnaxStyle
 
 
@@ -13,7 +13,7 @@ class HackMatrixGymnax(GymnaxStyle):
     """
 
     def __init__(self, max_steps: int | None = None) -> None:
-        super().__init__(HackMatrixTrainEnv(), max_steps)
+        super().__init__(HackMatrixJaxEnv(), max_steps)
 
 
 __all__ = ["EnvParams", "EnvState", "HackMatrixGymnax"]

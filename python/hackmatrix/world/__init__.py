@@ -36,9 +36,10 @@ def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEng
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
     keep_compiled_programs("hackmatrix")
-    from hackmatrix.jax_env import adapter
+    from hackmatrix.jax_training import ENV
+    from worldkit.jaxkit.engine import JaxEngine
 
-    return adapter.open_jax(games, options)
+    return JaxEngine(games, ENV, marks=options.marks)
 
 
 ENGINES = {"swift": open_swift, "jax": open_jax}

@@ -75,12 +75,12 @@ def load_policy(path: Path) -> Policy:
     """The policy whose parameters the trainer wrote as ``params_*.npz``; raises UsageError for anything else."""
     import jax
 
-    from hackmatrix.training import HackMatrixTrainEnv
+    from hackmatrix.jax_training import HackMatrixJaxEnv
     from parity.errors import ParityError
     from worldkit.purejaxrl.policy import load_network
 
     try:
-        network, params = load_network(path, HackMatrixTrainEnv())
+        network, params = load_network(path, HackMatrixJaxEnv())
     except ParityError as error:
         raise UsageError(str(error)) from error
     probabilities = jax.jit(lambda observations: jax.nn.softmax(network.apply(params, observations)[0]))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from worldkit.bench.env import STEPS_PER_CALL, Play, one_step
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, alone, compile_program
-from worldkit.purejaxrl.train_env import State, TrainEnv
+from worldkit.jaxkit.env import JaxEnv, State
 
 
 class Turns(NamedTuple):
@@ -25,7 +25,7 @@ class Turns(NamedTuple):
     last: Play
 
 
-def measure(env: TrainEnv, boards: Iterable[tuple[str, State]], repetitions: int) -> Iterator[Record]:
+def measure(env: JaxEnv, boards: Iterable[tuple[str, State]], repetitions: int) -> Iterator[Record]:
     """``env_steps_per_cpu_second_BOARDS`` for each name and batch of games (leading axis: games) in ``boards``.
 
     Every step starts from the boards themselves, with a random valid action in every game; all else is as in
@@ -53,7 +53,7 @@ def _start(states: State) -> Turns:
     return Turns(states, others, Play(states, jax.random.key(0), jnp.zeros(games, jnp.float32)))
 
 
-def _play(env: TrainEnv) -> Callable[[Turns], Turns]:
+def _play(env: JaxEnv) -> Callable[[Turns], Turns]:
     """``STEPS_PER_CALL`` steps, each from the boards whose turn it is."""
     step = one_step(env)
 

@@ -9,8 +9,8 @@ from jax.sharding import Mesh
 
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, alone, compile_program
+from worldkit.jaxkit.env import JaxEnv, State
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.train_env import State, TrainEnv
 
 STEPS_PER_CALL = 128
 
@@ -45,14 +45,14 @@ def random_valid_actions(key: jax.Array, masks: jax.Array) -> jax.Array:
     return jnp.argmax(valid_so_far > wanted[:, None], axis=-1).astype(jnp.int32)
 
 
-def one_step(env: TrainEnv, mesh: Mesh | None = None, *, compact: bool = False) -> Callable[[Play], Play]:
+def one_step(env: JaxEnv, mesh: Mesh | None = None, *, compact: bool = False) -> Callable[[Play], Play]:
     """One step of every game: mask, valid action, step with auto-reset, observation (if so compact), reward."""
     show = env.compact if compact else env.observe
 
     def step(play: Play) -> Play:
         key, drawn = jax.random.split(play.key)
         actions = random_valid_actions(drawn, parallel.over_games(env.mask, mesh)(play.states))
-        stepped = parallel.over_games(env.step, mesh)(play.states, actions)
+        stepped = parallel.over_games(env.step_autoreset, mesh)(play.states, actions)
         shown = jax.tree.leaves(parallel.over_games(show, mesh)(stepped.state))
         observed = jnp.concatenate([leaf.reshape(len(actions), -1).astype(jnp.float32) for leaf in shown], axis=1)
         weights = jnp.linspace(0.0, 1.0, observed.shape[1])
@@ -61,7 +61,7 @@ def one_step(env: TrainEnv, mesh: Mesh | None = None, *, compact: bool = False) 
     return step
 
 
-def new_games(env: TrainEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
+def new_games(env: JaxEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
     """New games before their first step, on the devices of ``mesh``."""
 
     def start(seeds: jax.Array) -> Play:
@@ -71,7 +71,7 @@ def new_games(env: TrainEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
     return jax.jit(start)(env.initial_seeds(0, num_envs))
 
 
-def measure(env: TrainEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
+def measure(env: JaxEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
     """``env_steps_per_second``: steps of all games a second, observations and rewards computed and consumed.
 
     Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
@@ -85,7 +85,7 @@ def measure(env: TrainEnv, num_envs: int, repetitions: int) -> Iterator[Record]:
         yield alone(name, num_envs, compiled(env, num_envs, compact=compact), STEPS_PER_CALL * num_envs, repetitions)
 
 
-def compiled(env: TrainEnv, num_envs: int, *, compact: bool = False) -> Program[Play]:
+def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Play]:
     """``STEPS_PER_CALL`` steps of every game as a compiled program; raises UsageError as ``measure`` does."""
     mesh = parallel.mesh_of_all_devices(num_envs)
     step = one_step(env, mesh, compact=compact)

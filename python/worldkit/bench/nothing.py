@@ -1,12 +1,13 @@
 """An environment that costs nothing, in the shapes of a world: a trainer's speed with it is the trainer's own."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.purejaxrl.train_env import Compact, TrainEnv, TrainStep
+from worldkit.jaxkit.env import Compact, Encoder, JaxEnv, StepOutput
 
 
 class Moment(NamedTuple):
@@ -33,14 +34,14 @@ class Nothing(NamedTuple):
     next: Moment
 
 
-class NothingEnv(TrainEnv):
+class NothingEnv(JaxEnv):
     """The first moment of a world's games for ever: their observation and mask, no reward, no end.
 
     A rollout of it keeps the same arrays as one of the world, and the network reads the same numbers. Only the metrics
     that a world adds to those of every run are missing.
     """
 
-    def __init__(self, world: TrainEnv) -> None:
+    def __init__(self, world: JaxEnv) -> None:
         self._world = world
         self.name = f"nothing in the shapes of {world.name}"
         self.num_actions = world.num_actions
@@ -49,7 +50,6 @@ class NothingEnv(TrainEnv):
         self.components = world.components
         self.component_unit = world.component_unit
         self.can_truncate = world.can_truncate
-        self.networks = world.networks
 
     def reset(self, seed: Array) -> Nothing:
         game = self._world.reset(seed)
@@ -65,11 +65,11 @@ class NothingEnv(TrainEnv):
         )
         return Nothing(moment, moment)
 
-    def play(self, state: Nothing, action: Array) -> TrainStep:
+    def step(self, state: Nothing, action: Array) -> StepOutput:
         after, told = Nothing(state.next, state.now), state.now
-        return TrainStep(after, told.reward, told.components, told.terminated, told.truncated, after)
+        return StepOutput(after, told.reward, told.components, told.terminated, told.truncated, after)
 
-    def restart(self, state: Nothing) -> Nothing:
+    def next_game(self, state: Nothing) -> Nothing:
         return state
 
     def observe(self, state: Nothing) -> Array:
@@ -84,8 +84,11 @@ class NothingEnv(TrainEnv):
     def expand(self, compact: Compact) -> Array:
         return self._world.expand(compact)
 
-    def likeness(self, compact: Compact) -> Array | None:
-        return self._world.likeness(compact)
+    def sort_key(self, compact: Compact) -> Array | None:
+        return self._world.sort_key(compact)
+
+    def networks(self) -> Mapping[str, Encoder | None]:
+        return self._world.networks()
 
     def initial_seeds(self, seed: int, num_games: int) -> Array:
         return self._world.initial_seeds(seed, num_games)

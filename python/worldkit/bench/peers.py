@@ -15,9 +15,9 @@ from worldkit.bench import env as env_bench
 from worldkit.bench import train as train_bench
 from worldkit.bench.records import Record
 from worldkit.bench.timing import beside
+from worldkit.jaxkit.env import JaxEnv, StepOutput
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.params import MLP
-from worldkit.purejaxrl.train_env import TrainEnv, TrainStep
 
 
 class PeerState(NamedTuple):
@@ -28,7 +28,7 @@ class PeerState(NamedTuple):
     shown: Array
 
 
-class PeerEnv(TrainEnv):
+class PeerEnv(JaxEnv):
     """An environment of others as this kit plays and trains it; its games restart within the step by themselves.
 
     Observations are handed on flat and as float32. An episode that ends counts as terminated, whatever ended it: what
@@ -63,14 +63,14 @@ class PeerEnv(TrainEnv):
         game, shown = self._reset(key)
         return PeerState(following, game, _flat(shown))
 
-    def play(self, state: PeerState, action: Array) -> TrainStep:
+    def step(self, state: PeerState, action: Array) -> StepOutput:
         key, following = jax.random.split(state.key)
         game, shown, reward, done = self._step(key, state.game, action)
         after = PeerState(following, game, _flat(shown))
         nothing = jnp.zeros(len(self.components), jnp.int32)
-        return TrainStep(after, reward.astype(jnp.float32), nothing, done, jnp.zeros_like(done), after)
+        return StepOutput(after, reward.astype(jnp.float32), nothing, done, jnp.zeros_like(done), after)
 
-    def restart(self, state: PeerState) -> PeerState:
+    def next_game(self, state: PeerState) -> PeerState:
         return state  # the step did it
 
     def observe(self, state: PeerState) -> Array:
@@ -148,7 +148,7 @@ PEERS = (
 )
 
 
-def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
+def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
     """For each of ``PEERS`` ``env_steps_per_second_beside_PEER``, the peer's ``…_of_PEER``, and ``env_share_of_PEER``.
 
     The first is this world, and the last the first as a share of the second. Both are played as by ``bench env``; their

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 from worldkit.bench.nothing import NothingEnv
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, beside, compile_program
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train, shardings_of
 
 
@@ -31,7 +31,7 @@ class Training(NamedTuple):
     num_updates: jax.Array
 
 
-def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
+def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
     """For each network ``train_steps_per_second_NETWORK``, ``train_ceiling_steps_per_second_NETWORK``, and their share.
 
     The first is steps of all games a second over whole PPO updates with settings such as ``config``. An update is
@@ -40,7 +40,7 @@ def measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> Iterator[Re
     alternate, and ``train_share_of_ceiling_NETWORK`` is that of neighbours. ``peak_bytes`` is XLA's plan for the
     compiled update.
     """
-    for network in env.networks:
+    for network in env.networks():
         yield from _measure(env, dataclasses.replace(one_update(config), network=network), repetitions)
 
 
@@ -49,14 +49,14 @@ def one_update(config: TrainConfig) -> TrainConfig:
     return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
 
 
-def _measure(env: TrainEnv, config: TrainConfig, repetitions: int) -> list[Record]:
+def _measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> list[Record]:
     kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     real, ceiling, share = (f"train_{kind}_{config.network}" for kind in kinds)
     programs = compiled(env, config), compiled(NothingEnv(env), config)
     return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
 
 
-def compiled(env: TrainEnv, config: TrainConfig) -> Program[Training]:
+def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
     """One update as a compiled program; raises UsageError where the games cannot be split over the devices."""
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     train = make_train(config, env, mesh)

@@ -18,8 +18,8 @@ from worldkit.runs.folder import CONFIG, CURVE, METRICS, new_run_folder, run_fol
 from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
+    from worldkit.jaxkit.env import JaxEnv
     from worldkit.purejaxrl.initial import Initial
-    from worldkit.purejaxrl.train_env import TrainEnv
     from worldkit.purejaxrl.training import Start, Trained
     from worldkit.runs.run import Run
 
@@ -151,7 +151,7 @@ def _joined(options: TrainOptions) -> bool:
     return parallel.is_first_process()
 
 
-def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
+def _resumed(options: TrainOptions, env: "JaxEnv") -> "Start | None":
     """Read the checkpoint to resume from, if one is named."""
     if options.resume is None:
         return None
@@ -170,7 +170,7 @@ def _resumed(options: TrainOptions, env: "TrainEnv") -> "Start | None":
     return Start(path, checkpoint)
 
 
-def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "TrainEnv") -> "Initial | None":
+def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEnv") -> "Initial | None":
     """Read the parameters to begin with, if a file or an agent is named."""
     if options.init_from is None:
         return None
@@ -221,7 +221,7 @@ def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "S
 def _train(
     game: Game,
     config: TrainConfig,
-    env: "TrainEnv",
+    env: "JaxEnv",
     options: TrainOptions,
     folder: Path | None,
     start: "Start | None",

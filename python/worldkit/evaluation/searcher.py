@@ -17,12 +17,12 @@ from parity.arguments import SHARE
 from worldkit.evaluation.lookahead import Lookahead
 from worldkit.evaluation.spec import Player
 from worldkit.jaxkit.engine import JaxEngine
+from worldkit.jaxkit.env import Compact, JaxEnv, State
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic
 from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.policy import load_network
 from worldkit.purejaxrl.search import Search, best_actions
-from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.kept import kept_settings
 from worldkit.threefry import seed_pairs
@@ -31,7 +31,7 @@ _ENGINE = "jax"
 _NO_SEARCH = "leave --search out"
 
 
-def searcher_of(world: World, env: TrainEnv, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
+def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, seed: int) -> Player:
     """The agent whose parameters the trainer wrote as ``params_*.npz``, unless a search knows better.
 
     Without that it takes the likeliest action. A choice depends on the game so far and on (``seed``, game's seed, step)
@@ -60,7 +60,7 @@ def discount_of(path: Path) -> float:
 
 
 def _choice(
-    env: TrainEnv,
+    env: JaxEnv,
     network: ActorCritic,
     search: Search,
     params: Params,
@@ -118,6 +118,6 @@ class _Searcher:
         if self._engine is None or self._engine.games != games:
             engine = self._world.engines[_ENGINE](games)
             if not isinstance(engine, JaxEngine):
-                raise UsageError(f"the engine {_ENGINE} of {self._world.name} does not play a TrainEnv: {_NO_SEARCH}.")
+                raise UsageError(f"the engine {_ENGINE} of {self._world.name} does not play a JaxEnv: {_NO_SEARCH}.")
             self._engine = engine
         return self._engine

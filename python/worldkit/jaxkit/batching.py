@@ -5,7 +5,7 @@ whole state of every game; run natively on ``(games,)`` arrays they stop when th
 helpers let callers write `vmap` and get the native code, and they carry rule marks out of loops and conditionals.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import jax
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from worldkit.jaxkit.marks import Marks, add, collecting, is_collecting, packed
+from worldkit.jaxkit.marks import Marks, add, collecting, is_collecting
 
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")
@@ -23,9 +23,28 @@ Outputs = TypeVar("Outputs")
 def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
     """A one-game function from one on batches: ``core`` takes and gives pytrees with a leading games axis.
 
-    The result takes pytrees without that axis; however often it is vmapped, ``core`` sees one flat batch.
+    The result takes pytrees without that axis; however often it is vmapped, ``core`` sees one flat batch. Rule marks
+    that fire in ``core`` are collected outside.
     """
 
+    def with_marks(*args: Any) -> tuple[Any, Marks]:
+        out, marks = collecting(core)(*args)
+        shape = jax.tree.leaves(args)[0].shape[:1]
+        return out, {name: jnp.broadcast_to(fired, shape) for name, fired in marks.items()}
+
+    unmarked, marked = _batch_native(core), _batch_native(with_marks)
+
+    def on_one(*args: Any) -> Any:
+        if not is_collecting():
+            return unmarked(*args)
+        out, marks = marked(*args)
+        add(marks)
+        return out
+
+    return on_one
+
+
+def _batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
     @custom_vmap
     def on_batch(*args: Any) -> Any:
         return core(*args)
@@ -49,16 +68,6 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
         return out, jax.tree.map(lambda _: True, out)
 
     return on_one
-
-
-def batch_native_marked(core: Callable[..., Any], names: Iterable[str]) -> Callable[..., Any]:
-    """As ``batch_native``, each result beside the marks that fired: bool (marks,), in the order of ``names``."""
-
-    def marking(*args: Any) -> tuple[Any, Array]:
-        out, marks = collecting(core)(*args)
-        return out, packed(marks, tuple(names), jax.tree.leaves(args)[0].shape[:1])
-
-    return batch_native(marking)
 
 
 def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:

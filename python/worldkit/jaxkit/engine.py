@@ -1,8 +1,9 @@
-"""A world in JAX as the harness and the environments play it: ``JaxEngine`` plays what ``JaxGames`` says."""
+"""``JaxEngine`` plays a ``JaxEnv`` as a ``parity.BatchEngine``: for the harness, environments and evaluation."""
 
-from abc import ABC, abstractmethod
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -13,138 +14,113 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
+from worldkit.jaxkit.batching import choose, where_wanted
+from worldkit.jaxkit.env import JaxEnv, State, StepOutput
 from worldkit.jaxkit.kept import traced
+from worldkit.jaxkit.marks import collecting, packed
+from worldkit.jaxkit.wide import Wide, to_int64
 from worldkit.threefry import seed_pairs, seeds_of
 
-State = Any
-"""A world's own pytree of arrays."""
+Marks = tuple[str, ...]
+MarkCounts = Array | None
+"""How often each mark fired, int32 (marks,); None where marks are not counted."""
 
-Fired = Array | None
-"""How often each mark fired in each game, bool or int32 (n, marks); None where nobody counts."""
+_MIN_WIDTH, _MAX_SHARED_WIDTH = 8, 256
+"""Up to this many games are played as the next power of two, so that engines of many widths share their programs."""
+_PROGRAMS: dict[tuple[Any, ...], Callable[..., Any]] = {}
+"""Compiled programs by function, environment, marks and width."""
+_MIN_CHUNK, _CHUNK_SHARE = 8, 128
+"""Games are restarted in chunks of this many, or of one in so many where games are many."""
 
-_FEWEST, _SHARED = 8, 256
-"""Up to so many games are played as the next power of two, so that engines of many widths share their programs."""
 
-
-class Shown(NamedTuple):
+class _Observed(NamedTuple):
     """What can be seen of the games (n, …) between steps."""
 
     observation: Array
     mask: Array
     seeds: Array  # uint32 (n, 2), low word first
-    facts: Array | None = None
+    facts: Array | None
 
 
-class Stepped(NamedTuple):
-    """What a step of the games (n, …) gave, as in ``parity.BatchStep``."""
+class _Played(NamedTuple):
+    """The result of a step of the games (n, …), in the order of ``parity.BatchStep`` after the observation."""
 
     components: Array
     reward: Array
     terminated: Array
-    truncated: Array | None = None
-    facts: Array | None = None
-    events: Array | None = None
-
-
-class JaxGames(ABC):
-    """Many games of a world side by side: states with leaves (n, …). All but the conversions is traced by JAX.
-
-    Programs are compiled once for each object of a subclass, so a world keeps one and gives it to all its engines.
-
-    Attributes:
-        packages: those whose sources say what the games compute. Where they are named, traced programs are kept from
-            one run to the next (`kept`); an object must then be told from others by its class alone.
-    """
-
-    packages: Sequence[str] = ()
-
-    @abstractmethod
-    def blank(self, games: int) -> State:
-        """A state of the right shapes, whatever it holds."""
-
-    @abstractmethod
-    def reset(self, state: State, seeds: Array, wanted: Array) -> tuple[State, Fired]:
-        """New games of ``seeds``, uint32 (n, 2), where ``wanted``, bool (n,), holds; the others as they are."""
-
-    @abstractmethod
-    def restart(self, state: State, wanted: Array) -> tuple[State, Fired]:
-        """The games that follow by the world's auto-reset rule where ``wanted`` holds; the others as they are."""
-
-    @abstractmethod
-    def step(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
-        """One action, int32 (n,), in every game; nothing is restarted."""
-
-    @abstractmethod
-    def step_restarting(self, state: State, actions: Array) -> tuple[State, Stepped, Fired]:
-        """As ``step``, and where a game ended the next one; what is told is that of the step."""
-
-    @abstractmethod
-    def show(self, state: State) -> tuple[Shown, Fired]:
-        """What can be seen of all games, and the marks of observing."""
-
-    def arrays(self, state: State) -> Mapping[str, Array] | None:
-        """The complete states as ``parity.BatchEngine.state_arrays`` has them, where the world offers them."""
-        return None
-
-    @abstractmethod
-    def to_dict(self, state: State) -> StateDict:
-        """One game's complete state, numpy leaves, as JSON values."""
-
-    @abstractmethod
-    def from_dict(self, state: StateDict) -> State:
-        """The state that a dict describes; raises StateRefused where it is against the rules."""
+    truncated: Array | None
+    facts: Array | None
+    events: Array | None
 
 
 class JaxEngine(BatchEngine):
-    """``games`` games of a world, jitted, with numpy arrays at the border. Marks count where the world counts them.
+    """``games`` games of ``env``, jitted, with numpy arrays at the border.
 
-    Few games are filled up with copies of the last one, which do as it does and are neither shown nor counted.
+    Few games are filled up with copies of the last one, which are neither returned nor counted. Programs are compiled
+    once for each ``env`` object, so a world keeps one and gives it to all its engines.
+
+    Args:
+        games: number of games.
+        env: the world.
+        marks: count rule marks.
     """
 
-    def __init__(self, games: int, world: JaxGames) -> None:
+    def __init__(self, games: int, env: JaxEnv, *, marks: bool = False) -> None:
         self.games = games
-        self._world = world
-        width = max(_FEWEST, 1 << (games - 1).bit_length()) if games <= _SHARED else games
+        self._env, self._marks = env, env.marks if marks else ()
+        width = max(_MIN_WIDTH, 1 << (games - 1).bit_length()) if games <= _MAX_SHARED_WIDTH else games
         self._original = np.minimum(np.arange(width), games - 1)
-        self._is_shown = np.arange(width) < games
+        self._is_original = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
-        self._shows_arrays = False
-        self._begun: tuple[bytes, bool, tuple[State, Shown, Stepped, Fired]] | None = None
-        seeds, nobody = np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_)
+        self._computes_arrays = False
+        self._begun: tuple[bytes, bool, tuple[State, _Observed, _Played, MarkCounts]] | None = None
+        self._resting: tuple[frozenset[int], State] | None = None
         # nobody asked for these games: their marks do not count
-        self._state, self._shown, fired = self._run(_reset, world.blank(width), seeds, ~nobody, nobody)
-        self._counts = None if fired is None else np.zeros(len(fired), np.int64)
+        self._state, self._observed, _ = self._run(_reset, np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_))
+        self._counts = np.zeros(len(self._marks), np.int64) if self._marks else None
 
     @property
     def states(self) -> State:
-        """The games as they stand, leaves (m, …) with m at least ``games``: theirs come first."""
+        """The present states, leaves (m, …) with m at least ``games``: theirs come first."""
         return self._state
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         pairs = np.zeros((self.games, 2), np.uint32)
         pairs[slots] = seed_pairs(seeds)
         chosen = self._chosen(slots)
-        made = self._run(_reset, self._state, pairs[self._original], chosen, chosen & self._is_shown)
-        return self._placed(made, slots)
+        state, observed, fired = self._run(_reset, pairs[self._original], chosen & self._is_original)
+        if len(slots) < self.games:
+            merge = partial(jax.tree.map, partial(_choose_rows, chosen))
+            state, observed = merge(state, self._state), merge(observed, self._observed)
+        self._resting = None
+        return self._placed((state, observed, fired), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
-        chosen = self._chosen(slots)
-        return self._placed(self._run(_restart, self._state, chosen, chosen & self._is_shown), slots)
+        resting, self._resting = self._resting, None
+        is_resting = np.isin(slots, list(resting[0])) if resting else np.zeros(len(slots), np.bool_)
+        for before, some in ((resting and resting[1], slots[is_resting]), (self._state, slots[~is_resting])):
+            if some.size:
+                chosen = self._chosen(some)
+                self._placed(self._run(_restart, before, self._state, chosen, chosen & self._is_original), some)
+        return np.asarray(self._observed.observation)[slots]
 
     def seeds(self) -> NDArray[np.uint64]:
-        return seeds_of(self._of_shown(self._shown.seeds))
+        return seeds_of(self._of_games(self._observed.seeds))
 
     def mask(self) -> NDArray[np.bool_]:
-        return self._of_shown(self._shown.mask)
+        return self._of_games(self._observed.mask)
 
     def facts(self) -> NDArray[Any] | None:
-        return None if self._shown.facts is None else self._of_shown(self._shown.facts)
+        return None if self._observed.facts is None else _narrowed(self._of_games(self._observed.facts))
+
+    def rest(self, slots: Slots) -> None:
+        self._resting = frozenset(slots.tolist()), self._state
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """JAX dispatches the step and returns."""
         function = _step_restarting if restarting else _step
-        begun = self._run(function, self._state, actions[self._original], self._is_shown)
-        self._arrays = self._run(_arrays, begun[0]) if self._shows_arrays else None
+        begun = self._run(function, self._state, actions[self._original], self._is_original)
+        self._arrays = self._run(_state_arrays, begun[0]) if self._computes_arrays else None
         self._begun = (actions.tobytes(), restarting, begun)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
@@ -155,54 +131,70 @@ class JaxEngine(BatchEngine):
 
     def get_state(self, slots: Slots) -> list[StateDict]:
         host = jax.device_get(self._state)
-        return [self._world.to_dict(jax.tree.map(lambda leaf, slot=slot: leaf[slot], host)) for slot in slots]
+        return [self._env.to_dict(jax.tree.map(lambda leaf, slot=slot: leaf[slot], host)) for slot in slots]
 
     def set_state(self, states: Sequence[StateDict], slots: Slots) -> NDArray[Any]:
-        given = [self._world.from_dict(state) for state in states]
+        given = [self._env.from_dict(state) for state in states]
 
-        def placed(old: Array, *new: Array) -> NDArray[Any]:
+        def with_rows(old: Array, *new: Array) -> NDArray[Any]:
             leaf = np.array(old)
             leaf[slots] = new
             return leaf[self._original]
 
-        state = jax.tree.map(placed, self._state, *given)
-        shown, fired = self._run(_show, state, self._chosen(slots) & self._is_shown)
-        return self._placed((state, shown, fired), slots)
+        state = jax.tree.map(with_rows, self._state, *given)
+        observed, fired = self._run(_observe, state, self._chosen(slots) & self._is_original)
+        self._resting = None
+        return self._placed((state, observed, fired), slots)
 
     def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
-        """Asked for once, they are made along with every step."""
+        """Once asked for, they are computed along with every step."""
         if self._arrays is None:
-            self._arrays = self._run(_arrays, self._state)
-        self._shows_arrays = self._arrays is not None
-        return None if self._arrays is None else {name: self._of_shown(values) for name, values in self._arrays.items()}
+            self._arrays = self._run(_state_arrays, self._state)
+        self._computes_arrays = self._arrays is not None
+        if self._arrays is None:
+            return None
+        return {
+            name: to_int64(np.stack([self._of_games(word) for word in values], axis=-1))
+            if isinstance(values, Wide)
+            else self._of_games(values)
+            for name, values in self._arrays.items()
+        }
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
         return self._counts
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-            return function(self._world, *args)
-        return _program(function, self._world, len(self._original))(*args)
+            return function(self._env, self._marks, *args)
+        key = (function, self._env, self._marks, len(self._original))
+        if key not in _PROGRAMS:
+            kind = type(self._env)
+            about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", self._env.name, *self._marks]
+            jitted = jax.jit(partial(function, self._env, self._marks))
+            _PROGRAMS[key] = traced(jitted, *args, about=about, packages=self._env.packages).compile()
+        return _PROGRAMS[key](*args)
 
-    def _placed(self, made: tuple[State, Shown, Fired], slots: Slots) -> NDArray[Any]:
+    def _placed(self, made: tuple[State, _Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
-        self._state, self._shown, fired = made
+        self._state, self._observed, fired = made
         self._begun = self._arrays = None
         self._count(fired)
-        return np.asarray(self._shown.observation)[slots]
+        return np.asarray(self._observed.observation)[slots]
 
     def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
         if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         assert self._begun is not None
-        self._state, self._shown, stepped, fired = self._begun[2]
+        self._state, self._observed, played, fired = self._begun[2]
         self._begun = None
         self._count(fired)
-        told = (None if values is None else self._of_shown(values) for values in stepped)
-        return BatchStep(self._of_shown(self._shown.observation), *told)  # type: ignore[arg-type]
+        host = _Played(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]
+        if host.facts is not None:
+            host = host._replace(facts=_narrowed(host.facts))  # type: ignore[arg-type]
+        return BatchStep(self._of_games(self._observed.observation), *host)  # type: ignore[arg-type]
 
-    def _count(self, fired: Fired) -> None:
-        if fired is not None and self._counts is not None:
+    def _count(self, fired: MarkCounts) -> None:
+        if self._counts is not None:
             self._counts = self._counts + np.asarray(fired)
 
     def _chosen(self, slots: Slots) -> NDArray[np.bool_]:
@@ -210,66 +202,104 @@ class JaxEngine(BatchEngine):
         chosen[slots] = True
         return chosen[self._original]
 
-    def _of_shown(self, values: Array) -> NDArray[Any]:
+    def _of_games(self, values: Array) -> NDArray[Any]:
         return np.asarray(values)[: self.games]
 
 
-def _reset(world: JaxGames, state: State, seeds: Array, wanted: Array, counted: Array) -> tuple[State, Shown, Fired]:
-    state, fired = world.reset(state, seeds, wanted)
-    return state, *_seen(world, state, counted, fired)
+def _choose_rows(chosen: NDArray[np.bool_], yes: Array, no: Array) -> NDArray[Any]:
+    rows = np.array(no)
+    rows[chosen] = np.asarray(yes)[chosen]
+    return rows
 
 
-def _restart(world: JaxGames, state: State, wanted: Array, counted: Array) -> tuple[State, Shown, Fired]:
-    state, fired = world.restart(state, wanted)
-    return state, *_seen(world, state, counted, fired)
+def _narrowed(facts: Any) -> NDArray[Any]:
+    """Facts (n, facts), put together where they came as words (n, facts, 2)."""
+    return to_int64(facts) if facts.ndim == 3 else facts
 
 
-def _step(world: JaxGames, state: State, actions: Array, counted: Array) -> tuple[State, Shown, Stepped, Fired]:
-    state, stepped, fired = world.step(state, actions)
-    shown, fired = _seen(world, state, counted, fired)
-    return state, shown, stepped, fired
+# -------------------------------------------------------------------------------------------- traced by JAX
+
+
+def _reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, _Observed, MarkCounts]:
+    state, fired = _on_games(env.reset, marks)(seeds)
+    return state, *_observe(env, marks, state, counted, fired)
+
+
+def _restart(
+    env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array, counted: Array
+) -> tuple[State, _Observed, MarkCounts]:
+    state, fired = _next_games(env, marks, before, state, wanted)
+    return state, *_observe(env, marks, state, counted, fired)
+
+
+def _step(
+    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
+) -> tuple[State, _Observed, _Played, MarkCounts]:
+    step, fired = _on_games(env.step, marks)(state, actions)
+    observed, counts = _observe(env, marks, step.final, counted, fired)
+    return step.final, observed, _played(env, step, observed.facts), counts
 
 
 def _step_restarting(
-    world: JaxGames, state: State, actions: Array, counted: Array
-) -> tuple[State, Shown, Stepped, Fired]:
-    state, stepped, fired = world.step_restarting(state, actions)
-    shown, fired = _seen(world, state, counted, fired)
-    return state, shown, stepped, fired
+    env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
+) -> tuple[State, _Observed, _Played, MarkCounts]:
+    if marks:  # a step and a start count on their own
+        step, fired = _on_games(env.step, marks)(state, actions)
+        ended = step.terminated | step.truncated
+        state, started = _next_games(env, marks, step.final, step.final, ended)
+        assert fired is not None and started is not None  # noqa: PT018
+        fired = fired.astype(jnp.int32) + started
+    else:
+        step, fired = jax.vmap(env.step_autoreset)(state, actions), None
+        ended, state = step.terminated | step.truncated, step.state
+    observed, counts = _observe(env, marks, state, counted, fired)
+    facts = observed.facts
+    if facts is not None:
+        facts = choose(ended, _facts(env, step.final), facts)
+    return state, observed, _played(env, step, facts), counts
 
 
-def _show(world: JaxGames, state: State, counted: Array) -> tuple[Shown, Fired]:
-    return _seen(world, state, counted, None)
+def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Wide] | None:
+    return jax.vmap(env.arrays)(state)
 
 
-def _arrays(world: JaxGames, state: State) -> Mapping[str, Array] | None:
-    return world.arrays(state)
-
-
-def _seen(world: JaxGames, state: State, counted: Array, fired: Fired) -> tuple[Shown, Fired]:
-    """What can be seen after something happened, and how often each mark of both fired in the games ``counted``."""
-    shown, more = world.show(state)
+def _observe(
+    env: JaxEnv, marks: Marks, state: State, counted: Array, fired: MarkCounts = None
+) -> tuple[_Observed, MarkCounts]:
+    """Observe all games; also count the marks that fired, here and before, in the games ``counted``."""
+    observation, more = _on_games(env.observe, marks)(state)
+    observed = _Observed(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
     total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
-    return shown, sum(total[1:], start=total[0]) if total else None
+    return observed, sum(total[1:], start=total[0]) if total else None
 
 
-@cache
-def _program(function: Callable[..., Any], world: JaxGames, games: int) -> Callable[..., Any]:
-    """One of the functions above for ``games`` games of a world, compiled when it is first asked for."""
-    state = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), world.blank(games))
-    seeds, actions = jax.ShapeDtypeStruct((games, 2), np.uint32), jax.ShapeDtypeStruct((games,), np.int32)
-    chosen = jax.ShapeDtypeStruct((games,), np.bool_)
-    others = {
-        _reset: (seeds, chosen, chosen),
-        _restart: (chosen, chosen),
-        _step: (actions, chosen),
-        _step_restarting: (actions, chosen),
-        _show: (chosen,),
-        _arrays: (),
-    }
-    kind = type(world)
-    about = f"{function.__name__} {kind.__module__}.{kind.__qualname__}"
-    program = traced(
-        jax.jit(partial(function, world)), state, *others[function], about=[about], packages=world.packages
-    )
-    return program.compile()
+def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple[Any, Array | None]]:
+    """A function of one game on many, with the marks that fired in each: bool (n, marks), or None for no marks."""
+
+    def with_marks(*args: Any) -> tuple[Any, Array]:
+        result, fired = collecting(function)(*args)
+        return result, packed(fired, marks, ())
+
+    return jax.vmap(with_marks) if marks else lambda *args: (jax.vmap(function)(*args), None)
+
+
+def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array) -> tuple[State, Array | None]:
+    """Where ``wanted``, bool (n,), the games that follow those of ``before``, else those of ``state``."""
+    chunk = max(_MIN_CHUNK, len(wanted) // _CHUNK_SHARE)
+    none = jnp.zeros((len(wanted), len(marks)), bool) if marks else None
+    return where_wanted(wanted, _on_games(env.next_game, marks), before, (state, none), chunk)
+
+
+def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> _Played:
+    bits = [step.events[name].astype(jnp.uint32) << bit for bit, name in enumerate(env.events)]
+    events = sum(bits, start=jnp.uint32(0)) if bits else None
+    truncated = step.truncated if env.can_truncate else None
+    return _Played(step.components, step.reward, step.terminated, truncated, facts, events)
+
+
+def _facts(env: JaxEnv, state: State) -> Array | None:
+    """The facts (n, facts), or their words (n, facts, 2)."""
+    facts = jax.vmap(env.facts)(state)
+    if not facts:
+        return None
+    return jnp.stack([jnp.stack(fact, axis=-1) if isinstance(fact, Wide) else fact for fact in facts], axis=1)

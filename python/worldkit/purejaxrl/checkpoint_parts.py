@@ -6,11 +6,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from parity.reading import is_count, is_number, is_object, shown
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.checkpoint_file import WrongPart, is_numeric, part
 from worldkit.purejaxrl.loop import Log, Progress
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.rollout import RolloutMetrics
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
@@ -40,7 +40,7 @@ def config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return value
 
 
-def log_of(kept: dict[str, Any], progress: Progress, env: TrainEnv) -> Log:
+def log_of(kept: dict[str, Any], progress: Progress, env: JaxEnv) -> Log:
     """The log of a run at ``progress``; without one, as in earlier versions, its last row was at its last update."""
     if "logged" not in kept and "unlogged" not in kept:
         return Log(progress)
@@ -58,7 +58,7 @@ def log_of(kept: dict[str, Any], progress: Progress, env: TrainEnv) -> Log:
     return Log(logged, metrics, stats)
 
 
-def _stats_of(entry: object, env: TrainEnv) -> UpdateStats:
+def _stats_of(entry: object, env: JaxEnv) -> UpdateStats:
     """The stats of some updates in a row; every array has an axis of updates first."""
     _check_names(entry, ("loss", "rollout"), "unlogged updates")
     assert isinstance(entry, dict)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from parity.files import write_whole
 from parity.reading import Unreadable, read_bytes, size_text
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl import parallel, plain_pickle
 from worldkit.purejaxrl.checkpoint_file import (
     LIMIT,
@@ -37,7 +38,6 @@ from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.params import Params, began
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import UpdateStats
 
 LATEST = "latest"
@@ -64,7 +64,7 @@ def checkpoint_path(folder: Path, updates: int) -> Path:
     return folder / f"checkpoint_{updates}.pkl"
 
 
-def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: TrainEnv) -> None:
+def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: JaxEnv) -> None:
     """Write a run to ``path``, replacing it only once it is complete.
 
     Raises OSError as writing does, and CheckpointError where the file would be larger than any that is read. Where
@@ -98,7 +98,7 @@ def _plain_stats(stats: UpdateStats) -> dict[str, Any]:
     return {"loss": stats.loss._asdict(), "rollout": stats.rollout._asdict()}
 
 
-def read_checkpoint(path: Path, env: TrainEnv) -> Checkpoint:
+def read_checkpoint(path: Path, env: JaxEnv) -> Checkpoint:
     """Read what ``save_checkpoint`` wrote of this world; raises CheckpointError with one sentence for anything else."""
     try:
         return _checkpoint_of(read_bytes(path, LIMIT), env)
@@ -112,7 +112,7 @@ def read_checkpoint(path: Path, env: TrainEnv) -> Checkpoint:
         ) from None
 
 
-def _checkpoint_of(data: bytes, env: TrainEnv) -> Checkpoint:
+def _checkpoint_of(data: bytes, env: JaxEnv) -> Checkpoint:
     kept = unpack(data, env.name)
     progress, runner = progress_of(part(kept, "progress"), "progress"), runner_of(part(kept, "runner"))
     return Checkpoint(
@@ -124,7 +124,7 @@ def _checkpoint_of(data: bytes, env: TrainEnv) -> Checkpoint:
     )
 
 
-def latest_checkpoint(folder: Path, env: TrainEnv) -> tuple[Path, Checkpoint, list[CheckpointError]]:
+def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Path, Checkpoint, list[CheckpointError]]:
     """The furthest good checkpoint of the run that began last in ``folder``, and what was wrong with others.
 
     Runs are the folder and its subfolders; those of which nothing tells when they began count as one, the oldest. How
@@ -154,7 +154,7 @@ def _rank(path: Path, checkpoint: Checkpoint) -> tuple[int, bool]:
     return checkpoint.progress.updates, checkpoint.config.get("run_name") == path.parent.name
 
 
-def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: TrainEnv) -> None:
+def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: JaxEnv) -> None:
     """Raises CheckpointError when a checkpoint is of other rules, or of another network than ``shapes`` tells."""
     if checkpoint.rules_version != env.rules_version:
         raise CheckpointError(

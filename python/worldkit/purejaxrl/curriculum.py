@@ -8,11 +8,12 @@ ones seldom reach.
 an archive on the device, by their level (a world says what that is) and by whether they have earned more or less so far
 than the mean of the archive's states of their level. The kind to begin from is drawn evenly among those that were ever
 reached, so the rarer a place, the more often each of its states is played on, under another chance every time
-(``TrainEnv.reseeded``). Other curricula are the world's (``TrainEnv.starts``).
+(``JaxEnv.reseed``). Other curricula are the world's (``JaxEnv.curricula``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
@@ -22,9 +23,9 @@ from jax.sharding import Mesh
 
 from parity.errors import UsageError
 from worldkit.jaxkit.batching import choose, where_wanted
+from worldkit.jaxkit.env import JaxEnv, State
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import ARCHIVE, NO_CURRICULUM, TrainConfig
-from worldkit.purejaxrl.train_env import State, TrainEnv
 
 SLOTS = 32
 """States that are kept of each kind, the newest."""
@@ -40,6 +41,7 @@ class Begun(NamedTuple):
     games: State
     steps: Array  # int32
     returns: Array  # float32
+    event_counts: Mapping[str, Array] = {}  # int32
 
 
 class Archive(NamedTuple):
@@ -49,14 +51,14 @@ class Archive(NamedTuple):
     written: Array
 
 
-def check(config: TrainConfig, env: TrainEnv) -> None:
+def check(config: TrainConfig, env: JaxEnv) -> None:
     """Raises UsageError for a curriculum that this world does not have."""
-    known = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.starts)
+    known = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.curricula())
     if config.curriculum not in known:
         raise UsageError(f"curriculum must be {' or '.join(known)}, got {config.curriculum}.")
 
 
-def empty_archive(config: TrainConfig, env: TrainEnv, games: State) -> Archive | None:
+def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | None:
     """An archive of nothing for games like these, None where the curriculum needs none."""
     if config.curriculum != ARCHIVE:
         return None
@@ -102,7 +104,7 @@ def drawn(archive: Archive, key: Array, count: int) -> Begun:
 
 def begin(
     config: TrainConfig,
-    env: TrainEnv,
+    env: JaxEnv,
     mesh: Mesh | None,
     archive: Archive | None,
     new: Begun,
@@ -115,9 +117,9 @@ def begin(
     wanted = ended & (jnp.arange(config.num_envs) >= config.natural_games)
     if archive is not None:
         from_archive = drawn(archive, start_key, config.num_envs)
-        from_archive = from_archive._replace(games=parallel.over_games(env.reseeded, mesh)(from_archive.games, seeds))
+        from_archive = from_archive._replace(games=parallel.over_games(env.reseed, mesh)(from_archive.games, seeds))
         return choose(wanted & jnp.any(archive.written > 0), from_archive, new)
-    start = jax.vmap(env.starts[config.curriculum])
+    start = jax.vmap(env.curricula()[config.curriculum])
 
     def started(wanted: Array, seeds: Array, games: State) -> State:
         return where_wanted(wanted, start, seeds, games, _CHUNK)

@@ -12,8 +12,8 @@ from flax import struct
 from jax import Array
 
 from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv, State, StepOutput
 from worldkit.purejaxrl import _distrax  # noqa: F401 - trainers written for such environments import distrax
-from worldkit.purejaxrl.train_env import State, TrainEnv, TrainStep
 
 if TYPE_CHECKING:
     from gymnax.environments import spaces
@@ -46,7 +46,7 @@ class GymnaxStyle:
     Environments, params and states can be copied and pickled. The spaces are gymnax's (``pip install gymnax``).
     """
 
-    def __init__(self, env: TrainEnv, max_steps: int | None = None) -> None:
+    def __init__(self, env: JaxEnv, max_steps: int | None = None) -> None:
         if max_steps is not None and max_steps < 1:
             raise UsageError(f"max_steps must be at least 1, got {max_steps}; leave it out for no limit.")
         self.env = env
@@ -123,12 +123,14 @@ class GymnaxStyle:
         }
         return obs, following, step.reward, done, info
 
-    def play(self, state: EnvState, action: Array | int, params: EnvParams | None = None) -> tuple[EnvState, TrainStep]:
+    def play(
+        self, state: EnvState, action: Array | int, params: EnvParams | None = None
+    ) -> tuple[EnvState, StepOutput]:
         """Play one action as ``step`` does, without observing anything."""
         limit = (self.default_params if params is None else params).max_steps_in_episode
         steps = state.steps + 1
         truncate = None if isinstance(limit, int) and limit == NO_LIMIT else steps >= limit
-        step = self.env.step(state.game, jnp.asarray(action, jnp.int32), truncate)
+        step = self.env.step_autoreset(state.game, jnp.asarray(action, jnp.int32), truncate)
         return EnvState(step.state, jnp.where(step.terminated | step.truncated, 0, steps)), step
 
     def get_action_mask(self, state: EnvState) -> Array:

@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 
 from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.params import Architecture, Params, architecture_of, load_params, misfit, other_actions
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.train_env import TrainEnv
 
 
 class Initial(NamedTuple):
@@ -21,13 +21,13 @@ class Initial(NamedTuple):
     params: Params
 
 
-def read_initial(path: Path, config: TrainConfig, env: TrainEnv) -> Initial:
+def read_initial(path: Path, config: TrainConfig, env: JaxEnv) -> Initial:
     """The parameters in a ``params_*.npz`` file, to begin a run with these settings with.
 
     Raises UsageError where they are of another network, ParityError for any other file.
     """
     params = load_params(path)
-    found = architecture_of(params, [name for name, encoder in env.networks.items() if encoder])
+    found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])
     if found.num_actions != env.num_actions:
         raise other_actions(path, env.num_actions)
     if found != Architecture(config.network, env.num_actions, config.hidden_dim, config.num_layers, config.value_head):

@@ -16,11 +16,11 @@ from jax.sharding import Mesh
 
 from parity.errors import ParityError
 from worldkit.jaxkit.beside import compiling_beside
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.jaxkit.kept import traced
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 
 POLL_SECONDS = 0.05
@@ -80,7 +80,7 @@ class TrainingDiverged(ParityError):
     exit_code = 1
 
 
-def compile_training(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None) -> CompiledTraining:
+def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:
     """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
     start = time.perf_counter()
     train = make_train(config, env, mesh)
@@ -143,7 +143,7 @@ def run_training(
     train: TrainFunction,
     start: LoopState,
     config: TrainConfig,
-    env: TrainEnv,
+    env: JaxEnv,
     *,
     write: Callable[[Mapping[str, float]], None],
     should_stop: Callable[[], bool] = lambda: False,
@@ -185,7 +185,7 @@ def run_training(
     return LoopState(runner, progress, log)
 
 
-def _metrics_since(log: Log, now: Progress, env: TrainEnv, natural: float = 1.0) -> dict[str, float]:
+def _metrics_since(log: Log, now: Progress, env: JaxEnv, natural: float = 1.0) -> dict[str, float]:
     """A row; ``natural`` is the share of the games that metrics are of."""
     together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *log.unlogged)
     return {
@@ -196,7 +196,7 @@ def _metrics_since(log: Log, now: Progress, env: TrainEnv, natural: float = 1.0)
     } | metrics_of(together, round(natural * (now.timesteps - log.at.timesteps)), env)
 
 
-def metrics_of(stats: UpdateStats, steps: int, env: TrainEnv) -> dict[str, float]:
+def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
     """The documented metrics of ``steps`` steps whose stats have a leading axis of updates.
 
     Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes

@@ -8,17 +8,17 @@ observations; they become floats inside the policy and the loss, one minibatch a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
+from worldkit.jaxkit.env import Compact
 from worldkit.purejaxrl.config import ROBUST, TrainConfig
 from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.train_env import Compact
 from worldkit.purejaxrl.value_heads import SYMLOG, TWO_HOT, symlog, two_hot
 
 if TYPE_CHECKING:
@@ -38,13 +38,22 @@ def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
     return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
 
 
+class EpisodeInfo(NamedTuple):
+    """The episode of a step so far; it is over where the step is ``done``."""
+
+    terminated: Array  # bool
+    length: Array  # int32
+    episode_return: Array  # float32
+    event_counts: Mapping[str, Array]  # int32
+
+
 class Transition(NamedTuple):
     """One step of every game; all leaves share their leading axes ((games,), (steps, games) or (samples,)).
 
     ``obs`` and ``action_mask`` are what the policy saw when it chose ``action``. ``reward`` and
     ``done`` are that action's. ``truncated_value`` is the value of an episode's own last
     observation where a time limit cut it off and 0 elsewhere; None in an environment without limit.
-    ``told`` is what ``TrainEnv.told`` says of the step.
+    ``episode`` is None where the environment has no ``counted_events``.
     """
 
     obs: Compact
@@ -55,7 +64,7 @@ class Transition(NamedTuple):
     value: Array  # float32
     action_mask: Array  # bool (..., actions)
     truncated_value: Array | None  # float32
-    told: Any = None
+    episode: EpisodeInfo | None = None
 
 
 class Samples(NamedTuple):
@@ -155,15 +164,15 @@ def ppo_loss(
     expand: Callable[[Compact], Array],
     samples: Samples,
     config: TrainConfig,
-    side_by_side: bool = False,
+    is_sorted: bool = False,
 ) -> tuple[Array, LossStats]:
     """The loss of a minibatch, with the action mask that was in force when each action was chosen.
 
     Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy. ``apply`` is that of an ``ActorCritic``.
-    ``side_by_side``: samples that are alike to its encoder lie so (`TrainEnv.likeness`).
+    ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``.
     """
     transition = samples.transition
-    logits, value_outputs = apply(params, expand(transition.obs), side_by_side, method="outputs")
+    logits, value_outputs = apply(params, expand(transition.obs), is_sorted, method="outputs")
     policy = masked_categorical(logits, transition.action_mask)
 
     log_ratio = policy.log_prob(transition.action) - transition.log_prob

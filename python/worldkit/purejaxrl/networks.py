@@ -1,48 +1,15 @@
 """What the policy and the value are computed by. A world brings encoders; the rest is here."""
 
-import functools
 from collections.abc import Mapping
-from typing import Protocol, runtime_checkable
+from functools import cache, partial
 
 import jax.numpy as jnp
 from flax import linen as nn
-from flax.typing import Initializer
 from jax import Array
 
+from worldkit.jaxkit.env import Encoder
 from worldkit.purejaxrl.params import Params, architecture_of
-from worldkit.purejaxrl.train_env import Encoder
 from worldkit.purejaxrl.value_heads import HEADS, PLAIN, values_of
-
-
-@runtime_checkable
-class Laid(Protocol):
-    """What an encoder makes of observations where there is a faster way to multiply it than to lay it out."""
-
-    @property
-    def width(self) -> int:
-        """How many numbers the first hidden layer reads of an observation."""
-
-    def times(self, kernel: Array, side_by_side: bool) -> Array:
-        """Its product with a kernel (width, outputs): (..., outputs).
-
-        ``side_by_side``: it is known of observations with one leading axis that those that are alike lie so
-        (`TrainEnv.likeness`).
-        """
-
-
-class FirstLayer(nn.Module):
-    """The first hidden layer of what an encoder laid out: `nn.Dense` and its parameters."""
-
-    features: int
-    dtype: jnp.dtype
-    kernel_init: Initializer
-
-    @nn.compact
-    def __call__(self, laid: Laid, side_by_side: bool) -> Array:
-        """(..., features)."""
-        kernel = self.param("kernel", self.kernel_init, (laid.width, self.features))
-        bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
-        return laid.times(kernel.astype(self.dtype), side_by_side) + bias.astype(self.dtype)
 
 
 class ActorCritic(nn.Module):
@@ -68,19 +35,17 @@ class ActorCritic(nn.Module):
         return logits, values_of(self.value_head, outputs, jnp)
 
     @nn.compact
-    def outputs(self, obs: Array, side_by_side: bool = False) -> tuple[Array, Array]:
+    def outputs(self, obs: Array, is_sorted: bool = False) -> tuple[Array, Array]:
         """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
 
-        ``side_by_side``: of observations (samples, features) those that are alike lie so (`TrainEnv.likeness`).
+        ``is_sorted``: observations (samples, …) are sorted by ``JaxEnv.sort_key``.
         """
         hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs) if self.encoder else obs
-        for layer in range(self.num_layers):
-            dtype, init, name = jnp.dtype(self.dtype), nn.initializers.orthogonal(2**0.5), f"hidden_{layer}"
-            if isinstance(hidden, Laid):
-                hidden = FirstLayer(self.hidden_dim, dtype, init, name=name)(hidden, side_by_side)
-            else:
-                hidden = nn.Dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=name)(hidden)
-            hidden = nn.tanh(hidden)
+        first_layer = getattr(self.encoder, "first_layer", None)
+        for number in range(self.num_layers):
+            dense = nn.Dense if number or not first_layer else partial(first_layer, is_sorted=is_sorted)
+            dtype, init = jnp.dtype(self.dtype), nn.initializers.orthogonal(2**0.5)
+            hidden = nn.tanh(dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=f"hidden_{number}")(hidden))
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
         head = HEADS[self.value_head]
@@ -89,7 +54,7 @@ class ActorCritic(nn.Module):
 
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
-@functools.cache
+@cache
 def make_network(
     name: str,
     encoder: Encoder | None,

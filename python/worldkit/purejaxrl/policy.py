@@ -9,9 +9,9 @@ from flax.errors import FlaxError
 from jax import Array
 from jax.typing import ArrayLike
 
+from worldkit.jaxkit.env import Encoder, JaxEnv
 from worldkit.purejaxrl.networks import ActorCritic, network_of
 from worldkit.purejaxrl.params import Params, load_params, misfit, other_actions
-from worldkit.purejaxrl.train_env import Encoder, TrainEnv
 
 
 def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[[ArrayLike], Array]:
@@ -33,13 +33,13 @@ def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[
     return logits
 
 
-def load_network(path: Path, env: TrainEnv) -> tuple[ActorCritic, Params]:
+def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
     """The network whose parameters the trainer of this world wrote as ``params_*.npz``, and the parameters.
 
     Raises ParityError, with one sentence, for any other file.
     """
     params = load_params(path)
-    network = network_of(params, env.networks)
+    network = network_of(params, env.networks())
     observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
     try:
         logits, _ = jax.eval_shape(network.apply, params, observations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -10,14 +10,14 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import Mesh
 
+from worldkit.jaxkit.env import Compact, JaxEnv, State, StepOutput
 from worldkit.purejaxrl import curriculum, parallel
 from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
-from worldkit.purejaxrl.masked_ppo import Samples, Transition, compute_gae, masked_categorical
-from worldkit.purejaxrl.train_env import Compact, State, TrainEnv, TrainStep
+from worldkit.purejaxrl.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
 
 Learner = Any
 """What learns, a pytree: Flax's ``TrainState``, unless somebody brings another one with a ``Judge`` that reads it."""
-Judge = Callable[[Learner, TrainEnv, Compact], tuple[Array, Array]]
+Judge = Callable[[Learner, JaxEnv, Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""
 
 
@@ -29,6 +29,7 @@ class RunnerState(NamedTuple):
     episode_steps: Array  # int32 (games,), of the episodes in progress
     episode_return: Array  # float32 (games,), of the episodes in progress
     key: Array
+    event_counts: Mapping[str, Array] = {}  # int32 (games,), of the episodes in progress
     archive: curriculum.Archive | None = None  # where the curriculum keeps one
 
 
@@ -44,14 +45,14 @@ class RolloutMetrics(NamedTuple):
     maxima: dict[str, Array]
 
 
-def evaluate(train_state: Learner, env: TrainEnv, obs: Compact) -> tuple[Array, Array]:
+def evaluate(train_state: Learner, env: JaxEnv, obs: Compact) -> tuple[Array, Array]:
     """The ``Judge`` of a ``TrainState``."""
     logits, value = train_state.apply_fn(train_state.params, env.expand(obs))
     return logits, value
 
 
 def collect_rollout(
-    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None, judge: Judge = evaluate
+    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None, judge: Judge = evaluate
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Play ``num_steps`` steps in all games; transitions have a leading axis of steps."""
     key, rollout_key = jax.random.split(runner.key)
@@ -64,11 +65,11 @@ def collect_rollout(
     return _archived(runner._replace(key=key), env, mesh), transitions, _of_all_steps(metrics)
 
 
-def _archived(runner: RunnerState, env: TrainEnv, mesh: Mesh | None) -> RunnerState:
+def _archived(runner: RunnerState, env: JaxEnv, mesh: Mesh | None) -> RunnerState:
     """The same with the games' present states in the archive, if there is one."""
     if runner.archive is None:
         return runner
-    reached = curriculum.Begun(runner.env_state, runner.episode_steps, runner.episode_return)
+    reached = curriculum.Begun(runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts)
     levels = parallel.over_games(env.level, mesh)(runner.env_state)
     return runner._replace(archive=curriculum.archived(runner.archive, reached, levels))
 
@@ -77,7 +78,7 @@ def samples_of(
     runner: RunnerState,
     transitions: Transition,
     config: TrainConfig,
-    env: TrainEnv,
+    env: JaxEnv,
     mesh: Mesh | None = None,
     judge: Judge = evaluate,
 ) -> Samples:
@@ -99,7 +100,7 @@ def samples_of(
 
 
 def _env_step(
-    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None, key: Array, judge: Judge
+    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, key: Array, judge: Judge
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Choose and play one action in every game; the observation stored is the one the policy saw."""
     start_key = None
@@ -111,8 +112,10 @@ def _env_step(
     action, log_prob = masked_categorical(logits, action_mask).sample_and_log_prob(seed=key)
     episode_steps = runner.episode_steps + 1
     at_limit = () if config.max_steps is None else (episode_steps >= config.max_steps,)
-    step: TrainStep = parallel.over_games(env.step, mesh)(runner.env_state, action, *at_limit)
+    step: StepOutput = parallel.over_games(env.step_autoreset, mesh)(runner.env_state, action, *at_limit)
     done = step.terminated | step.truncated
+    episode_return = runner.episode_return + step.reward
+    counts = {name: before + step.events[name] for name, before in runner.event_counts.items()}
     may_truncate = env.can_truncate or config.max_steps is not None
     transition = Transition(
         obs=obs,
@@ -123,9 +126,8 @@ def _env_step(
         value=value,
         action_mask=action_mask,
         truncated_value=_truncated_value(runner.train_state, env, mesh, step, judge) if may_truncate else None,
-        told=parallel.over_games(env.told, mesh)(step),
+        episode=EpisodeInfo(step.terminated, episode_steps, episode_return, counts) if counts else None,
     )
-    episode_return = runner.episode_return + step.reward
     added = parallel.over_games(env.metrics, mesh)(step, action)
     natural = config.natural_games
     metrics = RolloutMetrics(
@@ -137,21 +139,25 @@ def _env_step(
         sums={name: values[:natural].sum(dtype=jnp.float32) for name, values in added.means.items()},
         maxima={name: values[:natural].max() for name, values in added.maxima.items()},
     )
-    begun = curriculum.Begun(step.state, jnp.where(done, 0, episode_steps), jnp.where(done, 0.0, episode_return))
+    sums = jax.tree.map(lambda total: jnp.where(done, 0, total), (episode_steps, episode_return, counts))
+    begun = curriculum.Begun(step.state, *sums)
     if start_key is not None:
         begun = curriculum.begin(config, env, mesh, runner.archive, begun, done, start_key)
-    following = runner._replace(env_state=begun.games, episode_steps=begun.steps, episode_return=begun.returns)
+    following = runner._replace(
+        env_state=begun.games, episode_steps=begun.steps, episode_return=begun.returns, event_counts=begun.event_counts
+    )
     return following, transition, metrics
 
 
-def _truncated_value(learner: Learner, env: TrainEnv, mesh: Mesh | None, step: TrainStep, judge: Judge) -> Array:
+def _truncated_value(learner: Learner, env: JaxEnv, mesh: Mesh | None, step: StepOutput, judge: Judge) -> Array:
     """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
 
     def values_at_end() -> Array:
         _, value = judge(learner, env, parallel.over_games(env.compact, mesh)(step.final))
-        return jnp.where(step.truncated, value, 0.0)
+        return jnp.where(is_cut_off, value, 0.0)
 
-    values: Array = jax.lax.cond(jnp.any(step.truncated), values_at_end, lambda: jnp.zeros_like(step.reward))
+    is_cut_off = step.truncated & ~step.terminated
+    values: Array = jax.lax.cond(jnp.any(is_cut_off), values_at_end, lambda: jnp.zeros_like(step.reward))
     return values
 
 

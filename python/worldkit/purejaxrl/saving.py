@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import LATEST, checkpoint_path, save_checkpoint, save_params
 from worldkit.purejaxrl.loop import LoopState
 from worldkit.purejaxrl.params import params_path
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.runs.keeper import Keeper, reason
 
 _NEVER = 2**31 - 1
@@ -39,7 +39,7 @@ class Saver:
         self,
         folder: Path,
         config: dict[str, Any],
-        env: TrainEnv,
+        env: JaxEnv,
         *,
         every_updates: int | None = None,
         every_minutes: float = 10.0,

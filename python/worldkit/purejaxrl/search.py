@@ -2,7 +2,7 @@
 
 A tried action is followed by some steps of the policy; what it is worth is the discounted reward until then, and the
 value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
-step (``TrainEnv.reseeded``), so that no search sees what its own game is going to draw. All actions of a game are tried
+step (``JaxEnv.reseed``), so that no search sees what its own game is going to draw. All actions of a game are tried
 under the same chance: what is common to them cancels out where they are compared.
 
 The policy's likeliest action stays unless another one is better by more than chance. To take whatever earned most would
@@ -23,7 +23,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from worldkit.jaxkit.batching import where_wanted
-from worldkit.purejaxrl.train_env import Compact, State, TrainEnv
+from worldkit.jaxkit.env import Compact, JaxEnv, State
 
 PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""
@@ -44,9 +44,7 @@ class Search(NamedTuple):
     discount: float
 
 
-def best_actions(
-    env: TrainEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array
-) -> Array:
+def best_actions(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
     """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``.
 
     A game in which the policy is sure what to do is not searched.
@@ -58,7 +56,7 @@ def best_actions(
     return surely_best(returns_of(env, judge, search, states, tried, keys), chances.argmax(axis=-1))
 
 
-def returns_of(env: TrainEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
+def returns_of(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
     """What the rollouts of every action bring in n games, float32 (n, actions, rollouts); -inf where it is not tried.
 
     Rollouts of one number have the same chance, whatever their action. They are played ``LANES`` at a time, so that
@@ -103,17 +101,17 @@ def surely_best(returns: Array, usual: Array) -> Array:
 
 
 def _rollout_returns(
-    env: TrainEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array
+    env: JaxEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array
 ) -> Array:
     """The discounted return of one rollout in each of n games: ``action``, int32 (n,), and then the policy's."""
     chance, policy = jax.vmap(jax.random.split, out_axes=1)(key)
     seeds = jax.vmap(lambda one: jax.random.bits(one, (2,), jnp.uint32))(chance)
-    state = jax.vmap(env.reseeded)(state, seeds)
+    state = jax.vmap(env.reseed)(state, seeds)
     going, total = jnp.ones(action.shape, bool), jnp.zeros(action.shape)
 
     def step(carry: tuple[State, Array, Array, Array], time: Array) -> tuple[tuple[State, Array, Array, Array], None]:
         state, action, going, total = carry
-        step = jax.vmap(env.play)(state, action)
+        step = jax.vmap(env.step)(state, action)
         logits, value = judge(jax.vmap(env.compact)(step.final))
         is_cut_off = ~step.terminated & (step.truncated | (time == search.steps))
         worth = step.reward + jnp.where(is_cut_off, search.discount * value, 0.0)

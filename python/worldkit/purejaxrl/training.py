@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import jax
 
 from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, restored
 from worldkit.purejaxrl.config import TrainConfig
@@ -17,7 +18,6 @@ from worldkit.purejaxrl.initial import Initial, begun_with
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
 from worldkit.purejaxrl.params import BEGAN, Params, now
 from worldkit.purejaxrl.saving import Saver
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import init_runner
 from worldkit.runs.console import compiling
 from worldkit.runs.run import Run
@@ -56,7 +56,7 @@ class Trained(NamedTuple):
 
 def train(
     config: TrainConfig,
-    env: TrainEnv,
+    env: JaxEnv,
     run: Run | None = None,
     *,
     start: Start | None = None,

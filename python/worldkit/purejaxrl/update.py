@@ -12,11 +12,11 @@ from jax import Array
 from jax.sharding import Mesh, NamedSharding
 
 from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv, State
 from worldkit.purejaxrl import curriculum, parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import LossStats, Samples, make_optimizer, ppo_loss
 from worldkit.purejaxrl.rollout import Learner, RolloutMetrics, RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.train_env import State, TrainEnv
 
 
 class UpdateStats(NamedTuple):
@@ -36,7 +36,7 @@ GradientStep = Callable[[Learner, Batch], tuple[Learner, Stats]]
 """One gradient step on a minibatch."""
 
 
-def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) -> RunnerState:
+def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) -> RunnerState:
     """A fresh network and a new game in every slot; a pure function of ``config.seed``.
 
     ``games`` are these new games where somebody has made them.
@@ -47,14 +47,14 @@ def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) 
     from worldkit.purejaxrl.networks import make_network
 
     curriculum.check(config, env)
-    if config.network not in env.networks:
-        raise UsageError(f"network must be {' or '.join(env.networks)}, got {config.network}.")
+    networks = env.networks()
+    if config.network not in networks:
+        raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
     network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
-    encoder = env.networks[config.network]
     network = make_network(
         config.network,
-        encoder,
+        networks[config.network],
         env.num_actions,
         config.hidden_dim,
         config.num_layers,
@@ -72,11 +72,12 @@ def init_runner(config: TrainConfig, env: TrainEnv, games: State | None = None) 
         episode_steps=jnp.zeros(config.num_envs, jnp.int32),
         episode_return=jnp.zeros(config.num_envs),
         key=run_key,
+        event_counts={name: jnp.zeros(config.num_envs, jnp.int32) for name in env.counted_events},
         archive=curriculum.empty_archive(config, env, games),
     )
 
 
-def make_train(config: TrainConfig, env: TrainEnv, mesh: Mesh | None = None) -> jax.stages.Wrapped:
+def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> jax.stages.Wrapped:
     """Return the jitted ``train(runner, num_updates)``, a ``TrainFunction``: that many whole updates in one call.
 
     ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
@@ -110,25 +111,27 @@ def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
     """Where each leaf of a state, or of its shapes, lies: games are split over ``mesh``, all else is on all devices."""
     whole, split = (NamedSharding(mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
     everywhere: RunnerState = jax.tree.map(lambda leaf: whole, runner)
-    of_games = {name: getattr(runner, name) for name in ("env_state", "episode_steps", "episode_return")}
+    of_games = {
+        name: getattr(runner, name) for name in ("env_state", "episode_steps", "episode_return", "event_counts")
+    }
     return everywhere._replace(**jax.tree.map(lambda leaf: split, of_games))
 
 
 def _update(
-    runner: RunnerState, config: TrainConfig, env: TrainEnv, mesh: Mesh | None
+    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None
 ) -> tuple[RunnerState, UpdateStats]:
     """One PPO update: rollout, GAE, ``update_epochs`` passes."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
     samples = samples_of(runner, transitions, config, env, mesh)
     key, epochs_key = jax.random.split(runner.key)
 
-    # several devices split the samples, wherever those that are alike may lie, and only an encoder makes use of it
-    sorts = mesh is None and env.networks[config.network] is not None
-    likeness = env.likeness(samples.transition.obs) if sorts else None
-    learn = partial(_gradient_step, env=env, config=config, side_by_side=likeness is not None)
+    # several devices split the samples in any order, and only an encoder makes use of it
+    can_sort = mesh is None and env.networks()[config.network] is not None
+    sort_key = env.sort_key(samples.transition.obs) if can_sort else None
+    learn = partial(_gradient_step, env=env, config=config, is_sorted=sort_key is not None)
 
     def epoch(train_state: Learner, epoch_key: Array) -> tuple[Learner, LossStats]:
-        return update_epoch(train_state, learn, samples, epoch_key, config, mesh, likeness)
+        return update_epoch(train_state, learn, samples, epoch_key, config, mesh, sort_key)
 
     epoch_keys = jax.random.split(epochs_key, config.update_epochs)
     train_state, losses = jax.lax.scan(epoch, runner.train_state, epoch_keys)
@@ -136,10 +139,10 @@ def _update(
 
 
 def _gradient_step(
-    train_state: Learner, minibatch: Samples, *, env: TrainEnv, config: TrainConfig, side_by_side: bool
+    train_state: Learner, minibatch: Samples, *, env: JaxEnv, config: TrainConfig, is_sorted: bool
 ) -> tuple[Learner, LossStats]:
     gradient = jax.grad(ppo_loss, has_aux=True)
-    grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config, side_by_side)
+    grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config, is_sorted)
     return train_state.apply_gradients(grads=grads), stats
 
 
@@ -150,18 +153,18 @@ def update_epoch(
     key: Array,
     config: TrainConfig,
     mesh: Mesh | None = None,
-    likeness: Array | None = None,
+    sort_key: Array | None = None,
 ) -> tuple[Learner, Stats]:
     """One pass over ``batch`` in shuffled minibatches; stats are their means.
 
-    In a minibatch those that are alike by ``likeness``, int32 (batch,), lie side by side.
+    Each minibatch is sorted by ``sort_key``, int32 (batch,), where there is one.
     """
 
     def on_minibatch(learner: Learner, indices: Array) -> tuple[Learner, Stats]:
         return learn(learner, parallel.split(jax.tree.map(lambda leaf: leaf[indices], batch), mesh))
 
     order = jax.random.permutation(key, config.batch_size).reshape(config.num_minibatches, config.minibatch_size)
-    if likeness is not None:
-        order = jnp.take_along_axis(order, jnp.argsort(likeness[order], axis=1), axis=1)
+    if sort_key is not None:
+        order = jnp.take_along_axis(order, jnp.argsort(sort_key[order], axis=1), axis=1)
     learner, stats = jax.lax.scan(on_minibatch, learner, order)
     return learner, jax.tree.map(partial(jnp.mean, axis=0), stats)

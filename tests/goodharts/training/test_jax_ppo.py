@@ -21,6 +21,7 @@ from goodharts.architecture import NETWORKS, NetworkConfig
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.cli.train import main
 from goodharts.config import Config
+from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.models import policy_of, read_model
 from goodharts.networks import ActorCritic
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
@@ -29,7 +30,6 @@ from goodharts.torch_env.random import game_keys
 from goodharts.training.checkpoints import read_checkpoint, restore
 from goodharts.training.inputs import Inputs
 from goodharts.training.jax_ppo import network, popart
-from goodharts.training.jax_ppo.games import TrainingGames
 from goodharts.training.jax_ppo.learning import Actor
 from goodharts.training.jax_ppo.programs import moment
 from goodharts.training.jax_ppo.trainer import JaxTrainer, precision_on
@@ -142,9 +142,9 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
         poison=jnp.zeros_like(game.poison),
     )
     actor = Actor(before.weights, before.scale._replace(mean=jnp.float32(100)))
-    _, batch, told = trainer._programs.play(actor, games._replace(game=late), moment(0, 0))
-    assert told.ended[0].all()
-    assert told.terminated[0].tolist() == starving.tolist()
+    _, batch, ended = trainer._programs.play(actor, games._replace(game=late), moment(0, 0))
+    assert ended.done[0].all()
+    assert ended.episode.terminated[0].tolist() == starving.tolist()
     returns = np.asarray(batch.target).reshape(STEPS, GAMES)[0]
     np.testing.assert_allclose(returns[starving], -4.01, atol=1e-3)  # the price of death, and that of a step
     np.testing.assert_allclose(returns[~starving], -0.01 + 0.99 * 100, atol=3)
@@ -239,14 +239,14 @@ def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, trainer: Ja
     counts = torch.stack((theirs.state.food_count, theirs.state.poison_count), dim=1).to(torch.int16)
     seen, known = Inputs(mode, DEFAULT_NUMBERS, True, torch.device("cpu"))(codes, counts)
     assert known is not None
-    ours = TrainingGames(mode)
-    kept = jax.vmap(ours.compact)(trainer._games)
+    ours = GoodhartsJaxEnv(mode)
+    kept = jax.vmap(ours.compact)(trainer._games.game)
     np.testing.assert_array_equal(ours.expand(kept), seen)
     np.testing.assert_allclose(ours.privileges(kept), known, atol=1e-6)
 
 
 def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
-    seeds = TrainingGames(MODES["proxy"]).initial_seeds(2**40 + 3, 5)
+    seeds = GoodhartsJaxEnv(MODES["proxy"]).initial_seeds(2**40 + 3, 5)
     assert np.asarray(seeds).view(np.int32).tolist() == game_keys(2**40 + 3, 5).tolist()
 
 

@@ -19,14 +19,13 @@ from worldkit.envs.spec import EnvSpec
 from worldkit.evaluation.spec import EvaluationSpec
 from worldkit.game import Game
 from worldkit.jaxkit.engine import JaxEngine
-from worldkit.purejaxrl.engine import TrainEnvGames
+from worldkit.jaxkit.env import JaxEnv, StepMetrics, StepOutput
 from worldkit.purejaxrl.policy import load_logits
-from worldkit.purejaxrl.train_env import StepMetrics, TrainEnv, TrainStep
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")
 
 
-class OrchardTrainEnv(TrainEnv):
+class OrchardJaxEnv(JaxEnv):
     """Orchard in JAX. Observations are float32 (34,) in [0, 1], actions 0-5, components in thousandths."""
 
     name = "orchard"
@@ -39,19 +38,22 @@ class OrchardTrainEnv(TrainEnv):
     def reset(self, seed: Array) -> Orchard:
         return in_jax.start(in_jax.pair(seed))
 
-    def play(self, state: Orchard, action: Array) -> TrainStep:
+    def step(self, state: Orchard, action: Array) -> StepOutput:
         after, turn = in_jax.turn(state, action)
         reward, never = self.reward(turn.components), jnp.bool_(False)
-        return TrainStep(after, reward, turn.components, turn.terminated, never, after)
+        return StepOutput(after, reward, turn.components, turn.terminated, never, after)
 
-    def restart(self, state: Orchard) -> Orchard:
+    def next_game(self, state: Orchard) -> Orchard:
         return in_jax.start(in_jax.next_seed(state))
 
-    def reseeded(self, state: Orchard, seed: Array) -> Orchard:
+    def reseed(self, state: Orchard, seed: Array) -> Orchard:
         return state._replace(seed=in_jax.pair(seed))
 
     def observe(self, state: Orchard) -> Array:
         return in_jax.observation(state)
+
+    def seed(self, state: Orchard) -> Array:
+        return jnp.stack(state.seed)
 
     def mask(self, state: Orchard) -> Array:
         return in_jax.mask(state)
@@ -59,15 +61,8 @@ class OrchardTrainEnv(TrainEnv):
     def reward(self, components: Array) -> Array:
         return in_jax.thousandths(components.sum())
 
-    def metrics(self, step: TrainStep, action: Array) -> StepMetrics:
+    def metrics(self, step: StepOutput, action: Array) -> StepMetrics:
         return StepMetrics({"actions/pick_frac": action == in_jax.PICK}, {"stats/best_score": step.final.score})
-
-
-class OrchardGames(TrainEnvGames):
-    """The same as the harness and the environments play it."""
-
-    def seed_of(self, state: Orchard) -> Array:
-        return jnp.stack(state.seed)
 
     def to_dict(self, state: Orchard) -> State:
         low, high = map(int, state.seed)
@@ -93,10 +88,10 @@ def _text(state: State) -> str:
 
 
 def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    return JaxEngine(games, _GAMES)
+    return JaxEngine(games, _JAX_ENV)
 
 
-_GAMES = OrchardGames(OrchardTrainEnv())
+_JAX_ENV = OrchardJaxEnv()
 WORLD = replace(ORIGINAL, engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax})
 ENV = EnvSpec(WORLD, "Orchard-v0", make_space=_make_space, text=_text, home="toy_world.adapter:ENV")
 GAME = Game(
@@ -106,9 +101,9 @@ GAME = Game(
     module="toy_world",
     version="1.0",
     rules_version="1",
-    train_env=OrchardTrainEnv,
+    train_env=OrchardJaxEnv,
     env=lambda: ENV,
-    evaluation=lambda: EvaluationSpec(ENV, policy_of=partial(load_logits, networks=OrchardTrainEnv.networks)),
+    evaluation=lambda: EvaluationSpec(ENV, policy_of=partial(load_logits, networks=_JAX_ENV.networks())),
 )
 gymnasium.register(
     ENV.id,

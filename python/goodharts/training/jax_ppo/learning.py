@@ -14,15 +14,16 @@ from jax import Array
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
+from goodharts.jax_env.state import State
+from goodharts.jax_training import CompactObservation, GoodhartsJaxEnv
 from goodharts.training.jax_ppo import network, popart
-from goodharts.training.jax_ppo.games import Playing, Seen, Told, TrainingGames
 from goodharts.training.jax_ppo.network import Weights
 from goodharts.training.jax_ppo.popart import Head, Scale
 from goodharts.training.rates import Rates
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.masked_ppo import ADAM_EPSILON, ADVANTAGE_EPSILON
+from worldkit.purejaxrl.masked_ppo import ADAM_EPSILON, ADVANTAGE_EPSILON, EpisodeInfo
 from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import update_epoch
 
 _ADAM = optax.scale_by_adam(eps=ADAM_EPSILON)
@@ -46,14 +47,36 @@ class Learner(NamedTuple):
     scale: Scale
 
 
+class Gained(NamedTuple):
+    """What an episode has brought so far: reward float32, food and poison int32."""
+
+    reward: Array
+    food: Array
+    poison: Array
+
+
+class Playing(NamedTuple):
+    """Games, and their episodes so far."""
+
+    game: State
+    gained: Gained
+
+
 class Batch(NamedTuple):
     """What is learned from, (batch, …). target: returns; advantages and returns float32."""
 
-    seen: Seen
+    seen: CompactObservation
     action: Array
     log_prob: Array
     advantage: Array
     target: Array
+
+
+class Ended(NamedTuple):
+    """The episodes of the steps of a rollout, which are over where ``done``, bool (steps, games)."""
+
+    done: Array
+    episode: EpisodeInfo
 
 
 class Said(NamedTuple):
@@ -77,7 +100,7 @@ class Update:
         config: the network. dtype: what matrix products are computed in.
     """
 
-    def __init__(self, env: TrainingGames, training: Training, config: NetworkConfig, dtype: str) -> None:
+    def __init__(self, env: GoodhartsJaxEnv, training: Training, config: NetworkConfig, dtype: str) -> None:
         self._env, self._training, self._network, self._dtype = env, training, config, dtype
         self._config = TrainConfig(
             num_envs=training.n_envs,
@@ -88,22 +111,25 @@ class Update:
             update_epochs=training.k_epochs,
         )
 
-    def play(self, actor: Actor, games: Playing, key: Array) -> tuple[Playing, Batch, Told]:
+    def play(self, actor: Actor, games: Playing, key: Array) -> tuple[Playing, Batch, Ended]:
         """Play ``steps_per_env`` steps of every game with a policy; what ended begins anew (G6).
 
         games: with a leading axis of games. key: for the actions. Gives the games after it, the batch with returns in
-        units of reward as its targets, and what every step told, (steps, games).
+        units of reward as its targets, and which episodes ended, (steps, games).
         """
-        config = self._config
-        nothing = jnp.zeros(config.num_envs)  # episodes are counted in the games themselves
-        runner = RunnerState(actor, games, nothing.astype(jnp.int32), nothing, key)
+        config, counted = self._config, self._env.counted_events
+        counts = dict(zip(counted, games.gained[1:], strict=True))
+        steps = games.game.steps.low.astype(jnp.int32)
+        runner = RunnerState(actor, games.game, steps, games.gained.reward, key, counts)
         runner, transitions, _ = collect_rollout(runner, config, self._env, judge=self.judged)
-        samples = samples_of(runner, transitions._replace(told=None), config, self._env, judge=self.judged)
+        samples = samples_of(runner, transitions._replace(episode=None), config, self._env, judge=self.judged)
         played = samples.transition
         batch = Batch(played.obs, played.action, played.log_prob, samples.advantage, samples.target)
-        return runner.env_state, batch, transitions.told
+        gained = Gained(runner.episode_return, *(runner.event_counts[name] for name in counted))
+        assert transitions.episode is not None
+        return Playing(runner.env_state, gained), batch, Ended(transitions.done, transitions.episode)
 
-    def judged(self, actor: Actor, env: TrainEnv, seen: Seen) -> tuple[Array, Array]:
+    def judged(self, actor: Actor, env: JaxEnv, seen: CompactObservation) -> tuple[Array, Array]:
         """Logits and values in units of reward."""
         logits, scaled = self._evaluated(actor.weights, seen)
         return logits, actor.scale.values(scaled)
@@ -130,7 +156,7 @@ class Update:
         explained = 1 - gained.var() / jnp.maximum(returns.var(), _LEAST_VARIANCE)
         return learner, jax.tree.map(partial(jnp.mean, axis=0), said), explained
 
-    def _evaluated(self, weights: Weights, seen: Seen) -> tuple[Array, Array]:
+    def _evaluated(self, weights: Weights, seen: CompactObservation) -> tuple[Array, Array]:
         return network.evaluate(self._network, weights, self._env.expand(seen), self._env.privileges(seen), self._dtype)
 
     def _gradient_step(self, learner: Learner, batch: Batch, *, rates: Rates) -> tuple[Learner, Said]:

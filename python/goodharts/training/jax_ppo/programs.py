@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
-from goodharts.training.jax_ppo.games import Playing, Told, TrainingGames
-from goodharts.training.jax_ppo.learning import Actor, Batch, Learner, Said, Update
+from goodharts.jax_training import GoodhartsJaxEnv
+from goodharts.training.jax_ppo.learning import Actor, Batch, Ended, Gained, Learner, Playing, Said, Update
 from goodharts.training.rates import Rates
 from worldkit.jaxkit.beside import compiling_beside
 from worldkit.jaxkit.kept import traced
@@ -48,7 +48,7 @@ class Programs(NamedTuple):
     """What a run calls. games: those of its beginning."""
 
     games: Playing
-    play: Callable[[Actor, Playing, Moment], tuple[Playing, Batch, Told]]
+    play: Callable[[Actor, Playing, Moment], tuple[Playing, Batch, Ended]]
     learn: Callable[[Learner, Batch, Rates, Moment], tuple[Learner, Said, Array]]
 
 
@@ -57,20 +57,27 @@ def moment(seed: int, update: int) -> Moment:
     return Moment(np.array(seed_pair(seed), np.uint32), np.uint32(update))
 
 
-def compiled(env: TrainingGames, training: Training, network: NetworkConfig, dtype: str, learner: Learner) -> Programs:
+def compiled(
+    env: GoodhartsJaxEnv, training: Training, network: NetworkConfig, dtype: str, learner: Learner
+) -> Programs:
     """The programs of a run with these settings; see ``Update``. learner: one of the run's, for its shapes."""
     update = Update(env, training, network, dtype)
     settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in _AT_RUN_TIME}
     about = [env.name, str(sorted(settings.items())), str(network), dtype]
 
-    def play(actor: Actor, games: Playing, now: Moment) -> tuple[Playing, Batch, Told]:
+    def play(actor: Actor, games: Playing, now: Moment) -> tuple[Playing, Batch, Ended]:
         return update.play(actor, games, now.key(_ACTIONS))
 
     def learn(learner: Learner, batch: Batch, rates: Rates, now: Moment) -> tuple[Learner, Said, Array]:
         return update.learn(learner, batch, rates, now.key(_ORDER))
 
     seeds = env.initial_seeds(training.seed, training.n_envs)
-    begin = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["begin", env.name], packages=env.packages)
+
+    def new_games(seeds: Array) -> Playing:
+        nothing = jnp.zeros(len(seeds), jnp.int32)
+        return Playing(jax.vmap(env.reset)(seeds), Gained(nothing.astype(jnp.float32), nothing, nothing))
+
+    begin = traced(jax.jit(new_games), seeds, about=["begin", env.name], packages=env.packages)
     with compiling_beside(2) as beside:
         games = beside.submit(lambda: begin.compile()(seeds))
         now, actor = moment(training.seed, 0), Actor(learner.weights, learner.scale)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from goodharts.architecture import network_config
 from goodharts.config import JAX, Config
 from goodharts.jax_env import state_dict
+from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.models import Model, policy_of
 from goodharts.rules import MODES
 from goodharts.training.jax_ppo import popart
-from goodharts.training.jax_ppo.games import Playing, Told, TrainingGames
-from goodharts.training.jax_ppo.learning import Actor, Learner, first_learner, head_of, with_head
+from goodharts.training.jax_ppo.learning import Actor, Ended, Learner, Playing, first_learner, head_of, with_head
 from goodharts.training.jax_ppo.network import initial_weights
 from goodharts.training.jax_ppo.programs import compiled, moment
 from goodharts.training.rates import Rates
@@ -44,12 +44,12 @@ class JaxTrainer(Trainer):
 
     engine = JAX
 
-    def __init__(self, mode: str, config: Config, env: TrainingGames | None = None) -> None:
+    def __init__(self, mode: str, config: Config, env: GoodhartsJaxEnv | None = None) -> None:
         platform = jax.default_backend()
         super().__init__(mode, config, network_config(config.training, on_cpu=platform == _CPU))
         self._dtype = precision_on(platform, config.runtime.amp)
         self._learner: Learner = first_learner(initial_weights(self.network, config.training.seed))
-        env = env or TrainingGames(MODES[mode], config.numbers())
+        env = env or GoodhartsJaxEnv(MODES[mode], config.numbers())
         self._programs = compiled(env, config.training, self.network, self._dtype, self._learner)
         self._games: Playing = self._programs.games
 
@@ -101,8 +101,8 @@ class JaxTrainer(Trainer):
     def _play_and_learn(self, rates: Rates) -> tuple[Learned, list[tuple[float, ...]], Seconds]:
         begun = time.perf_counter()
         now, learner = moment(self.config.training.seed, self.update), self._learner
-        self._games, batch, told = self._programs.play(Actor(learner.weights, learner.scale), self._games, now)
-        finished = _finished(jax.device_get(told))  # waits for the device
+        self._games, batch, ended = self._programs.play(Actor(learner.weights, learner.scale), self._games, now)
+        finished = _finished(jax.device_get(ended))  # waits for the device
         played = time.perf_counter()
         numbers = Rates(*(np.float32(rate) for rate in rates))  # type: ignore[arg-type]
         self._learner, *said = self._programs.learn(learner, batch, numbers, now)
@@ -115,10 +115,12 @@ class JaxTrainer(Trainer):
         return learned, finished, Seconds(played - begun, time.perf_counter() - played)
 
 
-def _finished(told: Told) -> list[tuple[float, ...]]:
+def _finished(ended: Ended) -> list[tuple[float, ...]]:
     """The episodes that ended in a rollout, with the columns ``EPISODE``."""
-    steps, games = np.nonzero(told.ended)
-    columns = (steps, games, *(np.asarray(each)[steps, games] for each in (told.length, *told.gained, told.terminated)))
+    steps, games = np.nonzero(ended.done)
+    each = ended.episode
+    told = (each.length, each.episode_return, *each.event_counts.values(), each.terminated)
+    columns = (steps, games, *(np.asarray(values)[steps, games] for values in told))
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

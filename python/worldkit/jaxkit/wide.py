@@ -1,10 +1,13 @@
-"""Whole numbers of 64 bits in two words: energy has no cap (G5), and nothing here is wider than 32 bits."""
+"""64-bit integers in two 32-bit words: JAX has no wider ones by default."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 
 class Wide(NamedTuple):
@@ -13,7 +16,7 @@ class Wide(NamedTuple):
     low: Array
     high: Array
 
-    def plus(self, number: Array) -> "Wide":
+    def plus(self, number: Array) -> Wide:
         """The sum with an int32."""
         low = self.low + number.astype(jnp.uint32)
         carry = (low < self.low).astype(jnp.uint32)
@@ -34,3 +37,8 @@ class Wide(NamedTuple):
 def wide(number: int, like: Array) -> Wide:
     """A number below 2³¹ in the shape of ``like``."""
     return Wide(jnp.full(like.shape, number, jnp.uint32), jnp.zeros(like.shape, jnp.uint32))
+
+
+def to_int64(words: Any) -> NDArray[np.int64]:
+    """int64 (…) from words uint32 (…, 2), the low one first."""
+    return np.ascontiguousarray(words, "<u4").view("<i8")[..., 0]

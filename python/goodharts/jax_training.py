@@ -1,0 +1,150 @@
+"""Goodharts as a ``JaxEnv``: its JAX engine, and what a privileged critic reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from goodharts.jax_env import grid, observation, state_dict
+from goodharts.jax_env.env import Game
+from goodharts.jax_env.observation import View
+from goodharts.jax_env.state import State
+from goodharts.jax_env.tables import Variant
+from goodharts.rules import (
+    ACTIONS,
+    COMPONENT_UNIT,
+    COMPONENTS,
+    DEFAULT_MODE,
+    DEFAULT_NUMBERS,
+    EVENTS,
+    MODES,
+    OBSERVATION_SHAPE,
+    VERSION,
+    Mode,
+    Numbers,
+    marks_of,
+)
+from parity import State as StateDict
+from worldkit.jaxkit.batching import batch_native
+from worldkit.jaxkit.env import JaxEnv, StepOutput
+from worldkit.jaxkit.threefry import Seed
+from worldkit.jaxkit.wide import Wide
+from worldkit.threefry import seed_pair, threefry2x32
+
+_KEYS_EVENT = 2**32 - 1
+"""The event whose draws are the keys of a run's games (G10)."""
+
+
+class CompactObservation(NamedTuple):
+    """An observation as rollouts store it, 96 bytes: rows of bits, and the episode's food and poison, int32 (2,)."""
+
+    view: View
+    counts: Array
+
+
+class GoodhartsJaxEnv(JaxEnv):
+    """Goodharts in JAX, a mode in training. Observations are float32 (2, 11, 11) in [0, 1] (G7), actions 0-7 (G4).
+
+    numbers: of its world (G9).
+    """
+
+    rules_version = VERSION
+    num_actions = len(ACTIONS)
+    observation_shape = OBSERVATION_SHAPE
+    low, high = 0.0, 1.0
+    components = COMPONENTS
+    component_unit = COMPONENT_UNIT
+    events = EVENTS
+    counted_events = EVENTS[:2]
+    can_truncate = True
+    packages = ("goodharts",)
+
+    def __init__(self, mode: Mode, numbers: Numbers = DEFAULT_NUMBERS) -> None:
+        self._variant = Variant(mode, numbers=numbers)
+        self.name = f"goodharts-{mode.name}" if numbers == DEFAULT_NUMBERS else f"goodharts-{mode.name} with {numbers}"
+        self.marks = tuple(marks_of(mode))
+        self._game = Game(self._variant)
+        self._look = batch_native(observation.look)
+
+    def reset(self, seed: Array) -> State:
+        return self._game.reset(Seed(seed[0], seed[1]))
+
+    def step(self, state: State, action: Array) -> StepOutput:
+        after, outcome = self._game.step(state, action)
+        events = (outcome.ate_food, outcome.ate_poison, outcome.terminated)
+        return StepOutput(
+            state=after,
+            reward=outcome.reward,
+            components=outcome.components,
+            terminated=outcome.terminated,
+            truncated=outcome.truncated,
+            final=after,
+            events=dict(zip(EVENTS, events, strict=True)),
+        )
+
+    def next_game(self, state: State) -> State:
+        return self._game.restart(state, jnp.array(True))
+
+    def step_autoreset(self, state: State, action: Array, truncate: Array | None = None) -> StepOutput:
+        step = self.step(state, action)
+        truncated = step.truncated if truncate is None else step.truncated | (truncate & ~step.terminated)
+        # only games that end cost a new episode
+        return step._replace(state=self._game.restart(step.final, step.terminated | truncated), truncated=truncated)
+
+    def observe(self, state: State) -> Array:
+        return self._game.observe(state)
+
+    def seed(self, state: State) -> Array:
+        return jnp.stack(state.key)
+
+    def compact(self, state: State) -> CompactObservation:
+        return CompactObservation(self._look(state), jnp.stack([state.food_count, state.poison_count]))
+
+    def expand(self, compact: CompactObservation) -> Array:
+        return observation.shown(self._variant, compact.view)
+
+    def privileges(self, compact: CompactObservation) -> Array:
+        """What a privileged critic knows beside an observation (G8): float32 (n, PRIVILEGES).
+
+        Counts are scaled from their range in training to [-1, 1], and 0 where there is only one.
+        """
+        numbers = self._variant.numbers
+        least = np.array([numbers.min_food, numbers.min_poison], np.float32)
+        span = np.array([numbers.max_food, numbers.max_poison], np.float32) - least
+        counts = jnp.where(span > 0, 2 * (compact.counts - least) / np.maximum(span, 1) - 1, 0)
+        truth = observation.shown(Variant(MODES[DEFAULT_MODE]), compact.view)
+        return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
+
+    def to_dict(self, state: State) -> StateDict:
+        return state_dict.to_dict(state)
+
+    def from_dict(self, state: StateDict) -> State:
+        return state_dict.from_dict(state)
+
+    def arrays(self, state: State) -> Mapping[str, Array | Wide]:
+        same = ("x", "y", "event", "energy", "steps", "food_count", "poison_count")
+        return {
+            "grid": grid.flags(state.food) + 2 * grid.flags(state.poison),
+            "key": jnp.stack(state.key),
+            **{name: getattr(state, name) for name in same},
+        }
+
+    def facts(self, state: State) -> tuple[Wide, ...]:
+        return state.energy, state.steps
+
+    def initial_seeds(self, seed: int, num_games: int) -> Array:
+        # in numpy, where it takes no time: in JAX each operation would be compiled for it
+        low, high = (np.full(num_games, half, np.uint32) for half in seed_pair(seed))
+        numbers = np.arange(1, num_games + 1, dtype=np.uint32)
+        return np.stack(threefry2x32((low, high), (np.full_like(numbers, _KEYS_EVENT), numbers)), axis=1)  # type: ignore[return-value]
+
+
+@cache
+def env_of(mode: Mode) -> GoodhartsJaxEnv:
+    """What all engines of a mode in this process play, so that they share their programs."""
+    return GoodhartsJaxEnv(mode)

@@ -1,0 +1,124 @@
+"""HackMatrix as a ``JaxEnv``: its JAX engine with metrics, networks and curricula."""
+
+from collections.abc import Callable, Mapping
+
+import jax.numpy as jnp
+from jax import Array
+
+from hackmatrix import jax_env, rules
+from hackmatrix.jax_env.observation import player_cell
+from hackmatrix.jax_env.state_arrays import state_arrays
+from hackmatrix.jax_env.state_from_dict import read_state
+from hackmatrix.metrics import HIGHEST_STAGE, action_share
+from parity import State as StateDict
+from worldkit.jaxkit.env import Encoder, JaxEnv, StepMetrics, StepOutput
+from worldkit.jaxkit.threefry import Seed
+
+
+class HackMatrixJaxEnv(JaxEnv):
+    """HackMatrix in JAX. Observations are float32 (1545,) in [0, 1] (O), actions 0-27 (M), components thousandths (W).
+
+    Games follow one another by R6 and never truncate by themselves (C4).
+    """
+
+    name = "hackmatrix"
+    rules_version = rules.VERSION
+    num_actions = rules.NUM_ACTIONS
+    observation_shape = (rules.OBSERVATION_SIZE,)
+    low, high = 0.0, 1.0
+    components = rules.COMPONENTS
+    component_unit = rules.COMPONENT_UNIT
+    events = rules.EVENTS
+    marks = tuple(rules.MARKS)
+    levels = rules.WON_STAGE - 1
+    packages = ("hackmatrix",)
+
+    def reset(self, seed: Array) -> jax_env.State:
+        return jax_env.reset(seed)
+
+    def step(self, state: jax_env.State, action: Array) -> StepOutput:
+        following, result = jax_env.step(state, action)
+        return _output(following, result, following)
+
+    def next_game(self, state: jax_env.State) -> jax_env.State:
+        return jax_env.restart(state, jnp.bool_(True))
+
+    def step_autoreset(self, state: jax_env.State, action: Array, truncate: Array | None = None) -> StepOutput:
+        # one pass makes the stages of completed and of new games
+        step = _output(*jax_env.step_auto_reset(state, action, truncate))
+        return step if truncate is None else step._replace(truncated=truncate & ~step.terminated)
+
+    def observe(self, state: jax_env.State) -> Array:
+        return jax_env.observe(state)
+
+    def seed(self, state: jax_env.State) -> Array:
+        return jnp.stack(state.seed)
+
+    def mask(self, state: jax_env.State) -> Array:
+        return jax_env.mask(state)
+
+    def compact(self, state: jax_env.State) -> Array:
+        return jax_env.compact(state)
+
+    def expand(self, compact: Array) -> Array:
+        return jax_env.expand(compact)
+
+    def sort_key(self, compact: Array) -> Array:
+        return player_cell(compact)
+
+    def reward(self, components: Array) -> Array:
+        return jax_env.reward(components)
+
+    def to_dict(self, state: jax_env.State) -> StateDict:
+        return jax_env.get_state(state)
+
+    def from_dict(self, state: StateDict) -> jax_env.State:
+        return read_state(state)
+
+    def arrays(self, state: jax_env.State) -> Mapping[str, Array]:
+        return state_arrays(state)
+
+    def facts(self, state: jax_env.State) -> tuple[Array, ...]:
+        return tuple(getattr(state.now, name).astype(jnp.uint32) for name in rules.FACTS)
+
+    def info(self, step: StepOutput) -> dict[str, Array]:
+        facts = {name: getattr(step.final.now, name) for name in ("stage", "score", "hp")}
+        return {**facts, **step.events}
+
+    def networks(self) -> Mapping[str, Encoder | None]:
+        from hackmatrix.networks import NETWORKS
+
+        return NETWORKS
+
+    def metrics(self, step: StepOutput, action: Array) -> StepMetrics:
+        kinds = (action < rules.SIPHON, action == rules.SIPHON, action > rules.SIPHON)
+        shares = {action_share(kind): taken for kind, taken in zip(rules.ACTION_KINDS, kinds, strict=True)}
+        return StepMetrics(means=shares, maxima={HIGHEST_STAGE: step.final.now.stage})
+
+    def curricula(self) -> Mapping[str, Callable[[Array], jax_env.State]]:
+        from hackmatrix.curriculum import STARTS
+
+        return STARTS
+
+    def level(self, state: jax_env.State) -> Array:
+        return state.now.stage - 1
+
+    def reseed(self, state: jax_env.State, seed: Array) -> jax_env.State:
+        # a word is addressed by the seed and the event number (R4): neither of the game's own stays
+        return state._replace(seed=Seed(seed[0], seed[1]), event_number=jnp.uint32(0))
+
+
+def _output(state: jax_env.State, result: jax_env.StepResult, final: jax_env.State) -> StepOutput:
+    return StepOutput(
+        state=state,
+        reward=jax_env.reward(result.components),
+        components=result.components,
+        terminated=result.terminated,
+        truncated=jnp.zeros_like(result.terminated),
+        final=final,
+        events={name: getattr(result, name) for name in rules.EVENTS},
+    )
+
+
+ENV = HackMatrixJaxEnv()
+"""What all engines of this process play, so that they share their programs."""
