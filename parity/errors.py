@@ -6,8 +6,19 @@ person can cause and mend.
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
+
+
+def install_command(requirement: str) -> str:
+    """The command that installs into this environment what a sentence says is missing, from whatever directory.
+
+    For an extra of a package that is installed here, from a checkout too, pip asks no index for the package itself.
+    """
+    return shlex.join([sys.executable, "-m", "pip", "install", requirement])
 
 
 class ParityError(Exception):

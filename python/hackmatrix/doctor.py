@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.world import WORLD
-from parity.errors import ParityError
+from parity.errors import ParityError, install_command
 from worldkit.render.display import has_display
 
 CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
@@ -92,9 +92,7 @@ def packages() -> Check:
         if not each.specifier.contains(versions[each.name] or "", prereleases=True)
     ]
     if wrong:
-        return Check(
-            "packages", BROKEN, f"{ours}; {'; '.join(wrong)}", "run `make setup`, or pip install hackmatrix anew"
-        )
+        return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", "run `make setup`")
     return Check("packages", OK, ", ".join([ours, *(f"{name} {version}" for name, version in versions.items())]))
 
 
@@ -174,7 +172,7 @@ def _devices(probed: dict[str, Any]) -> Check:
     devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)
     unused_gpu = probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi")
     if unused_gpu:
-        return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", 'pip install "hackmatrix[cuda]"')
+        return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", install_command("hackmatrix[cuda]"))
     return Check("JAX", OK, f"{devices} ({probed['platform']})")
 
 
@@ -228,7 +226,8 @@ def extra(name: str) -> Check:
     versions = {distribution: _version(distribution) for distribution in _EXTRAS[name]}
     missing = [distribution for distribution, version in versions.items() if version is None]
     if missing:
-        return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", f'pip install "hackmatrix[{name}]"')
+        remedy = install_command(f"hackmatrix[{name}]")
+        return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", remedy)
     return Check(f"extra {name}", OK, ", ".join(f"{each} {version}" for each, version in versions.items()))
 
 

@@ -10,9 +10,10 @@ import pytest
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
+from parity.errors import install_command
 
 COMMANDS = {"train", "evaluate", "compare", "brain-view", "train-sb3", "bench", "version"}
-EXTRA = 'run `pip install "hackmatrix[goodharts]"`'
+EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:

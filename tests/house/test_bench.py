@@ -22,7 +22,7 @@ from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 from worldkit.bench import env, gym, sb3, startup, timing
 from worldkit.bench.processes import spent
 from worldkit.bench.records import Record, as_json, median_and_spread, plain_record
@@ -378,7 +378,7 @@ def test_without_stable_baselines_its_benchmarks_are_left_out(
     missing = ("gymnasium", "sb3_contrib")
     monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else there(name))
     assert main(["bench", "--num-envs", "3"]) == 0
-    assert "leaving out gym and sb3: `pip install" in capsys.readouterr().err
+    assert f"leaving out gym and sb3: `{install_command('hackmatrix[sb3]')}`" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["bench", "sb3"])
     assert "sb3 needs sb3_contrib" in capsys.readouterr().err

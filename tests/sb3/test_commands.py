@@ -130,4 +130,4 @@ def test_without_stable_baselines_one_sentence_says_how_to_get_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("worldkit.cli.train_sb3.NEEDED", ("no_such_library",))
-    assert 'pip install "hackmatrix[sb3]"' in refused(["train-sb3"], capsys)
+    assert "pip install 'hackmatrix[sb3]'" in refused(["train-sb3"], capsys)

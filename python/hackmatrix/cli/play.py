@@ -18,7 +18,7 @@ from hackmatrix.watch.controls import FASTEST, SLOWEST, Controls
 from hackmatrix.world import ENGINES
 from parity.arguments import SEED, Parser, Real
 from parity.console import open_console
-from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
 from worldkit.cli.parser import typed_command
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     check_output(parser, args.save and str(args.save))
     if find_spec("textual") is None:
-        raise UsageError('This command needs textual: run `pip install "hackmatrix[play]"`.')
+        raise UsageError(f"This command needs textual: run `{install_command('hackmatrix[play]')}`.")
     _check_terminal()
     # Imported only now: a mistaken command line should not have to wait.
     from hackmatrix.play.app import PlayApp

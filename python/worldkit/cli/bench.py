@@ -8,7 +8,7 @@ from rich.console import Console
 
 from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
-from parity.errors import EngineError
+from parity.errors import EngineError, install_command
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
 from worldkit.game import Benchmark, Game
@@ -34,7 +34,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
-            parser.error(f'{name} needs {benchmarks[name].needs}: run `pip install "{game.requirement}"`')
+            parser.error(f"{name} needs {benchmarks[name].needs}: run `{install_command(game.requirement)}`")
     check_output(parser, args.json)
     prefer_wide_vectors()
     if args.cpu_devices is not None:
@@ -174,7 +174,7 @@ def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) ->
     names = [name for name in wanted if _is_installed(benchmarks[name])]
     if len(names) < len(wanted):
         missing = " and ".join(name for name in wanted if name not in names)
-        console.print(f'leaving out {missing}: `pip install "{game.requirement}"`')
+        console.print(f"leaving out {missing}: `{install_command(game.requirement)}`", soft_wrap=True)
     playing = [name for name in names if benchmarks[name].plays]
     if playing and (fault := _engine_fault(game)):
         console.print(f"leaving out {', '.join(playing)}: {fault}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from parity.arguments import FileName, Parser
 from parity.console import open_console
-from parity.errors import UsageError
+from parity.errors import UsageError, install_command
 from worldkit.cli.parser import typed_command
 from worldkit.game import Game
 from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
@@ -111,7 +111,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
 def require_sb3(requirement: str) -> None:
     """Raises UsageError, which says to install ``requirement``, where Stable-Baselines3 is not installed."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise UsageError(f'This command needs Stable-Baselines3: run `pip install "{requirement}"`.')
+        raise UsageError(f"This command needs Stable-Baselines3: run `{install_command(requirement)}`.")
 
 
 def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
