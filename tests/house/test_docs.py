@@ -1,6 +1,8 @@
 """The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
 
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -97,3 +99,14 @@ def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
     row, column, hp, credits, energy = (float(value) for value in player)
     assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)
     assert energy == pytest.approx(11 / 50)
+
+
+def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(root: Path) -> None:
+    words = [sys.executable, "-m", "pytest", "--setup-plan", "-q", "python/tests"]
+    plan = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert plan.returncode == 0, plan.stdout
+    for test in (
+        "test_reward_parity.py::test_W_kills[jax]",
+        "test_purejaxrl.py::test_every_action_of_a_rollout_was_valid",
+    ):
+        assert test in plan.stdout
