@@ -90,9 +90,9 @@ swift:
 	@if command -v swift >/dev/null; then \
 		./swift-build && swift test --package-path swift --scratch-path $(SWIFT_BUILD) && swift format lint --strict --recursive swift; \
 	elif [ "$$CI" = true ]; then \
-		echo "No Swift toolchain on the PATH: install Swift 6 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
+		echo "No Swift toolchain on the PATH: install Swift 6.2 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
 	else \
-		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6 from https://www.swift.org/install."; \
+		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6.2 from https://www.swift.org/install."; \
 	fi
 
 clean: ## remove the environment, builds and caches; keep what training wrote

@@ -1,6 +1,8 @@
 """The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -110,3 +112,35 @@ def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(root: Pa
         "test_purejaxrl.py::test_every_action_of_a_rollout_was_valid",
     ):
         assert test in plan.stdout
+
+
+@pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")
+def test_the_documented_pgrep_finds_a_training_however_it_was_started(root: Path) -> None:
+    (pattern,) = set(re.findall(r'pgrep -a?f "([^"]+)"', "".join(page.read_text() for page in PAGES)))
+    make = subprocess.run(["make", "-n", "train"], cwd=root, capture_output=True, text=True, check=True)
+    starts = [
+        make.stdout.splitlines()[-1].split(),
+        [str(Path(sys.executable).with_name("hackmatrix")), "train"],
+        [str(Path(sys.executable).with_name("hackmatrix")), "train-sb3"],
+        [sys.executable, "python/scripts/train_purejaxrl.py"],
+    ]
+    for words in starts:
+        # has its command line as soon as it exists, and is ended before it has done anything
+        with subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                found = subprocess.run(
+                    ["pgrep", "-P", str(os.getpid()), "-f", pattern], capture_output=True, text=True, check=False
+                )
+            finally:
+                process.kill()
+        assert found.stdout.split() == [str(process.pid)], words
+
+
+def test_every_page_and_message_asks_for_the_swift_that_the_package_needs(root: Path) -> None:
+    (needed,) = re.findall(r"swift-tools-version: ([\d.]+)", (root / "swift" / "Package.swift").read_text())
+    sources = [*PAGES, root / "Makefile", *root.glob("python/hackmatrix/**/*.py")]
+    asked = re.findall(
+        r"(?:[Ii]nstall|needs|get|a) Swift ([\d.]*\d)", "\n".join(source.read_text() for source in sources)
+    )
+    assert len(asked) >= 4
+    assert set(asked) == {needed}

@@ -24,7 +24,7 @@ def _built(copy: Path) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError as error:
-        raise EngineError("there is no Swift toolchain on the PATH: install Swift 6 to run these mutants.") from error
+        raise EngineError("there is no Swift toolchain on the PATH: install Swift 6.2 to run these mutants.") from error
     if done.returncode != 0:
         raise EngineError(f"the Swift copy does not build: {(done.stdout + done.stderr).strip()[-300:]}")
 
