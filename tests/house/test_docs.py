@@ -114,6 +114,23 @@ def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(root: Pa
         assert test in plan.stdout
 
 
+def test_a_record_of_a_benchmark_has_one_figure() -> None:
+    rows = [
+        row for page in PAGES for row in re.findall(r"^\| (`\w+`[^|]*\| [\d,]+ )\|.*\d", page.read_text(), re.MULTILINE)
+    ]
+    assert len(rows) > 10
+    assert sorted(rows) == sorted(set(rows))
+
+
+def test_the_figures_of_the_page_of_differences_stand_where_they_were_measured(root: Path) -> None:
+    named, measured = (
+        set(re.findall(r"\d{1,3}(?:,\d{3})+", "".join((root / "docs" / page).read_text() for page in pages)))
+        for pages in (["differences.md"], ["learning.md", "performance.md"])
+    )
+    asked_for = {"1,000", "18,000"}
+    assert named - asked_for <= measured
+
+
 @pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")
 def test_the_documented_pgrep_finds_a_training_however_it_was_started(root: Path) -> None:
     (pattern,) = set(re.findall(r'pgrep -a?f "([^"]+)"', "".join(page.read_text() for page in PAGES)))

@@ -3,4 +3,6 @@
 from worldkit.purejaxrl.masked_ppo import *  # noqa: F403
 from worldkit.purejaxrl.networks import ActorCritic as ActorCritic
 from worldkit.purejaxrl.rollout import _env_step as _env_step
-from worldkit.purejaxrl.update import update_epoch as _update_epoch  # noqa: F401
+from worldkit.purejaxrl.update import update_epoch
+
+_update_epoch = update_epoch
