@@ -16,11 +16,11 @@ from parity.errors import UsageError
 from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_npz
 from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.runs.folder import EVALUATIONS
 from worldkit.runs.run import Run
 from worldkit.sb3.models import model_content
 
 BEST_MODEL = "best_model.zip"
-EVALUATIONS = "evaluations.npz"
 EVALUATIONS_LIMIT = 256 * MIB
 """The largest file of evaluations that is read, in bytes, unpacked."""
 _TICK_SECONDS = 0.25
