@@ -95,7 +95,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
         f"engine, {origin}, into {folder}."
     )
-    if options.resume is not None and arguments.models_dir is not None:
+    if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
         run.say(f"--models-dir has no effect: the run continues in {folder}.")
     with stop, run:
         trained = train(

@@ -11,11 +11,12 @@ import jax
 
 from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, restored
+from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, has_same_games, restored
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.initial import Initial, begun_with
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
 from worldkit.purejaxrl.params import BEGAN, Params, began, later_files, now
+from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.saving import Saver
 from worldkit.purejaxrl.train_env import TrainEnv
 from worldkit.purejaxrl.update import init_runner
@@ -86,13 +87,14 @@ def train(
     if start:
         check_steps_left(config, start)
         _check_schedule(config, start)
+        shapes = jax.eval_shape(functools.partial(init_runner, config, env))
+        check_fits(start.checkpoint, start.path, shapes, env)
+        _check_seed(config, start, shapes)
     run = run or Run()
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     done = start.checkpoint.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
     run.say(_headline(config, updates, start, initial))
-    if start:
-        check_fits(start.checkpoint, start.path, jax.eval_shape(functools.partial(init_runner, config, env)), env)
     with compiling(run.console):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
@@ -194,6 +196,16 @@ def check_steps_left(config: TrainConfig, start: Start) -> None:
     done = start.checkpoint.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
+
+
+def _check_seed(config: TrainConfig, start: Start, shapes: RunnerState) -> None:
+    """Raises UsageError for another seed than that of the games which go on."""
+    seed = start.checkpoint.config.get("seed", config.seed)
+    if seed != config.seed and has_same_games(start.checkpoint, shapes, config):
+        raise UsageError(
+            f"{start.path} goes on with its own games and random numbers, which began with seed {seed}: leave --seed "
+            "out, or start a new run."
+        )
 
 
 def _check_schedule(config: TrainConfig, start: Start) -> None:
