@@ -227,6 +227,6 @@ class TestGoingBack:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr("worldkit.runs.branch.shutil.copyfile", full)
-        with pytest.raises(UsageError, match=r"abandoned-2 \(No space left on device\): make room, or move it away"):
+        with pytest.raises(UsageError, match=r"could not be moved into a subfolder \(No space left on device\)"):
             self.trained(folder, 4, "checkpoint_1.pkl")
         assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_3.pkl"

@@ -1,7 +1,5 @@
 """A run that goes back to an earlier step: its later files are moved aside."""
 
-import itertools
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,10 +13,8 @@ def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> 
 
     Raises UsageError where that cannot be done.
     """
-    names = (parent / f"abandoned-{number}" for number in itertools.count(1))
-    folder = next(name for name in names if not os.path.lexists(name))
     try:
-        folder.mkdir()
+        folder = _new_folder(parent)
         for path in records:
             if path.exists():
                 shutil.copyfile(path, folder / path.name)
@@ -26,7 +22,19 @@ def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> 
             path.rename(folder / path.name)
     except OSError as error:
         raise UsageError(
-            f"What came after the step to resume from could not be moved into {folder} ({reason(error)}): make room, "
-            "or move it away."
+            f"What {parent} holds of later steps could not be moved into a subfolder ({reason(error)}): make room, or "
+            "move it away."
         ) from error
     return folder
+
+
+def _new_folder(parent: Path) -> Path:
+    number = 1
+    while True:
+        folder = parent / f"abandoned-{number}"
+        try:
+            folder.mkdir()
+        except FileExistsError:  # of an earlier branch, or of another process just now
+            number += 1
+        else:
+            return folder
