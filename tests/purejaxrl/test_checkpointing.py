@@ -173,7 +173,7 @@ class TestExactness:
             fresh = init_runner(config, free_env)
             assert not has_same_games(read_checkpoint(saved, ENV), fresh, config)
             games.append(named_leaves(restored(read_checkpoint(saved, ENV), saved, fresh, config)[0])[".key"])
-        assert not np.array_equal(*games)
+        assert not np.array_equal(games[0], games[1])
 
     def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
         config = dataclasses.replace(SMALL, total_timesteps=DONE.timesteps)
