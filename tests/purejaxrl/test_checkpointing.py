@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rich.console import Console
 
 from parity.errors import UsageError
 from parity.files import replacing
@@ -27,6 +28,7 @@ from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import (
     check_fits,
     checkpoint_path,
+    has_same_games,
     latest_checkpoint,
     named_leaves,
     read_checkpoint,
@@ -150,6 +152,28 @@ class TestExactness:
         config = dataclasses.replace(SMALL, learning_rate_end=1e-4, **change)
         with pytest.raises(UsageError, match=f"{next(iter(change))} would change how many there are"):
             train(config, ENV, start=Start(saved, read_checkpoint(saved, ENV)))
+
+    @pytest.mark.parametrize("change", [{}, {"num_steps": 12}, {"gamma": 0.5}])
+    def test_another_seed_is_refused_where_the_games_go_on(
+        self, saved: Path, change: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        config = dataclasses.replace(SMALL, seed=77, **change)
+        refusal = pytest.raises(UsageError, match="which began with seed 3: leave --seed out, or start a new run")
+        with refusal, Run(console=Console()) as run:
+            train(config, ENV, run, start=Start(saved, read_checkpoint(saved, ENV)))
+        assert capsys.readouterr().out == ""
+
+    @pytest.mark.parametrize("change", [{"num_envs": 8}, {"curriculum_share": 0.5}])
+    def test_another_seed_holds_where_the_games_begin_anew(
+        self, saved: Path, change: dict[str, Any], free_env: FreeEnv
+    ) -> None:
+        games = []
+        for seed in (SMALL.seed, 77):
+            config = dataclasses.replace(SMALL, seed=seed, **change)
+            fresh = init_runner(config, free_env)
+            assert not has_same_games(read_checkpoint(saved, ENV), fresh, config)
+            games.append(named_leaves(restored(read_checkpoint(saved, ENV), saved, fresh, config)[0])[".key"])
+        assert not np.array_equal(games[0], games[1])
 
     def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
         config = dataclasses.replace(SMALL, total_timesteps=DONE.timesteps)

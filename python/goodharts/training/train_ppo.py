@@ -82,7 +82,7 @@ def _parser() -> Parser:
         "--timesteps",
         type=ALL_STEPS,
         metavar="N",
-        help="steps of all games, in whole updates, instead of --updates",
+        help="steps of all games at most, as many whole updates as fit, instead of --updates",
     )
     _add(parser, "training", "n_envs", "-e", "--n-envs")
     _add(parser, "training", "seed", "--seed")
@@ -181,7 +181,14 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     for start in (read_checkpoint(checkpoint_path(mode)) for mode in arguments.mode):
         kept = dataclasses.replace(start.config, runtime=config.runtime)
         _check_engine(arguments, start)
-        kept = _with_updates(kept, _updates(arguments, kept) or kept.training.updates)
+        updates = _updates(arguments, kept)
+        if ignored := _ignored(config, kept, updates is not None):
+            console.print(
+                f"{start.path} goes on as it began: {', '.join(ignored)} of config.toml or the environment "
+                f"{'has' if len(ignored) == 1 else 'have'} no effect.",
+                soft_wrap=True,
+            )
+        kept = _with_updates(kept, updates or kept.training.updates)
         if start.update < kept.training.updates:
             jobs.append(Job(start.mode, kept, start.name, start))
         else:
@@ -193,6 +200,17 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     return jobs
 
 
+def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:
+    """The settings of now that somebody has given and that a run which began with others does not take."""
+    now, began, defaults = config.plain(), kept.plain(), Config().plain()
+    return [
+        f"{section}.{key}"
+        for section in ("training", "world", "handhold")
+        for key, value in now[section].items()
+        if value not in (began[section][key], defaults[section][key]) and not (asks_for_updates and key == "updates")
+    ]
+
+
 def _check_engine(arguments: argparse.Namespace, start: Checkpoint) -> None:
     """Raises UsageError where the command line asks for another engine than a run began with."""
     began, asked = start.config.training.engine, getattr(arguments, "training.engine")
@@ -201,9 +219,15 @@ def _check_engine(arguments: argparse.Namespace, start: Checkpoint) -> None:
 
 
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
-    """How many updates the command line asks for."""
+    """How many updates the command line asks for; raises UsageError for fewer steps than those of one."""
     if arguments.timesteps is not None:
-        return -(-int(arguments.timesteps) // config.batch_size)
+        if arguments.timesteps < config.batch_size:
+            training = config.training
+            raise UsageError(
+                f"--timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
+                f"{config.batch_size:,} steps, got {arguments.timesteps:,}."
+            )
+        return int(arguments.timesteps) // config.batch_size
     updates: int | None = getattr(arguments, "training.updates")
     return updates
 

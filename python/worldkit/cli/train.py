@@ -98,13 +98,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
         os.environ.update(of_parts(options.cpu_devices))
     keep_compiled_programs(game.name)
     try:
+        _check_company(options)
         if options.resume is None:
-            if options.rewind:
-                raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
             # before anything imports JAX, for which a mistake should not have to wait
             config = _config_of(arguments, options, game.train_config, {})
-        elif options.init_from is not None:
-            raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
         is_first = _joined(options)
         assert game.train_env is not None
         env = game.train_env()
@@ -124,6 +121,20 @@ def main(game: Game, argv: Sequence[str]) -> int:
     except ParityError as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _check_company(options: TrainOptions) -> None:
+    """Raises UsageError for a flag that has no effect beside the others, or without another."""
+    if options.rewind and options.resume is None:
+        raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
+    if options.init_from is not None and options.resume is not None:
+        raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
+    for flag, value in (("--run-name", options.run_name), ("--resume", options.resume)):
+        if options.run_suffix is not None and value is not None:
+            raise UsageError(f"--run-suffix does not go with {flag}: it is for names made from time and seed.")
+    of_hosts = (options.coordinator, options.num_processes, options.process_id)
+    if not options.distributed and any(value is not None for value in of_hosts):
+        raise UsageError("--coordinator, --num-processes and --process-id go with --distributed: add it.")
 
 
 def _parser(game: Game) -> Parser:
@@ -230,6 +241,7 @@ def _train(
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
     from parity.console import open_console
+    from worldkit.purejaxrl.checkpointing import LATEST
     from worldkit.purejaxrl.training import SavePlan, train
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest
@@ -254,6 +266,9 @@ def _train(
     plan = SavePlan(options.save_interval, options.save_interval_minutes)
     if options.preset:
         run.say(f"Preset {options.preset}: {as_flags(game.train_config, _preset(options, game.train_config))}")
+    is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
+    if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
+        run.say(f"--checkpoint-dir has no effect: the run continues in {folder}.")
     with stop, run:
         trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
     if trained.progress.updates == trained.since.updates:

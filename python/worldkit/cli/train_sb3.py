@@ -26,7 +26,8 @@ class TrainSB3Options:
 
     resume: Path | None = setting(
         None,
-        "a model to continue, in its own folder: steps, schedules, evaluations and the run's settings are kept",
+        "a model to continue, in its own folder: steps, schedules, evaluations and settings are kept; flags beside it "
+        "change them",
         group=_RUN,
         kind=Path,
         metavar="ZIP",
@@ -65,6 +66,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
     require_sb3(game.requirement)
     flags = given(arguments, game.sb3_config)
     config = game.sb3_config(**_kept(game, options.resume) | flags).validated()
+    if options.resume is None:
+        if options.trust:
+            raise UsageError("--trust goes with --resume: there is no file to trust.")
+        config.rollouts_after()
     folder = _folder(options, config.seed)
 
     # Imported only now: a mistaken command line should not have to wait for torch.
@@ -85,13 +90,23 @@ def main(game: Game, argv: Sequence[str]) -> int:
         milestone=game.milestone,
         stop=stop,
     )
+    origin = f"seed {config.seed}" if options.resume is None else f"going on with {options.resume}"
     run.say(
-        f"Training MaskablePPO for {config.timesteps:,} steps in {config.num_envs} games of the {engine} engine, "
-        f"seed {config.seed}, into {folder}."
+        f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
+        f"engine, {origin}, into {folder}."
     )
+    if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
+        run.say(f"--models-dir has no effect: the run continues in {folder}.")
     with stop, run:
         trained = train(
-            config, spec, run, resume=options.resume, device=options.device, engine=engine, trust=options.trust
+            config,
+            spec,
+            run,
+            resume=options.resume,
+            changes={name: value for name, value in flags.items() if name in config.ppo()},
+            device=options.device,
+            engine=engine,
+            trust=options.trust,
         )
 
     best = folder / "best_model.zip"
@@ -104,7 +119,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         run.say(f"Watch it play: {typed_command(game.name, 'watch', '--model', str(watched))}")
     if stop.requested:
         run.say(f"Resume: {typed_command(game.name, 'train-sb3', '--resume', str(trained.model))}")
-    run.say(f"Compare runs: tensorboard --logdir {options.models_dir}")
+    run.say(f"Compare runs: tensorboard --logdir {folder.parent}")
     return 1 if run.keeper.failing else 0
 
 

@@ -42,7 +42,9 @@ class TrainConfig:
 
     num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
     num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
-    total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, values=ALL_STEPS)
+    total_timesteps: int = setting(
+        10_000_000, "steps of all games at most: as many whole updates as fit", group=_GAMES, values=ALL_STEPS
+    )
     max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
     curriculum: str = setting(NO_CURRICULUM, "where a share of the games begins, by name", group=_GAMES)
     curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)

@@ -142,6 +142,11 @@ def trained_files(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: (began(path.parent), *_rank(path), path), reverse=True)
 
 
+def later_files(folder: Path, updates: int) -> list[Path]:
+    """The files of parameters and checkpoints that lie in a folder itself and tell of more updates."""
+    return [path for path in folder.iterdir() if _NAME.fullmatch(path.name) and _rank(path)[0] > updates]
+
+
 def _rank(path: Path) -> tuple[int, bool]:
     match = _NAME.fullmatch(path.name)
     assert match is not None

@@ -114,7 +114,12 @@ class _RowLog(_Log):
     def end(self) -> None:
         """Drop rows of later steps than the run's last, unless it has no row of its own; raises OSError as writing."""
         self.flush()
-        if self._has_begun and self._has_later:
+        if self._has_begun:
+            self.drop_later()
+
+    def drop_later(self) -> None:
+        """Drop rows of later steps than the run's last; raises OSError as writing does."""
+        if self._has_later and self.path.exists():
             self._rewrite(keep_later=False)
 
     def _rewrite(self, *, keep_later: bool = True) -> None:
@@ -188,6 +193,8 @@ class CsvLog(_RowLog):
 
     def _whole(self, rows: Sequence[_Row]) -> str:
         self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        if not rows:
+            return ""
         header = io.StringIO(newline="")
         csv.DictWriter(header, self._columns).writeheader()
         return header.getvalue() + self._text(rows)
