@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from parity.report import counted, print_report, write_report
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
+from parity.strict_json import json_text
 from parity.trace import Case, Trace, read_trace, trace_files
 from parity.world import World
 
@@ -274,7 +274,7 @@ def _run_answer(
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
     if options.json:
-        print(json.dumps(answer, indent=2))
+        print(json_text(answer, indent=2))
     else:
         show(open_console())
 

@@ -134,6 +134,24 @@ def test_traces_are_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert answer["divergences"][0]["step"] == 1
 
 
+def test_nan_and_infinity_are_texts_in_strict_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = {
+        "observation[0: hp]": "NaN",
+        "reward": "-Infinity",
+        "components": "float64 (3,)",
+    }
+    assert parity("run", "--engines", "planes,nan", "--out", tmp_path) == 1
+    capsys.readouterr()
+    assert parity("replay", tmp_path / "trace.json", "--json") == 1
+    for text in ((tmp_path / "trace.json").read_text(), capsys.readouterr().out):
+        value = json.loads(text, parse_constant=pytest.fail)
+        assert {each["field"]: each["observed"] for each in value["differences"]} == told
+    read = {each.field: str(each.observed) for each in read_trace(tmp_path / "trace.json").differences}
+    assert read == {**told, "observation[0: hp]": "nan", "reward": "-inf"}
+    (_, step) = episode_data((tmp_path / "trace.html").read_text(), 0)["steps"]
+    assert {field: observed for field, _, observed in step["differences"]} == told
+
+
 def test_a_policy_file_is_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "rest.json").write_text("[0, 0, 0, 0, 0, 1]")
     arguments = "--source", f"policy:{tmp_path / 'rest.json'}", "--invalid", "0", "--steps", "20", "--games", "4"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -14,6 +13,7 @@ from typing import Any
 from goodharts.models import Model, model_path, write_model
 from goodharts.training.checkpoints import checkpoint_path, write_checkpoint
 from goodharts.training.trainer import Row, Updated
+from parity.strict_json import json_text
 from worldkit.runs.folder import make_folder
 from worldkit.runs.keeper import Keeper
 from worldkit.runs.lock import locked
@@ -106,4 +106,4 @@ class Outputs:
         """Write the summary, and whatever could not be written before."""
         for log in (self._updates, self._episodes, self._board):
             self._keeper.attempt(log.path, log.end)
-        self._keeper.write(self.summary, (json.dumps(summary, indent=2) + "\n").encode())
+        self._keeper.write(self.summary, (json_text(summary, indent=2) + "\n").encode())
