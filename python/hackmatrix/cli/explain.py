@@ -35,7 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         played = _play(_cut(case, args), args)
     except ParityError as error:
         raise UsageError(str(error)) from error
-    return 0 if all(step.sound for step in played) else 1
+    if not all(step.sound for step in played):
+        return 1
+    if not case.actions:
+        raise UsageError(f"{args.trace} holds no actions, so that there is no step to explain: give a trace with some.")
+    return 0
 
 
 def _parser() -> Parser:
