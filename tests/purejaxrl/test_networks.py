@@ -70,7 +70,7 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
     network, params = load_network(tmp_path / "params_1.npz", Shaped())
     assert params["params"]["hidden_0"]["kernel"].shape == (size, 8)
 
-    seen = np.asarray(jax.random.uniform(jax.random.key(1), (5, *shape)))
+    seen = jax.random.uniform(jax.random.key(1), (5, *shape))
     logits, values = _outputs(network, params, seen)
     for mine, flat in zip(
         (logits, values), _outputs(network_of(params, {}), params, seen.reshape(5, size)), strict=True
@@ -78,7 +78,7 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
         np.testing.assert_array_equal(mine, flat)
     np.testing.assert_array_equal(_outputs(network, params, seen[0])[0], _outputs(network, params, seen[:1])[0][0])
     np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", {})(seen), logits, atol=1e-6)
-    for mine, plain in zip((logits, values), PlainNetwork(params, {})(seen), strict=True):
+    for mine, plain in zip((logits, values), PlainNetwork(params, {})(np.asarray(seen)), strict=True):
         np.testing.assert_allclose(mine, plain, atol=1e-6)
 
 
