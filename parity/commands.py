@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +27,8 @@ from parity.report import counted, print_report, write_report
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
-from parity.trace import Case, Trace, read_trace, trace_files
+from parity.strict_json import json_text
+from parity.trace import Trace, read_trace, trace_files
 from parity.world import World
 
 SHOWN_TRANSITIONS = 20
@@ -55,6 +55,8 @@ def replay(options: Namespace) -> int:
     command = replay_command(options.trace, options.world)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
+    if not shown.differences:
+        _demand_steps([trace], options.trace)
     if options.html:
         write_report(report, options.html)
     answer = {
@@ -95,7 +97,10 @@ def coverage(options: Namespace) -> int:
 def rewards(options: Namespace) -> int:
     """Replay the golden episodes and show, or accept, what changed; a world of one engine has them replayed on it."""
     world, _, engines = _pair(options, one_will_do=True)
-    episodes = replay_golden(world, engines, golden_folder(world, options.golden), options.timeout)
+    folder = golden_folder(world, options.golden)
+    episodes = replay_golden(world, engines, folder, options.timeout)
+    if not any(episode.names and episode.golden.case.actions for episode in episodes):
+        raise UsageError(f"the episodes in {folder} hold no rewards to compare: record others with parity record.")
     changes = [change for episode in episodes for change in episode.changes(world)]
     disagreements = [change for episode in episodes for change in episode.disagreements(world)]
     new = [name for name in world.components if any(name not in episode.names for episode in episodes)]
@@ -204,17 +209,28 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
 
 def _play(world: World, engines: tuple[str, str], settings: Settings, options: Namespace) -> Outcome:
     if settings.source.startswith(TRACES):
-        return run_cases(world, engines, _cases(world, Path(settings.source.removeprefix(TRACES))), settings)
+        folder = Path(settings.source.removeprefix(TRACES))
+        traces = _traces(world, folder)
+        outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
+        if not outcome.divergences:
+            _demand_steps(traces, folder)
+        return outcome
     with _progress(options, "steps of each game", settings.steps) as advance:
         return run_lockstep(world, engines, settings, advance)
 
 
-def _cases(world: World, folder: Path) -> list[Case]:
-    """The cases of a folder of traces, in the order of their names."""
+def _traces(world: World, folder: Path) -> list[Trace]:
+    """The traces of a folder, in the order of their names."""
     traces = {path: read_trace(path) for path in trace_files(folder)}
     for path, trace in traces.items():
         _check_actions(world, trace, path)
-    return [trace.case for trace in traces.values()]
+    return list(traces.values())
+
+
+def _demand_steps(traces: Sequence[Trace], path: Path) -> None:
+    """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
+    if not any(trace.case.actions or trace.differences for trace in traces):
+        raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")
 
 
 def _check_actions(world: World, trace: Trace, path: Path) -> None:
@@ -274,7 +290,7 @@ def _run_answer(
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
     if options.json:
-        print(json.dumps(answer, indent=2))
+        print(json_text(answer, indent=2))
     else:
         show(open_console())
 

@@ -207,6 +207,15 @@ def test_a_file_that_is_no_trace_of_this_game_gets_one_sentence(
     assert f"action {rules.NUM_ACTIONS}" in fault(capsys, traced(path, rules.NUM_ACTIONS))
 
 
+def test_a_game_of_no_steps_is_no_success(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", str(traced(tmp_path / "t.json")), "--engines", "swift"])
+    assert stopped.value.code == 2
+    assert "t.json holds no actions, so that there is no step to explain" in capsys.readouterr().err
+
+
 def test_a_module_that_a_trace_names_is_not_imported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -371,6 +371,19 @@ def test_the_sb3_benchmark_measures_beside_a_ceiling(swift_built: None) -> None:
     assert 0 < share.value < 2
 
 
+def test_measuring_nothing_is_no_success(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    the_only_benchmarks(monkeypatch, sb3=dataclasses.replace(ENV, needs="sb4"))
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "--json", str(tmp_path / "bench.json")])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.endswith(
+        "Nothing was measured: install what is missing, or name another benchmark.\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_stable_baselines_its_benchmarks_are_left_out(
     quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

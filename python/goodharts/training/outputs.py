@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -15,6 +14,7 @@ from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.training.checkpoints import checkpoint_path, write_checkpoint
 from goodharts.training.trainer import Row, Updated
 from parity.errors import ParityError
+from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
 from worldkit.runs.folder import make_folder
 from worldkit.runs.keeper import Keeper
@@ -115,7 +115,7 @@ class Outputs:
         """Write the summary, and whatever could not be written before."""
         for log in (self._updates, self._episodes, self._board):
             self._keeper.attempt(log.path, log.end)
-        self._keeper.write(self.summary, (json.dumps(summary, indent=2) + "\n").encode())
+        self._keeper.write(self.summary, (json_text(summary, indent=2) + "\n").encode())
 
 
 def _updates_of(model: Path) -> int:

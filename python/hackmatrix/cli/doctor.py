@@ -1,7 +1,6 @@
 """``hackmatrix doctor``: say what is here and works, and what to do about the rest."""
 
 import dataclasses
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.text import Text
 from hackmatrix.doctor import BROKEN, CACHE_VARIABLE, NOTE, OK, Check, examine
 from parity.arguments import Parser
 from parity.console import open_console
+from parity.strict_json import json_text
 from worldkit.jaxkit.xla import keep_compiled_programs
 
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.print(_line(check), soft_wrap=True)
     broken = any(check.status == BROKEN for check in checks)
     if args.json:
-        print(json.dumps({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
+        print(json_text({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
     return int(broken)
 
 

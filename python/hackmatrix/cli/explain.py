@@ -1,7 +1,6 @@
 """``hackmatrix explain``: play a game and say of every reward component where it comes from."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from hackmatrix.world import WORLD
 from parity.arguments import SEED, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError, UsageError
+from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 
@@ -35,7 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         played = _play(_cut(case, args), args)
     except ParityError as error:
         raise UsageError(str(error)) from error
-    return 0 if all(step.sound for step in played) else 1
+    if not all(step.sound for step in played):
+        return 1
+    if not case.actions:
+        raise UsageError(f"{args.trace} holds no actions, so that there is no step to explain: give a trace with some.")
+    return 0
 
 
 def _parser() -> Parser:
@@ -100,7 +104,7 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.json:
         shown = [step for step in played if _shown(step, args)]
-        write_output(args.json, json.dumps(as_json(shown, args.engines), indent=2) + "\n")
+        write_output(args.json, json_text(as_json(shown, args.engines), indent=2) + "\n")
     return played
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hackmatrix.rules import COMPONENTS, FACTS, NUM_ACTIONS, OBSERVATION_SIZE
 from hackmatrix.swift_env.process import BUILD, SwiftEngineError
 from parity.errors import ParityError
+from parity.strict_json import json_text
 
 VERSION = 2
 ALL_GAMES = 2**32 - 1
@@ -112,7 +113,7 @@ def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp])
     """The body of setStates: a count, then game, length and JSON text of each."""
     parts = [struct.pack("<I", len(states))]
     for game, state in zip(slots.tolist(), states, strict=True):
-        text = json.dumps(state).encode()
+        text = json_text(state).encode()
         parts.append(struct.pack("<II", game, len(text)) + text)
     return b"".join(parts)
 

@@ -11,6 +11,7 @@ from parity.console import open_console
 from parity.errors import EngineError, install_command
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
+from worldkit.cli.parser import fail
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import PARTS, of_parts, prefer_wide_vectors
 
@@ -44,8 +45,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
     rows = console if args.json == STANDARD_OUTPUT else open_console()
     chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
     measured = _measured(chosen, args.num_envs, args.repetitions, console)
-    for number, record in enumerate(_written(measured, args.json)):
-        rows.print(as_row(record, with_heading=number == 0))
+    is_first = True
+    for record in _written(measured, args.json):
+        rows.print(as_row(record, with_heading=is_first))
+        is_first = False
+    if is_first:
+        fail("Nothing was measured: install what is missing, or name another benchmark.")
     return 0
 
 

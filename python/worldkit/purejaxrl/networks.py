@@ -1,6 +1,7 @@
 """What the policy and the value are computed by. A world brings encoders; the rest is here."""
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
@@ -61,9 +62,11 @@ class ActorCritic(nn.Module):
     encoder_name: str = "encoder"
     """Under which name the encoder's parameters are kept."""
     value_head: str = PLAIN
+    observation_axes: int = 1
+    """How many axes an observation has."""
 
     def __call__(self, obs: Array) -> tuple[Array, Array]:
-        """Evaluate observations, float32 (..., features)."""
+        """Evaluate observations, float32 (..., *shape)."""
         logits, outputs = self.outputs(obs)
         return logits, values_of(self.value_head, outputs, jnp)
 
@@ -71,9 +74,13 @@ class ActorCritic(nn.Module):
     def outputs(self, obs: Array, side_by_side: bool = False) -> tuple[Array, Array]:
         """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
 
-        ``side_by_side``: of observations (samples, features) those that are alike lie so (`TrainEnv.likeness`).
+        ``side_by_side``: of observations (samples, *shape) those that are alike lie so (`TrainEnv.likeness`).
         """
-        hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs) if self.encoder else obs
+        if self.encoder:
+            hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs)
+        else:
+            leading = obs.ndim - self.observation_axes
+            hidden = obs.reshape(*obs.shape[:leading], math.prod(obs.shape[leading:]))
         for layer in range(self.num_layers):
             dtype, init, name = jnp.dtype(self.dtype), nn.initializers.orthogonal(2**0.5), f"hidden_{layer}"
             if isinstance(hidden, Laid):
@@ -98,12 +105,13 @@ def make_network(
     num_layers: int,
     dtype: str = "float32",
     value_head: str = PLAIN,
+    observation_axes: int = 1,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""
-    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head)
+    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head, observation_axes)
 
 
-def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorCritic:
+def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
     """The network that ``params`` belong to, its architecture read from their shapes.
 
     Raises ParityError if they are the parameters of something else.
@@ -116,4 +124,5 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorC
         found.hidden_dim,
         found.num_layers,
         value_head=found.value_head,
+        observation_axes=observation_axes,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Self
 
 from rich.console import Console
 
+from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
 from worldkit.runs.console import ConsoleProgress
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder
@@ -205,4 +205,4 @@ class Run:
 
 def _json(value: Mapping[str, Any]) -> bytes:
     """Plain values, indented; what is not plain by its ``repr``."""
-    return (json.dumps(value, indent=2, default=repr) + "\n").encode()
+    return (json_text(value, indent=2, default=repr) + "\n").encode()

@@ -22,6 +22,7 @@ from typing import Any, Protocol, Self
 from parity.errors import UsageError
 from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_text, shown
+from parity.strict_json import json_text
 from worldkit.runs.files import AppendedFile
 
 LIMIT = 256 * MIB
@@ -201,13 +202,13 @@ class CsvLog(_RowLog):
 
 
 class JsonLinesLog(_RowLog):
-    """One JSON object per logging interval and line; a mean over no episodes is null. As ``CsvLog`` otherwise."""
+    """One JSON object per logging interval and line; a mean over no episodes is "NaN". As ``CsvLog`` otherwise."""
 
     def _check(self) -> None:
         _whole_text(self.path)
 
     def _row(self, metrics: Metrics) -> _Row:
-        return {name: None if math.isnan(value) else value for name, value in metrics.items()}
+        return dict(metrics)
 
     def _read(self) -> Iterable[_Row]:
         for line in _whole_text(self.path).splitlines():
@@ -222,7 +223,7 @@ class JsonLinesLog(_RowLog):
         return True
 
     def _text(self, rows: Sequence[_Row]) -> str:
-        return "".join(json.dumps(row) + "\n" for row in rows)
+        return "".join(json_text(row) + "\n" for row in rows)
 
     _whole = _text
 

@@ -6,7 +6,6 @@ what loading needs a second time, as JSON beside them (``worldkit.json``), and i
 """
 
 import io
-import json
 import zipfile
 from collections import deque
 from collections.abc import Mapping
@@ -21,7 +20,8 @@ from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
 from parity.errors import UsageError
-from parity.reading import GIB, Unreadable, is_count, is_number, is_object, json_of, read_bytes, read_zip, shown
+from parity.reading import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip, shown
+from parity.strict_json import is_json_number, json_text, number_of
 from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.model_file import LIMIT, PLAIN
@@ -60,7 +60,7 @@ def model_content(model: MaskablePPO) -> bytes:
     content = io.BytesIO()
     model.save(content)
     with zipfile.ZipFile(content, "a") as archive:
-        archive.writestr(PLAIN, json.dumps(_told(model), indent=2, default=float))
+        archive.writestr(PLAIN, json_text(_told(model), indent=2, default=float))
     return content.getvalue()
 
 
@@ -256,9 +256,10 @@ def _restore_counts(model: MaskablePPO, told: Mapping[str, Any]) -> None:
     if not isinstance(episodes, list) or not all(_is_episode(episode) for episode in episodes):
         raise _Wrong("its episodes are no list of returns, lengths and times")
     model.num_timesteps, model._n_updates = told["num_timesteps"], told["updates"]
+    episodes = [{name: number_of(part) for name, part in episode.items()} for episode in episodes]
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
 
 
 def _is_episode(value: object) -> bool:
-    return is_object(value) and value.keys() == set("rlt") and all(is_number(part) for part in value.values())
+    return is_object(value) and value.keys() == set("rlt") and all(is_json_number(part) for part in value.values())

@@ -100,6 +100,7 @@ WORLD = World(
         "restless": faulty.RestlessEngine,
         "miscounting": faulty.MiscountingEngine,
         "forgetful": faulty.ForgetfulEngine,
+        "nan": faulty.NanEngine,
         "leaky": faulty.LeakyEngine,
         "hiding": faulty.HidingEngine,
         "hiding-late": faulty.HidingLateEngine,
