@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from parity.errors import ParityError, UsageError
-from worldkit.jaxkit import kept
+from worldkit.jaxkit import trace_cache
 from worldkit.purejaxrl.loop import (
     CompiledTraining,
     Log,
@@ -158,9 +158,9 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     class KeptEnv(FreeEnv):
         packages = ("tests",)
 
-    monkeypatch.setattr(kept, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path)
     compile_training(SMALL, KeptEnv())
-    monkeypatch.setattr(kept, "_trace", lambda *_: pytest.fail("it was traced again"))
+    monkeypatch.setattr(trace_cache, "_trace", lambda *_: pytest.fail("it was traced again"))
     again = compile_training(dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), KeptEnv())
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), again.stats) == jax.tree.map(
         lambda leaf: (leaf.shape, leaf.dtype), trainer.stats

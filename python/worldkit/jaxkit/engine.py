@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
-from worldkit.jaxkit.kept import traced
+from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.threefry import seed_pairs, seeds_of
 
 State = Any
@@ -53,7 +53,7 @@ class JaxGames(ABC):
 
     Attributes:
         packages: those whose sources say what the games compute. Where they are named, traced programs are kept from
-            one run to the next (`kept`); an object must then be told from others by its class alone.
+            one run to the next (`trace_cache`); an object must then be told from others by its class alone.
     """
 
     packages: Sequence[str] = ()
@@ -269,7 +269,7 @@ def _program(function: Callable[..., Any], world: JaxGames, games: int) -> Calla
     }
     kind = type(world)
     about = f"{function.__name__} {kind.__module__}.{kind.__qualname__}"
-    program = traced(
+    program = load_or_trace(
         jax.jit(partial(function, world)), state, *others[function], about=[about], packages=world.packages
     )
     return program.compile()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import jax
 
 from parity.errors import UsageError
+from worldkit.jaxkit.trace_cache import reuse_text
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, restored
 from worldkit.purejaxrl.config import TrainConfig
@@ -93,7 +94,7 @@ def train(
     run.say(_headline(config, updates, start, initial))
     if start:
         check_fits(start.checkpoint, start.path, jax.eval_shape(functools.partial(init_runner, config, env)), env)
-    with compiling(run.console):
+    with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
     first = _first_state(compiled, start, initial, config, run.say)
