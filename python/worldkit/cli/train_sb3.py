@@ -73,7 +73,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.sb3.training import train
 
     spec = game.env() if game.sb3_env is None else game.sb3_env(config)
-    engine = options.engine or next(iter(spec.world.engines))
     console = open_console()
     stop = StopRequest(lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."))
     run = Run(
@@ -85,13 +84,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
         milestone=game.milestone,
         stop=stop,
     )
-    run.say(
-        f"Training MaskablePPO for {config.timesteps:,} steps in {config.num_envs} games of the {engine} engine, "
-        f"seed {config.seed}, into {folder}."
-    )
     with stop, run:
         trained = train(
-            config, spec, run, resume=options.resume, device=options.device, engine=engine, trust=options.trust
+            config, spec, run, resume=options.resume, device=options.device, engine=options.engine, trust=options.trust
         )
 
     best = folder / "best_model.zip"

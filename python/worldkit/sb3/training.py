@@ -66,6 +66,7 @@ def train(
         raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
     config = config.validated()
     _check_device(device)
+    engine = engine or next(iter(spec.world.engines))
     with contextlib.ExitStack() as stack:
         env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
         stack.callback(env.close)
@@ -88,6 +89,10 @@ def train(
             run, eval_env, run.folder, frequency=config.eval_freq, episodes=config.eval_episodes, seed=_EVALUATION_SEED
         )
 
+        run.say(
+            f"Training MaskablePPO for {config.timesteps:,} steps in {config.num_envs} games of the {engine} engine, "
+            f"seed {config.seed}, into {run.folder}."
+        )
         rollout = model.n_steps * config.num_envs
         rollouts = -(-(config.timesteps - first_step) // rollout)  # learning ends with a whole one
         settings = {
