@@ -28,6 +28,7 @@ from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.rollout import RolloutMetrics
+from worldkit.purejaxrl.training import train
 from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
 from worldkit.runs.stop import StopRequest
 
@@ -215,6 +216,18 @@ def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: F
     with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
         run_training(trainer.train, start, SMALL, free_env, write=recorder.write)
     assert len(recorder.rows) == 1
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte.")])
+def test_too_little_memory_is_one_sentence(
+    error: Exception, free_env: FreeEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", fail)
+    with pytest.raises(ParityError, match=r"^Training needs more memory than there is: give fewer --num-envs, or more"):
+        train(SMALL, free_env)
 
 
 def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ class JaxEngine(BatchEngine):
 
     def _placed(self, made: tuple[State, Shown, Fired], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
-        self._state, self._shown, fired = made
+        self._state, self._shown, fired = jax.block_until_ready(made)
         self._begun = self._arrays = None
         self._count(fired)
         return np.asarray(self._shown.observation)[slots]
@@ -195,7 +195,8 @@ class JaxEngine(BatchEngine):
         if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         assert self._begun is not None
-        self._state, self._shown, stepped, fired = self._begun[2]
+        # what failed, such as for want of memory, is an error here; numpy's view of it would end the process
+        self._state, self._shown, stepped, fired = jax.block_until_ready(self._begun[2])
         self._begun = None
         self._count(fired)
         told = (None if values is None else self._of_shown(values) for values in stepped)
