@@ -10,8 +10,9 @@ from pathlib import Path
 
 from parity import commands
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
-from parity.guard import DEFAULT_TIMEOUT
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
+from parity.guard import DEFAULT_TIMEOUT, LESS_MEMORY
+from parity.streams import discard_output, is_output_closed, open_missing_streams
 
 JOBS = Whole(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
@@ -170,7 +171,11 @@ def _add_comparison(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    options = build_parser().parse_args(arguments)
+    open_missing_streams()
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    if options.json and is_output_closed():
+        parser.error("--json prints on standard output, which is closed")
     try:
         return int(options.does(options))
     except ParityError as error:
@@ -182,6 +187,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("parity: stopped.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
-        # The reader of our output has gone; Python's own flush at exit must not complain about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return 1
+    except Exception as error:
+        if options.traceback or not is_out_of_memory(error):
+            raise
+        print(f"parity: this needs more memory than there is: {LESS_MEMORY}.", file=sys.stderr)
+        return UsageError.exit_code

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,9 +23,9 @@ from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.world import WORLD
 from parity.errors import ParityError, install_command
+from worldkit.jaxkit.xla import CACHE_VARIABLE, write_fault
 from worldkit.render.display import has_display
 
-CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 PROBE_SECONDS = 180.0
 """A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
 _PROBE_NAME = "hackmatrix_doctor"
@@ -63,7 +62,7 @@ class Check:
     remedy: str = ""
 
 
-def examine(cache: Path) -> Iterator[Check]:
+def examine(cache: Path | None) -> Iterator[Check]:
     """All checks, each made when it is asked for. ``cache``: the folder of JAX's compilation cache.
 
     Checking JAX starts two processes of their own, which takes some seconds.
@@ -138,19 +137,19 @@ def _built_before_its_sources(binary: Path) -> bool:
     return any(source.stat().st_mtime > binary.stat().st_mtime for source in sources)
 
 
-def jax_and_cache(cache: Path) -> tuple[Check, Check]:
+def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
     """JAX's devices, and whether what one process compiles is found in the cache by the next.
 
     The same small program, which nobody compiled before, is run in two processes: the first must not find it in the
     cache and the second must.
     """
     name = "compilation cache"
-    fault = _unwritable(cache)
+    fault = "there is no folder for it, since this user has no home" if cache is None else write_fault(cache)
     environment = {CACHE_VARIABLE: str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     number = int.from_bytes(os.urandom(3))
     first = _probe(number, {} if fault else environment)
     jax = _devices(first)
-    if fault:
+    if cache is None or fault:
         remedy = f"give {CACHE_VARIABLE} a folder that you can write to; without one every run compiles for minutes"
         return jax, Check(name, BROKEN, fault, remedy)
     if jax.status == BROKEN:
@@ -207,18 +206,6 @@ def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
         return {"fault": (said.stderr.strip().splitlines() or [f"exit code {said.returncode}"])[-1]}
     answer: dict[str, Any] = json.loads(said.stdout.splitlines()[-1])
     return answer
-
-
-def _unwritable(folder: Path) -> str:
-    """Why nothing can be written into a folder, or nothing; it is made if need be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            return ""
-    except FileExistsError:
-        return f"{folder} is no folder"
-    except OSError as error:
-        return f"{folder} cannot be written to ({error.strerror})"
 
 
 def extra(name: str) -> Check:

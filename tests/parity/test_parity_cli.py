@@ -281,13 +281,28 @@ def test_a_world_without_marks_has_no_coverage(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     ("engine", "sentence"),
-    [("dying", "failed in step: BrokenPipeError"), ("hanging", "gave no answer to step within 0.2 seconds")],
+    [
+        ("dying", "failed in step: BrokenPipeError"),
+        ("hanging", "gave no answer to step within 0.2 seconds"),
+        ("hungry", "engine 'hungry' needs more memory in step than there is: give fewer --games"),
+    ],
 )
 def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert parity("run", "--engines", f"plain,{engine}", "--timeout", "0.2") == 3
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_too_little_memory_outside_an_engine_is_one_sentence_and_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("parity.commands.run_lockstep", fail)
+    assert parity("run") == 2
+    assert capsys.readouterr().err == "parity: this needs more memory than there is: give fewer --games.\n"
 
 
 def test_a_trace_with_actions_that_the_world_lacks_is_refused(

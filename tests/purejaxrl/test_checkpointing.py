@@ -1,5 +1,6 @@
 """Checkpoints: whole or not at all, checked, harmless to read, and exact to go on from."""
 
+import contextlib
 import dataclasses
 import errno
 import hashlib
@@ -8,6 +9,7 @@ import os
 import pickle
 import random
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -22,7 +24,7 @@ import pytest
 from rich.console import Console
 
 from parity.errors import UsageError
-from parity.files import replacing
+from parity.files import replacing, write_whole
 from worldkit.purejaxrl import plain_pickle
 from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import (
@@ -394,6 +396,25 @@ class TestWriting:
             file.write(b"new")
         assert path.read_bytes() == b"old"
         assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.parametrize(
+        ("refusal", "is_fatal"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)]
+    )
+    def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int, is_fatal: bool
+    ) -> None:
+        synced: list[bool] = []
+
+        def fsync(number: int) -> None:
+            synced.append(stat.S_ISDIR(os.fstat(number).st_mode))
+            if synced[-1]:
+                raise OSError(refusal, os.strerror(refusal))
+
+        monkeypatch.setattr("parity.files.os.fsync", fsync)
+        with pytest.raises(OSError, match="Input/output error") if is_fatal else contextlib.nullcontext():
+            write_whole(tmp_path / "file", b"new")
+        assert synced == [False, True]
+        assert (tmp_path / "file").read_bytes() == b"new"
 
     def test_what_is_no_plain_file_stays_what_it_is(self, tmp_path: Path) -> None:
         path = tmp_path / "pipe"

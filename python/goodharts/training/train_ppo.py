@@ -7,14 +7,16 @@ import contextlib
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from goodharts.config import COMPILE_MODES, Config, Layer, read_config, setting_of
+from goodharts.config import COMPILE_MODES, JAX, Config, Layer, read_config, setting_of
 from goodharts.rules import DEFAULT_MODES, MODES
 from goodharts.training import launched
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from parity.streams import open_missing_streams
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line or the configuration is wrong.
     """
+    open_missing_streams()
     arguments = _parser().parse_args(argv)
     try:
         return _train(arguments)
@@ -122,11 +125,14 @@ def _train(arguments: argparse.Namespace) -> int:
     config = read_config(_layer(arguments))
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
+    _check_torch(arguments, config)
     from goodharts.training.engines import engine_named  # both take a while to import, which mistakes need not wait for
     from goodharts.training.outputs import reserved
 
     is_first = launched.rank() == 0
     console = open_console(quiet=not is_first)
+    if not arguments.resume:
+        engine_named(config.training.engine).check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
             stack.enter_context(reserved(arguments.mode))
@@ -143,6 +149,12 @@ def _train(arguments: argparse.Namespace) -> int:
         return FAILED_EXIT_CODE
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
+
+
+def _check_torch(arguments: argparse.Namespace, config: Config) -> None:
+    """Raises UsageError where torch is missing: models and checkpoints are its files, whichever engine trains."""
+    if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
+        raise UsageError('goodharts train needs torch: run `pip install "hackmatrix[goodharts]"`.')
 
 
 def _layer(arguments: argparse.Namespace) -> Layer:

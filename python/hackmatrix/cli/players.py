@@ -14,6 +14,7 @@ from parity.errors import ParityError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.lookahead import LOOKAHEAD
+from worldkit.jaxkit.xla import keep_compiled_programs
 
 if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
@@ -122,7 +123,10 @@ def searcher_for(path: Path, args: argparse.Namespace) -> "Player | None":
 def announce(engine: str) -> None:
     """Say on standard error what takes so long where the engine is to be compiled first."""
     if engine == "jax":
-        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
+        keep_compiled_programs("hackmatrix")  # before JAX is imported
+        from worldkit.jaxkit.trace_cache import reuse_text
+
+        print(f"Compiling the JAX engine ({reuse_text()}) …", file=sys.stderr)
 
 
 def caption_of(path: Path, args: argparse.Namespace) -> str:

@@ -92,6 +92,8 @@ class SwiftProcess:
                 process_group=0,  # Ctrl+C in a terminal is the client's to handle: it may want to save first
             )
         except OSError as error:
+            if self._log is not None:
+                self._log.close()
             raise SwiftEngineError(f"{path} cannot be run ({error.strerror}): {BUILD}.") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None

@@ -78,7 +78,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.sb3.training import train
 
     spec = game.env() if game.sb3_env is None else game.sb3_env(config)
-    engine = options.engine or next(iter(spec.world.engines))
     console = open_console()
     stop = StopRequest(lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."))
     run = Run(
@@ -90,11 +89,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
         milestone=game.milestone,
         stop=stop,
     )
-    origin = f"seed {config.seed}" if options.resume is None else f"going on with {options.resume}"
-    run.say(
-        f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
-        f"engine, {origin}, into {folder}."
-    )
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
         run.say(f"--models-dir has no effect: the run continues in {folder}.")
     with stop, run:
@@ -105,7 +99,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
             resume=options.resume,
             changes={name: value for name, value in flags.items() if name in config.ppo()},
             device=options.device,
-            engine=engine,
+            engine=options.engine,
             trust=options.trust,
         )
 

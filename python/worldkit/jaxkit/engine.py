@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
-from worldkit.jaxkit.kept import traced
+from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.threefry import seed_pairs, seeds_of
 
 State = Any
@@ -53,7 +53,7 @@ class JaxGames(ABC):
 
     Attributes:
         packages: those whose sources say what the games compute. Where they are named, traced programs are kept from
-            one run to the next (`kept`); an object must then be told from others by its class alone.
+            one run to the next (`trace_cache`); an object must then be told from others by its class alone.
     """
 
     packages: Sequence[str] = ()
@@ -186,7 +186,7 @@ class JaxEngine(BatchEngine):
 
     def _placed(self, made: tuple[State, Shown, Fired], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
-        self._state, self._shown, fired = made
+        self._state, self._shown, fired = jax.block_until_ready(made)
         self._begun = self._arrays = None
         self._count(fired)
         return np.asarray(self._shown.observation)[slots]
@@ -195,7 +195,8 @@ class JaxEngine(BatchEngine):
         if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         assert self._begun is not None
-        self._state, self._shown, stepped, fired = self._begun[2]
+        # what failed, such as for want of memory, is an error here; numpy's view of it would end the process
+        self._state, self._shown, stepped, fired = jax.block_until_ready(self._begun[2])
         self._begun = None
         self._count(fired)
         told = (None if values is None else self._of_shown(values) for values in stepped)
@@ -269,7 +270,7 @@ def _program(function: Callable[..., Any], world: JaxGames, games: int) -> Calla
     }
     kind = type(world)
     about = f"{function.__name__} {kind.__module__}.{kind.__qualname__}"
-    program = traced(
+    program = load_or_trace(
         jax.jit(partial(function, world)), state, *others[function], about=[about], packages=world.packages
     )
     return program.compile()

@@ -77,7 +77,7 @@ class TrainEnv(ABC):
         starts: other ways to begin a game, by the names of their curricula: each makes a state of a seed as ``reset``
             does.
         packages: those whose sources say what this world computes. Where they are named, the traced trainer is kept
-            from one run to the next (`worldkit.jaxkit.kept`); worlds of one class must then be the same.
+            from one run to the next (`worldkit.jaxkit.trace_cache`); worlds of one class must then be the same.
     """
 
     name: str

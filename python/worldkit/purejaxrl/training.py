@@ -1,15 +1,17 @@
 """Training as one call, from a command line or a notebook."""
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 
-from parity.errors import UsageError
+from parity.errors import ParityError, UsageError, is_out_of_memory
+from worldkit.jaxkit.trace_cache import reuse_text
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, has_same_games, restored
 from worldkit.purejaxrl.config import TrainConfig
@@ -55,6 +57,19 @@ class Trained(NamedTuple):
     files: list[Path]
 
 
+@contextlib.contextmanager
+def _one_sentence_for_memory() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise ParityError(
+            "Training needs more memory than there is: give fewer --num-envs, or more --num-minibatches."
+        ) from error
+
+
+@_one_sentence_for_memory()
 def train(
     config: TrainConfig,
     env: TrainEnv,
@@ -81,7 +96,7 @@ def train(
         UsageError: the settings cannot be used, or ``start`` has had all their steps.
         CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
-        ParityError: ``initial`` is of another network.
+        ParityError: ``initial`` is of another network, or there is not enough memory.
     """
     config = config.validated()
     if start:
@@ -95,7 +110,7 @@ def train(
     done = start.checkpoint.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
     run.say(_headline(config, updates, start, initial))
-    with compiling(run.console):
+    with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
     first = _first_state(compiled, start, initial, config, run.say)

@@ -87,9 +87,9 @@ class ConsoleProgress:
 
 
 @contextlib.contextmanager
-def compiling(console: Console) -> Iterator[None]:
-    """Show that compilation is going on: a spinner on a terminal, a line elsewhere."""
-    message = "Compiling (once per configuration; later runs reuse the result)…"
+def compiling(console: Console, reuse: str) -> Iterator[None]:
+    """Show that compilation is going on, and who reuses it: a spinner on a terminal, a line elsewhere."""
+    message = f"Compiling ({reuse})…"
     if console.is_terminal:
         with console.status(message):
             yield

@@ -18,7 +18,7 @@ from worldkit.runs.console import ConsoleProgress
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder
 from worldkit.runs.keeper import Keeper
 from worldkit.runs.kept import kept_settings
-from worldkit.runs.lock import locked
+from worldkit.runs.lock import LOCK, locked
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
@@ -45,9 +45,9 @@ class Run:
     """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
 
     Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
-    its folder, which it makes where there is none: entering raises UsageError where that cannot be written, or another
-    process trains into it. A file that cannot be written never ends it: ``keeper`` tells that and tries again, and
-    ``keeper.failing`` is what is not whole at the end.
+    its folder, which it makes where there is none, and removes again if it fails with nothing in it: entering raises
+    UsageError where that cannot be written, or another process trains into it. A file that cannot be written never ends
+    it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
 
     Args:
         folder: where everything goes; None: nowhere.
@@ -150,12 +150,21 @@ class Run:
         if self.folder is not None:
             make_folder(self.folder, "choose another")
             self._stack.enter_context(locked(self.folder))
+            self._stack.push(self._remove_if_empty)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+
+    def _remove_if_empty(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Leave nothing of a run that failed before it wrote anything."""
+        assert self.folder is not None
+        with contextlib.suppress(OSError):
+            if kind is not None and [path.name for path in self.folder.iterdir()] == [LOCK]:
+                (self.folder / LOCK).unlink()
+                self.folder.rmdir()
 
     def _end_files(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self.folder is not None

@@ -69,6 +69,7 @@ def train(
         raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
     config = config.validated()
     _check_device(device)
+    engine = engine or next(iter(spec.world.engines))
     with contextlib.ExitStack() as stack:
         env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
         stack.callback(env.close)
@@ -96,6 +97,11 @@ def train(
         )
 
         steps = rollouts * config.n_steps * config.num_envs
+        origin = f"going on with {resume}" if resume else f"seed {config.seed}"
+        run.say(
+            f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
+            f"engine, {origin}, into {run.folder}."
+        )
         settings = {
             **asdict(config),
             "engine": engine,

@@ -95,6 +95,13 @@ class DyingEngine(PlanesEngine):
         return super().step(actions)
 
 
+class HungryEngine(PlanesEngine):
+    """Runs out of a device's memory in its first step."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        raise RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 1099511627776 bytes.")
+
+
 class HangingEngine(PlanesEngine):
     """Never answers its first step."""
 

@@ -106,6 +106,7 @@ WORLD = World(
         "hiding-late": faulty.HidingLateEngine,
         "double": faulty.DoubleEngine,
         "dying": faulty.DyingEngine,
+        "hungry": faulty.HungryEngine,
         "hanging": faulty.HangingEngine,
     },
     actions=("up", "down", "left", "right", "pick", "rest"),
