@@ -8,7 +8,7 @@ import pytest
 import torch
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
-from reading.play import ENGINES, Outcome, cell_at, full, made, open_game, open_games, play
+from single_games import ENGINES, Outcome, cell_at, full, made, open_game, open_games, play
 
 from goodharts.rules import ACTIONS, MODES, NUM_CELLS
 from goodharts.torch_env.env import Games

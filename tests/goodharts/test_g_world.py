@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from reading.play import made, open_game
-from reading.worlds import PAIRED
+from reading_worlds import PAIRED
+from single_games import made, open_game
 
 from goodharts.architecture import NetworkConfig
 from goodharts.models import Model, write_model
