@@ -11,7 +11,7 @@ from jax import Array
 
 from worldkit.purejaxrl.params import Params, architecture_of
 from worldkit.purejaxrl.train_env import Encoder
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN, values_of
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
 @runtime_checkable
@@ -60,7 +60,7 @@ class ActorCritic(nn.Module):
     """Lays the observation out before the first hidden layer; None reads it flat."""
     encoder_name: str = "encoder"
     """Under which name the encoder's parameters are kept."""
-    value_head: str = PLAIN
+    value_head: ValueHead = PLAIN
 
     def __call__(self, obs: Array) -> tuple[Array, Array]:
         """Evaluate observations, float32 (..., features)."""
@@ -97,7 +97,7 @@ def make_network(
     hidden_dim: int,
     num_layers: int,
     dtype: str = "float32",
-    value_head: str = PLAIN,
+    value_head: ValueHead = PLAIN,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""
     return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head)
