@@ -68,9 +68,13 @@ parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all
 		|| exit; \
 	done
 
-mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about an hour)
+# CI=true: an engine that does not start is a failure and no reason to skip. The cache is that of the unchanged programs.
+# Some of them: make mutants MUTANTS_FLAGS="--only minibatches-are-not-shuffled"
+mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about half an hour)
 	@if command -v swift >/dev/null; then ./swift-build; fi
-	@$(VENV)/bin/python tests/mutants/plant.py
+	@CI=true HACKMATRIX_BINARY="$${HACKMATRIX_BINARY:-$(CURDIR)/$(SWIFT_BUILD)/release/HackMatrix}" \
+		JAX_COMPILATION_CACHE_DIR="$${JAX_COMPILATION_CACHE_DIR:-$(CURDIR)/.cache/jax}" \
+		$(RUN) parity mutants --tests tests/mutants/mutants.toml $(MUTANTS_FLAGS)
 
 # Another agent: make pictures AGENT=checkpoints/RUN/params_100.npz
 AGENT ?= $(shell ls -t checkpoints/*/params_*.npz 2>/dev/null | head -n 1)

@@ -79,10 +79,17 @@ def build_parser() -> argparse.ArgumentParser:
     record.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the world's golden one)")
 
     mutants = command(
-        "mutants", commands.mutants, "Plant single-rule faults in a copy of an engine and see them caught."
+        "mutants", commands.mutants, "Plant faults in a copy of an engine, or of a project, and see them caught."
     )
     _add_play(mutants, steps=500, games=64, source="directed")
     mutants.add_argument("--engine", metavar="NAME", help="the engine to mutate (default: every one with mutants)")
+    mutants.add_argument(
+        "--tests",
+        type=Path,
+        metavar="TABLE",
+        help="instead of a world's: the mutants of this TOML file, planted in a copy of the working directory and "
+        "judged by the tests that they name",
+    )
     mutants.add_argument("--only", action="append", default=[], metavar="MUTANT", help="only this mutant; repeatable")
     mutants.add_argument(
         "--jobs",

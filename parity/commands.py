@@ -21,7 +21,8 @@ from parity.errors import UsageError
 from parity.finding import Finding, investigate, replay_command, replayed
 from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
-from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
+from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
+from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.report import counted, print_report, write_report
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
@@ -138,21 +139,28 @@ def record(options: Namespace) -> int:
 
 
 def mutants(options: Namespace) -> int:
-    """Plant faults and see whether the harness notices."""
-    spec = world_spec(options.world, [options.engine] if options.engine else ())
-    world = load_world(spec)
-    if options.source.startswith(TRACES):
-        options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
-    plan = Plan(spec, _settings(options), options.run_timeout)
-    chosen = chosen_benches(world, options.engine, options.only)
+    """Plant faults and see whether the harness, or the tests that a table names, notice."""
+    judge: Judge
+    if options.tests is not None:
+        if options.world or options.engine:
+            raise UsageError("the mutants of --tests belong to no world: leave --world and --engine out.")
+        name = str(options.tests)
+        judge, chosen = PytestJudge(options.run_timeout), chosen_mutants([project_bench(options.tests)], options.only)
+    else:
+        spec = world_spec(options.world, [options.engine] if options.engine else ())
+        world = load_world(spec)
+        if options.source.startswith(TRACES):
+            options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
+        name, judge = world.name, LockstepJudge(spec, _settings(options), options.run_timeout)
+        chosen = chosen_benches(world, options.engine, options.only)
     verdicts: list[Verdict] = []
     with _progress(options, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
-            verdicts += run_mutants(bench, planted, plan, options.jobs, lambda verdict: advance(None))
-    judged = [verdict for verdict in verdicts if verdict.result != UNBUILDABLE]
+            verdicts += run_mutants(bench, planted, judge, options.jobs, lambda verdict: advance(None))
+    judged = [verdict for verdict in verdicts if verdict.is_judged]
     noticed = [verdict for verdict in judged if verdict.noticed]
     answer = {
-        "world": world.name,
+        "world": name,
         "mutants": [
             {
                 "engine": verdict.engine,
@@ -168,7 +176,7 @@ def mutants(options: Namespace) -> int:
         "judged": len(judged),
         "share": len(noticed) / len(judged) if judged else 0.0,
         "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
-        "unbuildable": [verdict.mutant.name for verdict in verdicts if verdict.result == UNBUILDABLE],
+        "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
     }
     _answer(options, answer, lambda console: _print_mutants(verdicts, len(noticed), len(judged), console))
     return 0 if len(noticed) == len(verdicts) else 1
@@ -402,7 +410,8 @@ def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, conso
     console.print(table)
     share = f" ({noticed / judged:.0%})" if judged else ""
     console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
-    for result, text in ((SURVIVED, "Survivors"), (UNBUILDABLE, "Not built")):
-        names = [verdict.mutant.name for verdict in verdicts if verdict.result == result]
+    survivors = [verdict.mutant.name for verdict in verdicts if verdict.result == SURVIVED]
+    unjudged = [verdict.mutant.name for verdict in verdicts if not verdict.is_judged]
+    for text, names in (("Survivors", survivors), ("Not judged", unjudged)):
         if names:
             console.print(f"{text}: {', '.join(names)}.")

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluations import written
 from goodharts.cli.main import main
 from goodharts.config import Config
@@ -204,7 +205,7 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
 
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
-def test_a_game_is_the_same_however_many_are_played(kind: str, deterministic: bool) -> None:
+def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind, deterministic: bool) -> None:
     player = trained_player(small_model(kind=kind), torch.device("cpu"))
     steps = STEPS if kind == "mlp" else 30
     alone, few, many = (

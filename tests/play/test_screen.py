@@ -241,7 +241,7 @@ def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
     assert "…" not in seen
 
 
-def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, swift_built: None) -> None:
+def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, table: Table) -> None:
     class Dying(Table):
         def play(self, action: int) -> None:  # type: ignore[override]
             raise EngineError("the engine is gone.")
@@ -249,7 +249,7 @@ def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, swif
     from hackmatrix.world import WORLD
 
     with_two = WORLD.engines["swift"](2)
-    session = Session(Dying(with_two), 7, tmp_path / "game.json")
+    session = Session(Dying(with_two, table.costs), 7, tmp_path / "game.json")
 
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("up")

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
+from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines, prices_of
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.explain.traces import read_own_trace
 from hackmatrix.rules import ACTIONS
@@ -94,7 +94,7 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
     console = open_console(quiet=quiet, width=WIDTH)
     played: list[ExplainedStep] = []
     with open_engines(args.engines) as engines:
-        for step in explained_steps(engines, case):
+        for step in explained_steps(engines, case, prices_of(args.engines[0])):
             before = played[-1] if played else None
             if _shown(step, args):
                 if before and not _shown(before, args):

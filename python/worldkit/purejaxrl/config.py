@@ -4,11 +4,11 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
 from parity.errors import UsageError
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead
 from worldkit.settings import check_settings, setting
 
 REFERENCE_BATCH_SIZE = 256 * 128
@@ -23,7 +23,9 @@ RATE = Real(0, 1, above=True)
 ABOVE_0 = Real(0, 1e6, above=True)
 WEIGHT = Real(0, 1e6)
 NO_CURRICULUM, ARCHIVE = "none", "archive"
-STANDARD, ROBUST = "standard", "robust"
+AdvantageScale = Literal["standard", "robust"]
+STANDARD: Final = "standard"
+ROBUST: Final = "robust"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -68,7 +70,7 @@ class TrainConfig:
     vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
-    advantage: str = setting(
+    advantage: AdvantageScale = setting(
         STANDARD,
         "what a minibatch's advantages are divided by: their `standard` deviation, or their mean absolute one and cut "
         "at ten of it, `robust` against a rare large reward",
@@ -84,7 +86,7 @@ class TrainConfig:
         group=_NETWORK,
         values=OneOf(("float32", "bfloat16")),
     )
-    value_head: str = setting(
+    value_head: ValueHead = setting(
         PLAIN,
         "what says the value: a `plain` number, its `symlog`, or probabilities of a row of values, `two-hot`",
         group=_NETWORK,

@@ -12,7 +12,7 @@ from jax import Array
 
 from worldkit.purejaxrl.params import Params, architecture_of
 from worldkit.purejaxrl.train_env import Encoder
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN, values_of
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
 @runtime_checkable
@@ -61,7 +61,7 @@ class ActorCritic(nn.Module):
     """Lays the observation out before the first hidden layer; None reads it flat."""
     encoder_name: str = "encoder"
     """Under which name the encoder's parameters are kept."""
-    value_head: str = PLAIN
+    value_head: ValueHead = PLAIN
     observation_axes: int = 1
     """How many axes an observation has."""
 
@@ -104,7 +104,7 @@ def make_network(
     hidden_dim: int,
     num_layers: int,
     dtype: str = "float32",
-    value_head: str = PLAIN,
+    value_head: ValueHead = PLAIN,
     observation_axes: int = 1,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""

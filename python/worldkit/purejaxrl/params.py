@@ -24,7 +24,7 @@ from worldkit.purejaxrl.checkpoint_file import (
     unpack,
 )
 from worldkit.purejaxrl.plain_pickle import NotPlain
-from worldkit.purejaxrl.value_heads import head_of
+from worldkit.purejaxrl.value_heads import ValueHead, head_of
 from worldkit.runs.kept import kept_settings
 
 Params = Any  # nested dicts of arrays, as flax makes them
@@ -47,7 +47,7 @@ class Architecture:
     num_actions: int
     hidden_dim: int
     num_layers: int
-    value_head: str
+    value_head: ValueHead
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:

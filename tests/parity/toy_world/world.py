@@ -87,9 +87,7 @@ MUTANTS = (
     Mutant("wasp-turns-right", "toy_world/planes.py", "64 * self.turn) % 4", "64 * self.turn + 1) % 4", ("O-WASP",)),
     Mutant("rest-heals-to-4", "toy_world/planes.py", "np.minimum(3,", "np.minimum(4,", ("O-REST",)),
     Mutant("sting-is-cheap", "toy_world/planes.py", "-500 * stung", "-499 * stung", ("O-STING", "O-REWARD")),
-    Mutant(
-        "no-op", "toy_world/planes.py", """O-DRAW: splitmix64's finaliser.""", """O-DRAW: the finaliser.""", ("O-DRAW",)
-    ),
+    Mutant("no-op", "toy_world/planes.py", "splitmix64's finaliser.", "the finaliser.", ("O-DRAW",)),
 )
 
 WORLD = World(
