@@ -213,6 +213,7 @@ def _run(bench: MutationBench, copy: Path, plan: Plan) -> tuple[int, dict[str, A
         env=_environment(bench, copy),
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=plan.run_timeout,
         check=False,
     )

@@ -103,7 +103,7 @@ def swift_toolchain() -> Check:
     if shutil.which("swift") is None:
         remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
         return Check("Swift toolchain", NOTE, "there is no swift on the PATH", remedy)
-    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, check=False)
+    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, errors="replace", check=False)
     version = re.search(r"Swift version (\S+)", said.stdout + said.stderr)
     if said.returncode or version is None:
         return Check("Swift toolchain", NOTE, "swift does not run", "reinstall it (https://www.swift.org/install)")
@@ -121,7 +121,9 @@ def swift_engine() -> Check:
         return Check(name, status, _sentence(error), "the JAX engine needs none of this")
     try:
         WORLD.engines["swift"](1).close()
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=10, check=False
+        )
     except (ParityError, OSError, subprocess.TimeoutExpired) as error:
         return Check(name, BROKEN, f"{path}: {_sentence(error)}")
     rebuild = "run ./swift-build"
@@ -201,7 +203,7 @@ def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
     environment = {**os.environ, **variables}
     try:
         said = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+            words, env=environment, capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}

@@ -58,7 +58,7 @@ def evaluations(
         for model in models:
             name = model.mode if model else RANDOM
             if not console.is_terminal:
-                console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps …")
+                console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
             task = progress.add_task(name, total=total)
             yield evaluate(model, config, device, deterministic=deterministic, advanced=partial(progress.advance, task))
             progress.remove_task(task)

@@ -115,14 +115,14 @@ def searcher_for(path: Path, args: argparse.Namespace) -> "Player | None":
     from worldkit.evaluation.searcher import searcher_of
 
     searcher = searcher_of(WORLD, HackMatrixTrainEnv(), path, args.search, seed=args.player_seed)
-    print("Compiling the search, which takes about a minute …", file=sys.stderr)
+    print("Compiling the search, which takes about a minute ...", file=sys.stderr)
     return searcher
 
 
 def announce(engine: str) -> None:
     """Say on standard error what takes so long where the engine is to be compiled first."""
     if engine == "jax":
-        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
+        print("Starting the JAX engine (it compiles once; later runs reuse the result) ...", file=sys.stderr)
 
 
 def caption_of(path: Path, args: argparse.Namespace) -> str:

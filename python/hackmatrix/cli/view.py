@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hackmatrix.agents import name_of
@@ -28,6 +27,7 @@ from hackmatrix.cli.players import (
 )
 from hackmatrix.world import ENGINES, WORLD
 from parity.arguments import Parser
+from parity.console import open_console
 from parity.errors import UsageError
 from parity.guard import DEFAULT_TIMEOUT
 from worldkit.cli.outputs import check_output
@@ -137,7 +137,7 @@ def _openable(trace: Trace) -> tuple[str, ...]:
 
 def _counted(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
     """The same episodes, and a bar on standard error while they are taken; silent without a terminal."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield from bar.track(episodes, total, description="games")

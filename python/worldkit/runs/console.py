@@ -89,9 +89,9 @@ class ConsoleProgress:
 @contextlib.contextmanager
 def compiling(console: Console) -> Iterator[None]:
     """Show that compilation is going on: a spinner on a terminal, a line elsewhere."""
-    message = "Compiling (once per configuration; later runs reuse the result)…"
+    message = "Compiling (once per configuration; later runs reuse the result) ..."
     if console.is_terminal:
-        with console.status(message):
+        with console.status(message, spinner="line"):  # in ASCII
             yield
     else:
         console.print(message, soft_wrap=True)
