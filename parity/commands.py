@@ -54,7 +54,7 @@ def replay(options: Namespace) -> int:
     for name in engines:
         engine_name(world, name)
     _check_actions(world, trace, options.trace)
-    command = replay_command(options.trace, options.world)
+    command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
     if options.html:

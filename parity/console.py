@@ -69,17 +69,17 @@ def typed_command(program: str, module: str, *words: str | Path) -> str:
     """A command of ``program`` with these words as it can be typed here; where it is not installed, of ``module``."""
     python = Path(sys.executable)
     script = python.with_name(program)
-    start = [_typed(script)] if script.exists() else [_typed(python), "-m", module]
-    return shlex.join([*start, *(_no_flag(word) if isinstance(word, Path) else word for word in words)])
+    start = [typed_program(script)] if script.exists() else [typed_program(python), "-m", module]
+    return " ".join([*start, shlex.join(_no_flag(word) if isinstance(word, Path) else word for word in words)])
 
 
-def _typed(executable: Path) -> str:
-    """An executable by its name alone where the shell finds it by that, else by its path."""
+def typed_program(path: Path) -> str:
+    """A program as it can be typed here: by its name alone where the shell finds it by that, else by its path."""
     here = Path.cwd()
-    if shutil.which(executable.name) == str(executable):
-        return executable.name
-    typed = str(executable.relative_to(here) if executable.is_relative_to(here) else executable)
-    return typed if os.sep in typed else os.path.join(".", typed)
+    if shutil.which(path.name) == str(path):
+        return shlex.quote(path.name)
+    typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return shlex.quote(typed if os.sep in typed else os.path.join(".", typed))
 
 
 def _no_flag(path: Path) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from hackmatrix import RULES_VERSION, __version__
-from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
 from hackmatrix.world import WORLD
 from parity.errors import ParityError
 from worldkit.render.display import has_display
@@ -77,13 +78,19 @@ def examine(cache: Path) -> Iterator[Check]:
     yield display()
 
 
+def _setup() -> str:
+    """What installs everything anew, as it can be typed here."""
+    root = _SOURCES.parent
+    return "make setup" if Path.cwd() == root else shlex.join(["make", "-C", str(root), "setup"])
+
+
 def packages() -> Check:
     """The core's packages and their versions, held to what the project asks for."""
     ours = f"hackmatrix {__version__}, rules {RULES_VERSION}"
     try:
         required = [Requirement(text) for text in metadata.requires("hackmatrix") or ()]
     except metadata.PackageNotFoundError:
-        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", "run `make setup`")
+        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", f"run `{_setup()}`")
     core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
     versions = {each.name: _version(each.name) for each in core}
     wrong = [
@@ -93,7 +100,7 @@ def packages() -> Check:
     ]
     if wrong:
         return Check(
-            "packages", BROKEN, f"{ours}; {'; '.join(wrong)}", "run `make setup`, or pip install hackmatrix anew"
+            "packages", BROKEN, f"{ours}; {'; '.join(wrong)}", f"run `{_setup()}`, or pip install hackmatrix anew"
         )
     return Check("packages", OK, ", ".join([ours, *(f"{name} {version}" for name, version in versions.items())]))
 
@@ -126,7 +133,7 @@ def swift_engine() -> Check:
         )
     except (ParityError, OSError, subprocess.TimeoutExpired) as error:
         return Check(name, BROKEN, f"{path}: {_sentence(error)}")
-    rebuild = "run ./swift-build"
+    rebuild = build_hint()
     if os.environ.get(BINARY_VARIABLE):
         rebuild += f" and give {BINARY_VARIABLE} the path it prints"
     if said.stdout.strip() != RULES_VERSION:
@@ -170,7 +177,7 @@ def jax_and_cache(cache: Path) -> tuple[Check, Check]:
 
 def _devices(probed: dict[str, Any]) -> Check:
     if "fault" in probed:
-        remedy = "with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `make setup` again"
+        remedy = f"with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `{_setup()}` again"
         return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
     kinds = dict.fromkeys(probed["devices"])
     devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)

@@ -1,4 +1,4 @@
-"""Matplotlib's figures as the bytes of a file, so that they can be written whole or not at all."""
+"""Matplotlib's figures as the bytes of a file, so that they can be written whole or not at all, and their texts."""
 
 import io
 
@@ -10,3 +10,8 @@ def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, format=form, dpi=dpi)
     return file.getvalue()
+
+
+def literal(text: str) -> str:
+    """A text that matplotlib draws as it is: dollar signs are no mathematics, and what UTF-8 lacks is its code."""
+    return text.encode(errors="backslashreplace").decode().replace("$", r"\$")

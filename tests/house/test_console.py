@@ -2,6 +2,8 @@
 
 import io
 import os
+import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME as HACKMATRIX
 from parity import cli as parity_cli
 from parity.arguments import Parser
-from parity.console import open_console
+from parity.console import open_console, typed_command, typed_program
 from worldkit.cli.app import kit_commands, main
 from worldkit.game import Game
 from worldkit.runs.console import ConsoleProgress, compiling
@@ -140,3 +142,41 @@ def test_text_is_no_markup_and_names_no_emoji(encoded: Print) -> None:
     open_console().print(table)
     for text in (":new: [bold]x[/bold]", "[b]:bug:[/b]", "[red]:smile:"):
         assert text in content().decode()
+
+
+@pytest.mark.parametrize(
+    ("program", "module"), [("goodharts", "goodharts.cli.main"), ("parity", "parity"), ("orchard", "toy_world")]
+)
+@pytest.mark.parametrize("is_activated", [True, False])
+def test_a_typed_command_runs_from_every_directory(
+    program: str, module: str, is_activated: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(root / "tests" / "parity"))  # where Orchard is
+    if not is_activated:
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for folder in (root, Path(sys.executable).parent, tmp_path):
+        monkeypatch.chdir(folder)
+        done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
+        assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), (folder, done.stderr)
+
+
+def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["a b", "$HOME", "'", "*", ":new:", "--flag"]
+    typed = typed_command("parity", "parity", *words, Path("-x/$y"))
+    assert shlex.split(typed) == ["parity", *words, "./-x/$y"]
+
+
+def test_a_program_is_typed_by_its_name_where_the_shell_finds_it_else_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "some bin" / "make it"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    found = {}
+    for folder in (tmp_path, program.parent, Path("/usr")):
+        monkeypatch.chdir(folder)
+        found[folder] = typed_program(program)
+    assert found == {tmp_path: "'some bin/make it'", program.parent: "'./make it'", Path("/usr"): f"'{program}'"}
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert typed_program(program) == "'make it'"

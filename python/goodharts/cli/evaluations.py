@@ -83,7 +83,7 @@ def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evalu
 
 def _progress(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(show_speed=True),
         TimeElapsedColumn(),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from worldkit.evaluation.spec import Player
 
 AGENTS = f"params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, a run's folder, or `{BEST}`, which comes with the game"
+PROGRAM = "hackmatrix", "hackmatrix.cli.main"
+"""The console command and its module, for commands to type next."""
 _SIZE = Whole(1, 2**20)
 
 
