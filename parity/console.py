@@ -54,6 +54,11 @@ def accept_every_sign() -> None:
             stream.reconfigure(errors=_REPLACING)
 
 
+def encodable(text: str) -> str:
+    """The text for whoever encodes it as UTF-8: bytes of a file's name that stand for no sign become their codes."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
     """What stands for the first sign that cannot be encoded, and where encoding goes on."""
     if not isinstance(error, UnicodeEncodeError):

@@ -4,6 +4,8 @@ import io
 
 from matplotlib.figure import Figure
 
+from parity.console import encodable
+
 
 def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:
     """The figure as a file of this format, such as `png` or `svg`."""
@@ -13,5 +15,5 @@ def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:
 
 
 def literal(text: str) -> str:
-    """A text that matplotlib draws as it is: dollar signs are no mathematics, and what UTF-8 lacks is its code."""
-    return text.encode(errors="backslashreplace").decode().replace("$", r"\$")
+    """A text that matplotlib draws as it is: dollar signs are no mathematics."""
+    return encodable(text).replace("$", r"\$")
