@@ -75,7 +75,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     record = command("record", commands.record, "Record golden episodes on the reference engine.")
     _add_pair(record)
-    _add_play(record, steps=200, games=8, seeds="games start from S, S+1, …")
+    _add_play(record, steps=200, games=8, seeds="games start from S, S+1, ...")
     record.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the world's golden one)")
 
     mutants = command(

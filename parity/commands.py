@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
@@ -32,6 +31,9 @@ from parity.strict_json import json_text
 from parity.trace import Trace, read_trace, trace_files
 from parity.world import World
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 SHOWN_TRANSITIONS = 20
 
 
@@ -53,7 +55,7 @@ def replay(options: Namespace) -> int:
     for name in engines:
         engine_name(world, name)
     _check_actions(world, trace, options.trace)
-    command = replay_command(options.trace, options.world)
+    command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
     if not shown.differences:
@@ -306,7 +308,7 @@ def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console]
 @contextmanager
 def _progress(options: Namespace, what: str, total: int) -> Iterator[Callable[[int | None], None]]:
     """A function that moves a bar on standard error to a number, or on by one; silent without a terminal."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     silent = options.json or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=silent) as bar:
@@ -398,7 +400,7 @@ def _print_transitions(
     console.print(table)
     more = len(changes) - SHOWN_TRANSITIONS
     if more > 0:
-        console.print(f"… and {more:,} more (--json lists all).")
+        console.print(f"... and {more:,} more (--json lists all).")
 
 
 def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:

@@ -154,6 +154,7 @@ def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float
         cwd=copy if bench.engine == TESTS else None,
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=timeout,
         check=False,
     )

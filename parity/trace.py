@@ -178,7 +178,7 @@ def _case(value: object) -> Case:
     if (seed is None) == (state is None):
         raise ValueError("its start needs either a seed or a state")
     if state is None and not is_count(seed, 2**64):
-        raise ValueError(f"its seed {shown(seed)} is no integer in 0 … 2⁶⁴ − 1")
+        raise ValueError(f"its seed {shown(seed)} is no integer in 0 ... 2^64 - 1")
     if state is not None and not isinstance(state, dict):
         raise ValueError("its start state is no object")
     if not isinstance(actions, list):

@@ -84,7 +84,7 @@ class Training:
     learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE)
     learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE)
     gamma: float = _value(0.99, "discount factor", SHARE)
-    gae_lambda: float = _value(0.95, "λ of generalized advantage estimation", SHARE)
+    gae_lambda: float = _value(0.95, "lambda of generalized advantage estimation", SHARE)
     eps_clip: float = _value(0.2, "clipping range of the probability ratio, at the first update", SHARE)
     eps_clip_final: float = _value(0.1, "at the last update", SHARE)
     k_epochs: int = _value(4, "times that an update learns from its batch", Whole(1, 1000))

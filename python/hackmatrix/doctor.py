@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from hackmatrix import RULES_VERSION, __version__
-from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
 from hackmatrix.world import WORLD
 from parity.errors import ParityError, install_command
 from worldkit.jaxkit.xla import CACHE_VARIABLE, write_fault
@@ -76,13 +77,19 @@ def examine(cache: Path | None) -> Iterator[Check]:
     yield display()
 
 
+def _setup() -> str:
+    """What installs everything anew, as it can be typed here."""
+    root = _SOURCES.parent
+    return "make setup" if Path.cwd() == root else shlex.join(["make", "-C", str(root), "setup"])
+
+
 def packages() -> Check:
     """The core's packages and their versions, held to what the project asks for."""
     ours = f"hackmatrix {__version__}, rules {RULES_VERSION}"
     try:
         required = [Requirement(text) for text in metadata.requires("hackmatrix") or ()]
     except metadata.PackageNotFoundError:
-        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", "run `make setup`")
+        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", f"run `{_setup()}`")
     core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
     versions = {each.name: _version(each.name) for each in core}
     wrong = [
@@ -91,7 +98,7 @@ def packages() -> Check:
         if not each.specifier.contains(versions[each.name] or "", prereleases=True)
     ]
     if wrong:
-        return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", "run `make setup`")
+        return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", f"run `{_setup()}`")
     return Check("packages", OK, ", ".join([ours, *(f"{name} {version}" for name, version in versions.items())]))
 
 
@@ -100,7 +107,7 @@ def swift_toolchain() -> Check:
     if shutil.which("swift") is None:
         remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
         return Check("Swift toolchain", NOTE, "there is no swift on the PATH", remedy)
-    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, check=False)
+    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, errors="replace", check=False)
     version = re.search(r"Swift version (\S+)", said.stdout + said.stderr)
     if said.returncode or version is None:
         return Check("Swift toolchain", NOTE, "swift does not run", "reinstall it (https://www.swift.org/install)")
@@ -118,10 +125,12 @@ def swift_engine() -> Check:
         return Check(name, status, _sentence(error), "the JAX engine needs none of this")
     try:
         WORLD.engines["swift"](1).close()
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=10, check=False
+        )
     except (ParityError, OSError, subprocess.TimeoutExpired) as error:
         return Check(name, BROKEN, f"{path}: {_sentence(error)}")
-    rebuild = "run ./swift-build"
+    rebuild = build_hint()
     if os.environ.get(BINARY_VARIABLE):
         rebuild += f" and give {BINARY_VARIABLE} the path it prints"
     if said.stdout.strip() != RULES_VERSION:
@@ -165,7 +174,7 @@ def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
 
 def _devices(probed: dict[str, Any]) -> Check:
     if "fault" in probed:
-        remedy = "with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `make setup` again"
+        remedy = f"with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `{_setup()}` again"
         return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
     kinds = dict.fromkeys(probed["devices"])
     devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)
@@ -198,7 +207,7 @@ def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
     environment = {**os.environ, **variables}
     try:
         said = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+            words, env=environment, capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}

@@ -401,7 +401,10 @@ def test_the_configuration_says_what_flags_do_not(models: Path, capsys: pytest.C
         ("--seed -1", "--seed: it must be a whole number from 0 to"),
         ("--device tpu", "--device: it must be auto, cpu, cuda"),
         ("--json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
-        ("--mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train`"),
+        (
+            "--mode all",
+            "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train --mode ",
+        ),
         ("--model models/ppo_proxy.pth --mode ground_truth", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
         ("--model models/ppo_proxy.pth --mode all", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
         ("--model config.toml", "config.toml cannot be read: it is no zip archive"),

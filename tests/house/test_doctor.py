@@ -88,7 +88,7 @@ def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
     engine = doctor.swift_engine()
     assert engine.status == NOTE
-    assert "./swift-build" in engine.found
+    assert f"build it with {tmp_path}/swift-build" in engine.found
 
 
 def test_an_engine_that_is_older_than_its_sources_is_noted(

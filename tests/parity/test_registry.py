@@ -152,4 +152,4 @@ def test_the_replay_command_names_a_world_that_is_not_registered(
         said = capsys.readouterr().out
         assert f"Replay with: parity replay --world {given} '{trace}'" in said
     assert main(["replay", str(trace), "--engines", "cow,sheep"]) == 0
-    assert f"Replay with: parity replay '{trace}'" in capsys.readouterr().out
+    assert f"Replay with: parity replay --engines cow,sheep '{trace}'" in capsys.readouterr().out

@@ -234,6 +234,21 @@ def test_a_terminal_that_becomes_too_small_says_so_and_plays_nothing_until_it_is
     drive(session, act)
 
 
+def test_however_small_the_terminal_becomes_the_game_goes_on(advised: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("space")
+        assert advised.agent_plays
+        for width, height in ((40, 24), (9, 40), (1, 1)):
+            await pilot.resize_terminal(width, height)
+            await pilot.pause()
+            assert [len(line) for line in lines_of(pilot)] == [width] * height
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert lines_of(pilot)[0].startswith("game 7, step 0, the agent plays, 0.1 actions/s")
+
+    drive(advised, act, speed=0.1)
+
+
 def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
     seen = press(Session(table, 2**64 - 1, tmp_path / "game.json"))
     assert f"game {2**64 - 1}, step 0" in seen.splitlines()[0]

@@ -132,7 +132,7 @@ def test_the_learning_curve_is_a_picture(num_rows: int, tmp_path: Path) -> None:
         gap = index % 7 == 3
         value = math.nan if gap else math.sin(index)
         rows.append({**ROW, "timesteps": 1000 * (index + 1), "train/mean_episode_return": value})
-    draw_curve(rows, tmp_path / "learning_curve.png", "a run", MILESTONE)
+    draw_curve(rows, tmp_path / "learning_curve.png", "a run: $^$ \udcff", MILESTONE)
     picture = matplotlib.image.imread(tmp_path / "learning_curve.png")
     assert picture.shape[0] > 800
     assert picture.std() > 0.05

@@ -458,10 +458,10 @@ def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pyt
     given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.chdir(program.parents[2])
-    typed, *rest = next_command("hackmatrix", given, 10_000).split()
+    typed, *rest = next_command(GAME, given, 10_000).split()
     assert Path(typed).resolve().samefile(program)
     assert not Path(typed).is_absolute()
     assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
 
     monkeypatch.setenv("PATH", str(program.parent))
-    assert next_command("hackmatrix", given, 10_000).startswith("hackmatrix train ")
+    assert next_command(GAME, given, 10_000).startswith("hackmatrix train ")

@@ -133,7 +133,7 @@ def test_a_missing_engine_is_one_sentence(
 ) -> None:
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
     monkeypatch.chdir(tmp_path)
-    assert "./swift-build" in refused(["train-sb3", "--no-wandb"], capsys)
+    assert f"build it with {ROOT}/swift-build" in refused(["train-sb3", "--no-wandb"], capsys)
 
 
 def test_without_stable_baselines_one_sentence_says_how_to_get_it(

@@ -12,6 +12,7 @@ from goodharts.evaluation import RANDOM
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, Interval
 from goodharts.rules import MODES
+from parity.console import typed_command
 from parity.errors import UsageError
 from parity.reading import MIB, Unreadable, is_count, is_object, read_json, shown
 from parity.strict_json import is_json_number
@@ -39,7 +40,8 @@ def read_results(path: Path) -> list[Evaluation]:
             raise Unreadable(f"it is of format {shown(content.get('format'))}, not {FORMAT}")
         return [_evaluation(each) for each in content["evaluations"]]
     except FileNotFoundError:
-        raise UsageError(f"There is no file {path}: write one with `goodharts evaluate --json {path}`.") from None
+        write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
+        raise UsageError(f"There is no file {path}: write one with `{write}`.") from None
     except Unreadable as fault:
         raise UsageError(
             f"{path} cannot be read: {fault}; name a file that `goodharts evaluate --json` wrote."

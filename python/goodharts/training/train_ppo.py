@@ -14,7 +14,7 @@ from goodharts.config import COMPILE_MODES, JAX, Config, Layer, read_config, set
 from goodharts.rules import DEFAULT_MODES, MODES
 from goodharts.training import launched
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from parity.streams import open_missing_streams
 from worldkit.runs.stop import StopRequest
@@ -143,8 +143,10 @@ def _train(arguments: argparse.Namespace) -> int:
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
             console.print(line, soft_wrap=True)
-    if any(each.outcome == "stopped" and each.files for each in results):
-        console.print("Go on later with the same --mode and --resume.", soft_wrap=True)
+    stopped = ",".join(each.mode for each in results if each.outcome == "stopped" and each.files)
+    if stopped:
+        resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
+        console.print(f"Resume: {resume}", soft_wrap=True)
     if any(each.outcome == "failed" or not each.is_whole for each in results):
         return FAILED_EXIT_CODE
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)

@@ -10,7 +10,7 @@ from hackmatrix.explain.traces import read_own_trace
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
 from parity.arguments import SEED, Parser, Whole
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
@@ -102,6 +102,10 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
                 print_step(console, step, args.engines, before.state if before else None)
             played.append(step)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
+    if args.trace and not all(step.states_agree for step in played):
+        engines = ",".join(args.engines)
+        replay = typed_command("parity", "parity", "replay", "--world", "hackmatrix", "--engines", engines, args.trace)
+        console.print(f"Where the states differ: {replay}", soft_wrap=True)
     if args.json:
         shown = [step for step in played if _shown(step, args)]
         write_output(args.json, json_text(as_json(shown, args.engines), indent=2) + "\n")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from worldkit.evaluation.spec import Player
 
 AGENTS = f"params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, a run's folder, or `{BEST}`, which comes with the game"
+PROGRAM = "hackmatrix", "hackmatrix.cli.main"
+"""The console command and its module, for commands to type next."""
 _SIZE = Whole(1, 2**20)
 
 
@@ -116,7 +118,7 @@ def searcher_for(path: Path, args: argparse.Namespace) -> "Player | None":
     from worldkit.evaluation.searcher import searcher_of
 
     searcher = searcher_of(WORLD, HackMatrixTrainEnv(), path, args.search, seed=args.player_seed)
-    print("Compiling the search, which takes about a minute …", file=sys.stderr)
+    print("Compiling the search, which takes about a minute ...", file=sys.stderr)
     return searcher
 
 
@@ -126,7 +128,7 @@ def announce(engine: str) -> None:
         keep_compiled_programs("hackmatrix")  # before JAX is imported
         from worldkit.jaxkit.trace_cache import reuse_text
 
-        print(f"Compiling the JAX engine ({reuse_text()}) …", file=sys.stderr)
+        print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)
 
 
 def caption_of(path: Path, args: argparse.Namespace) -> str:

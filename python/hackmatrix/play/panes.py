@@ -45,7 +45,7 @@ def title(session: Session, pace: str, width: int) -> Text:
     told = f"game {game.seed}, step {len(game.turns)}{doing}"
     room = width - len(told) - 2
     shown = keys if len(keys) <= room else "? help"
-    return Text.assemble((told, "bold reverse" if session.is_looking else "bold"), f"{shown:>{width - len(told)}}")
+    return Text.assemble((told, "bold reverse" if session.is_looking else "bold"), shown.rjust(width - len(told)))
 
 
 def board(session: Session, *, large: bool) -> Text:

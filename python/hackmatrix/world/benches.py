@@ -22,7 +22,7 @@ def _built(copy: Path) -> None:
     where = ("--package-path", str(copy), "--scratch-path", str(_scratch(copy)))
     command = ("swift", "build", *where, "--configuration", "release", "--product", "HackMatrix")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError as error:
         raise EngineError("there is no Swift toolchain on the PATH: install Swift 6.2 to run these mutants.") from error
     if done.returncode != 0:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parity.arguments import STEPS, FileName, Parser, Real, Whole
+from parity.arguments import ALL_STEPS, STEPS, FileName, Parser, Real, Whole
+from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from worldkit.cli.parser import fail, typed_command
+from worldkit.cli.parser import fail
 from worldkit.game import Game
 from worldkit.jaxkit.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
@@ -240,7 +241,6 @@ def _train(
     argv: Sequence[str],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
-    from parity.console import open_console
     from worldkit.purejaxrl.checkpointing import LATEST
     from worldkit.purejaxrl.training import SavePlan, train
     from worldkit.runs.run import Run, Tracking
@@ -289,6 +289,7 @@ def _say_what_came_of_it(
     *,
     is_resumed: bool,
 ) -> None:
+    longer = 10 * config.total_timesteps
     steps = trained.progress.timesteps - trained.since.timesteps
     seconds = trained.progress.seconds - trained.since.seconds
     run.say(
@@ -299,18 +300,18 @@ def _say_what_came_of_it(
         if path.exists():
             run.say(f"  {path}")
     if "watch" in game.commands:
-        run.say(f"Watch it play: {typed_command(game.name, 'watch', str(trained.files[-1]))}")
+        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', trained.files[-1])}")
     if run.stop.requested:
-        run.say(f"Resume: {typed_command(game.name, 'train', '--resume', str(trained.files[0]))}")
-    elif not is_resumed:  # whose settings are the checkpoint's, which its command line does not tell
-        run.say(f"Next, a run ten times as long: {next_command(game.name, argv, 10 * config.total_timesteps)}")
+        run.say(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
+    elif not is_resumed and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
+        run.say(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
 
 
-def next_command(program: str, given: Sequence[str], total_timesteps: int) -> str:
+def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:
     """The command for a longer run with the same settings under a new name, as it can be typed here."""
     replaced = argparse.ArgumentParser(add_help=False, allow_abbrev=True)
     for flag in ("--total-timesteps", "--run-name", "--resume"):
         replaced.add_argument(flag)
     replaced.add_argument("--rewind", action="store_true")
     _, kept = replaced.parse_known_args(given)
-    return typed_command(program, "train", *kept, "--total-timesteps", str(total_timesteps))
+    return typed_command(game.name, game.module, "train", *kept, "--total-timesteps", str(total_timesteps))

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from parity.arguments import FileName, Parser
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import UsageError, install_command
-from worldkit.cli.parser import typed_command
 from worldkit.game import Game
 from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
 from worldkit.sb3.config import RATES
@@ -110,10 +109,11 @@ def main(game: Game, argv: Sequence[str]) -> int:
             run.say(f"  {path}")
     if "watch" in game.commands:
         watched = best if best.exists() else trained.model
-        run.say(f"Watch it play: {typed_command(game.name, 'watch', '--model', str(watched))}")
+        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', watched)}")
     if stop.requested:
-        run.say(f"Resume: {typed_command(game.name, 'train-sb3', '--resume', str(trained.model))}")
-    run.say(f"Compare runs: tensorboard --logdir {folder.parent}")
+        run.say(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
+    tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
+    run.say(f"Compare runs: {tensorboard}")
     return 1 if run.keeper.failing else 0
 
 

@@ -61,7 +61,7 @@ class TrainConfig:
         values=RATE,
     )
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
-    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
     num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, values=STEPS)
     update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, values=EPOCHS)
     clip_eps: float = setting(

@@ -53,7 +53,7 @@ class MaskablePPOConfig:
     batch_size: int = setting(64, "steps of a minibatch", group=_PPO, values=STEPS)
     n_epochs: int = setting(10, "epochs per update", group=_PPO, values=EPOCHS)
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
-    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
     clip_range: Any = setting(0.2, "clipping range of the probability ratio", group=_PPO, values=_RATE)
     ent_coef: float = setting(0.1, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
 

@@ -143,7 +143,9 @@ def test_a_file_that_unpacks_to_more_than_it_seems_is_refused(tmp_path: Path, mo
 
 
 def test_a_missing_file_says_how_to_train_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^There is no model .*ppo_proxy.pth: train one with `goodharts train`, or"):
+    with pytest.raises(
+        UsageError, match=r"^There is no model .*ppo_proxy.pth: train one with `goodharts train --mode proxy`, or"
+    ):
         read_model(tmp_path / "ppo_proxy.pth")
 
 

@@ -316,7 +316,7 @@ def test_a_signal_saves_and_says_how_to_go_on(
     said = capsys.readouterr().out
     assert "Stopping after this update; a second Ctrl-C ends it at once." in said
     assert "ground_truth: stopped after update 1, 128 steps (" in said
-    assert "Go on later with the same --mode and --resume." in said
+    assert "\nResume: goodharts train --mode ground_truth --resume\n" in said
     assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
 
