@@ -108,10 +108,10 @@ def test_boxes_keep_their_columns_in_ascii(encoded: Print) -> None:
 def test_the_lines_of_a_run_need_no_encoding(encoded: Print, encoding: str) -> None:
     content = encoded(encoding)
     console = open_console()
-    with compiling(console):
+    with compiling(console, "once"):
         ConsoleProgress(20, console).write({"timesteps": 10.0, "seconds": 5.0, "train/entropy": 0.5})
     compiled, row = content().decode("ascii").splitlines()
-    assert compiled == "Compiling (once per configuration; later runs reuse the result) ..."
+    assert compiled == "Compiling (once) ..."
     assert row.startswith("10 of 20 steps  steps/s -  return -  length -  entropy 0.500")
 
 
