@@ -68,9 +68,13 @@ parity-goodharts: $(VENV)/.all ## the same for both engines of Goodharts, in all
 		|| exit; \
 	done
 
-mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about an hour)
+# CI=true: an engine that does not start is a failure and no reason to skip. The cache is that of the unchanged programs.
+# Some of them: make mutants MUTANTS_FLAGS="--only minibatches-are-not-shuffled"
+mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see whether the tests notice (about half an hour)
 	@if command -v swift >/dev/null; then ./swift-build; fi
-	@$(VENV)/bin/python tests/mutants/plant.py
+	@CI=true HACKMATRIX_BINARY="$${HACKMATRIX_BINARY:-$(CURDIR)/$(SWIFT_BUILD)/release/HackMatrix}" \
+		JAX_COMPILATION_CACHE_DIR="$${JAX_COMPILATION_CACHE_DIR:-$(CURDIR)/.cache/jax}" \
+		$(RUN) parity mutants --tests tests/mutants/mutants.toml $(MUTANTS_FLAGS)
 
 # Another agent: make pictures AGENT=checkpoints/RUN/params_100.npz
 AGENT ?= $(shell ls -t checkpoints/*/params_*.npz 2>/dev/null | head -n 1)
@@ -90,9 +94,9 @@ swift:
 	@if command -v swift >/dev/null; then \
 		./swift-build && swift test --package-path swift --scratch-path $(SWIFT_BUILD) && swift format lint --strict --recursive swift; \
 	elif [ "$$CI" = true ]; then \
-		echo "No Swift toolchain on the PATH: install Swift 6 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
+		echo "No Swift toolchain on the PATH: install Swift 6.2 from https://www.swift.org/install (required where CI=true)." >&2; exit 1; \
 	else \
-		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6 from https://www.swift.org/install."; \
+		echo "SKIPPED: no Swift tests, because no Swift toolchain is on the PATH; get Swift 6.2 from https://www.swift.org/install."; \
 	fi
 
 clean: ## remove the environment, builds and caches; keep what training wrote

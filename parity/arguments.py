@@ -12,12 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from parity.console import accept_every_sign
+
 LONGEST_NAME = 255
 """Bytes that a file's name may have."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` that states a usage error in one sentence, without the usage block, and exits with 2."""
+    """An ``ArgumentParser`` that states a usage error in one sentence, without the usage block, and exits with 2.
+
+    Every command begins with one, so from then on whatever is printed reaches a terminal of any encoding.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's own
+        accept_every_sign()
+        super().__init__(*args, **kwargs)
 
     def error(self, message: str) -> NoReturn:
         """State the fault in one sentence and exit with code 2."""

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from parity import commands
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
-from parity.guard import DEFAULT_TIMEOUT
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
+from parity.guard import DEFAULT_TIMEOUT, LESS_MEMORY
+from parity.streams import discard_output, is_output_closed, open_missing_streams
 
 JOBS = Whole(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
@@ -74,14 +75,21 @@ def build_parser() -> argparse.ArgumentParser:
 
     record = command("record", commands.record, "Record golden episodes on the reference engine.")
     _add_pair(record)
-    _add_play(record, steps=200, games=8, seeds="games start from S, S+1, …")
+    _add_play(record, steps=200, games=8, seeds="games start from S, S+1, ...")
     record.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the world's golden one)")
 
     mutants = command(
-        "mutants", commands.mutants, "Plant single-rule faults in a copy of an engine and see them caught."
+        "mutants", commands.mutants, "Plant faults in a copy of an engine, or of a project, and see them caught."
     )
     _add_play(mutants, steps=500, games=64, source="directed")
     mutants.add_argument("--engine", metavar="NAME", help="the engine to mutate (default: every one with mutants)")
+    mutants.add_argument(
+        "--tests",
+        type=Path,
+        metavar="TABLE",
+        help="instead of a world's: the mutants of this TOML file, planted in a copy of the working directory and "
+        "judged by the tests that they name",
+    )
     mutants.add_argument("--only", action="append", default=[], metavar="MUTANT", help="only this mutant; repeatable")
     mutants.add_argument(
         "--jobs",
@@ -170,7 +178,11 @@ def _add_comparison(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    options = build_parser().parse_args(arguments)
+    open_missing_streams()
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    if options.json and is_output_closed():
+        parser.error("--json prints on standard output, which is closed")
     try:
         return int(options.does(options))
     except ParityError as error:
@@ -182,6 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("parity: stopped.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
-        # The reader of our output has gone; Python's own flush at exit must not complain about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return 1
+    except Exception as error:
+        if options.traceback or not is_out_of_memory(error):
+            raise
+        print(f"parity: this needs more memory than there is: {LESS_MEMORY}.", file=sys.stderr)
+        return UsageError.exit_code

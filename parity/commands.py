@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
@@ -22,14 +20,19 @@ from parity.errors import UsageError
 from parity.finding import Finding, investigate, replay_command, replayed
 from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
-from parity.mutants import SURVIVED, UNBUILDABLE, Plan, Verdict, chosen_benches, run_mutants
+from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
+from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.report import counted, print_report, write_report
 from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
-from parity.trace import Case, Trace, read_trace, trace_files
+from parity.strict_json import json_text
+from parity.trace import Trace, read_trace, trace_files
 from parity.world import World
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SHOWN_TRANSITIONS = 20
 
@@ -52,9 +55,11 @@ def replay(options: Namespace) -> int:
     for name in engines:
         engine_name(world, name)
     _check_actions(world, trace, options.trace)
-    command = replay_command(options.trace, options.world)
+    command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
+    if not shown.differences:
+        _demand_steps([trace], options.trace)
     if options.html:
         write_report(report, options.html)
     answer = {
@@ -95,7 +100,10 @@ def coverage(options: Namespace) -> int:
 def rewards(options: Namespace) -> int:
     """Replay the golden episodes and show, or accept, what changed; a world of one engine has them replayed on it."""
     world, _, engines = _pair(options, one_will_do=True)
-    episodes = replay_golden(world, engines, golden_folder(world, options.golden), options.timeout)
+    folder = golden_folder(world, options.golden)
+    episodes = replay_golden(world, engines, folder, options.timeout)
+    if not any(episode.names and episode.golden.case.actions for episode in episodes):
+        raise UsageError(f"the episodes in {folder} hold no rewards to compare: record others with parity record.")
     changes = [change for episode in episodes for change in episode.changes(world)]
     disagreements = [change for episode in episodes for change in episode.disagreements(world)]
     new = [name for name in world.components if any(name not in episode.names for episode in episodes)]
@@ -133,21 +141,28 @@ def record(options: Namespace) -> int:
 
 
 def mutants(options: Namespace) -> int:
-    """Plant faults and see whether the harness notices."""
-    spec = world_spec(options.world, [options.engine] if options.engine else ())
-    world = load_world(spec)
-    if options.source.startswith(TRACES):
-        options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
-    plan = Plan(spec, _settings(options), options.run_timeout)
-    chosen = chosen_benches(world, options.engine, options.only)
+    """Plant faults and see whether the harness, or the tests that a table names, notice."""
+    judge: Judge
+    if options.tests is not None:
+        if options.world or options.engine:
+            raise UsageError("the mutants of --tests belong to no world: leave --world and --engine out.")
+        name = str(options.tests)
+        judge, chosen = PytestJudge(options.run_timeout), chosen_mutants([project_bench(options.tests)], options.only)
+    else:
+        spec = world_spec(options.world, [options.engine] if options.engine else ())
+        world = load_world(spec)
+        if options.source.startswith(TRACES):
+            options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
+        name, judge = world.name, LockstepJudge(spec, _settings(options), options.run_timeout)
+        chosen = chosen_benches(world, options.engine, options.only)
     verdicts: list[Verdict] = []
     with _progress(options, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
-            verdicts += run_mutants(bench, planted, plan, options.jobs, lambda verdict: advance(None))
-    judged = [verdict for verdict in verdicts if verdict.result != UNBUILDABLE]
+            verdicts += run_mutants(bench, planted, judge, options.jobs, lambda verdict: advance(None))
+    judged = [verdict for verdict in verdicts if verdict.is_judged]
     noticed = [verdict for verdict in judged if verdict.noticed]
     answer = {
-        "world": world.name,
+        "world": name,
         "mutants": [
             {
                 "engine": verdict.engine,
@@ -163,7 +178,7 @@ def mutants(options: Namespace) -> int:
         "judged": len(judged),
         "share": len(noticed) / len(judged) if judged else 0.0,
         "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
-        "unbuildable": [verdict.mutant.name for verdict in verdicts if verdict.result == UNBUILDABLE],
+        "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
     }
     _answer(options, answer, lambda console: _print_mutants(verdicts, len(noticed), len(judged), console))
     return 0 if len(noticed) == len(verdicts) else 1
@@ -204,17 +219,28 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
 
 def _play(world: World, engines: tuple[str, str], settings: Settings, options: Namespace) -> Outcome:
     if settings.source.startswith(TRACES):
-        return run_cases(world, engines, _cases(world, Path(settings.source.removeprefix(TRACES))), settings)
+        folder = Path(settings.source.removeprefix(TRACES))
+        traces = _traces(world, folder)
+        outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
+        if not outcome.divergences:
+            _demand_steps(traces, folder)
+        return outcome
     with _progress(options, "steps of each game", settings.steps) as advance:
         return run_lockstep(world, engines, settings, advance)
 
 
-def _cases(world: World, folder: Path) -> list[Case]:
-    """The cases of a folder of traces, in the order of their names."""
+def _traces(world: World, folder: Path) -> list[Trace]:
+    """The traces of a folder, in the order of their names."""
     traces = {path: read_trace(path) for path in trace_files(folder)}
     for path, trace in traces.items():
         _check_actions(world, trace, path)
-    return [trace.case for trace in traces.values()]
+    return list(traces.values())
+
+
+def _demand_steps(traces: Sequence[Trace], path: Path) -> None:
+    """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
+    if not any(trace.case.actions or trace.differences for trace in traces):
+        raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")
 
 
 def _check_actions(world: World, trace: Trace, path: Path) -> None:
@@ -274,7 +300,7 @@ def _run_answer(
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:
     if options.json:
-        print(json.dumps(answer, indent=2))
+        print(json_text(answer, indent=2))
     else:
         show(open_console())
 
@@ -282,7 +308,7 @@ def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console]
 @contextmanager
 def _progress(options: Namespace, what: str, total: int) -> Iterator[Callable[[int | None], None]]:
     """A function that moves a bar on standard error to a number, or on by one; silent without a terminal."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     silent = options.json or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=silent) as bar:
@@ -374,7 +400,7 @@ def _print_transitions(
     console.print(table)
     more = len(changes) - SHOWN_TRANSITIONS
     if more > 0:
-        console.print(f"… and {more:,} more (--json lists all).")
+        console.print(f"... and {more:,} more (--json lists all).")
 
 
 def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
@@ -386,7 +412,8 @@ def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, conso
     console.print(table)
     share = f" ({noticed / judged:.0%})" if judged else ""
     console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
-    for result, text in ((SURVIVED, "Survivors"), (UNBUILDABLE, "Not built")):
-        names = [verdict.mutant.name for verdict in verdicts if verdict.result == result]
+    survivors = [verdict.mutant.name for verdict in verdicts if verdict.result == SURVIVED]
+    unjudged = [verdict.mutant.name for verdict in verdicts if not verdict.is_judged]
+    for text, names in (("Survivors", survivors), ("Not judged", unjudged)):
         if names:
             console.print(f"{text}: {', '.join(names)}.")

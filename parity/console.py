@@ -1,23 +1,91 @@
-"""Where commands print to."""
+"""Where commands print to, so that text reaches every terminal as it is meant, and the commands to type next."""
 
-from rich.console import Console
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 UNLIMITED = 100_000
 """Columns, which no line ever has."""
+
+_REPLACING = "parity.replacing"
+_PLAIN_SIGNS = str.maketrans("…–−×·│─┌┬┐├┼┤└┴┘▸●◆♥♡←↑→↓█▉▊▋▌▍▎▏▁▂▃▄▅▆▇", "~--x.|-+++++++++>ox*-<^>v" + 15 * "#")
+"""One sign for one, so that columns stay where they are."""
 
 
 def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
     """A console for plain text and tables, on standard output or standard error.
 
-    On a terminal lines wrap at its width. In a file or a pipe they are as long as they are, because whoever reads them
-    there, a person with ``grep`` or a program, is not helped by rich's guess of 80 columns.
+    Text is shown as it is: nothing in it is markup, or the name of an emoji. On a terminal lines wrap at its width. In
+    a file or a pipe they are as long as they are, because whoever reads them there, a person with ``grep`` or a
+    program, is not helped by rich's guess of 80 columns.
 
     Args:
         stderr: print to standard error.
         quiet: print nothing at all.
         width: the most columns of a page that is laid out for a fixed width, in a file too; None: no such limit.
     """
-    console = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False)
+    from rich.console import Console  # takes a while to import, which mistakes need not wait for
+
+    accept_every_sign()
+    console = Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
     there = console.width if console.is_terminal else UNLIMITED
     console.width = min(there, width or UNLIMITED)
     return console
+
+
+def accept_every_sign() -> None:
+    """Let standard output and standard error print what their encoding lacks as something similar, or as its code.
+
+    Bytes of a file's name that stand for no sign are printed as they are.
+    """
+    codecs.register_error(_REPLACING, _replaced)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.closed:
+            stream.reconfigure(errors=_REPLACING)
+
+
+def encodable(text: str) -> str:
+    """The text for whoever encodes it as UTF-8: bytes of a file's name that stand for no sign become their codes."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What stands for the first sign that cannot be encoded, and where encoding goes on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    sign = error.object[error.start]
+    if "\udc80" <= sign <= "\udcff":
+        return os.fsencode(sign), error.start + 1
+    plain = sign.translate(_PLAIN_SIGNS)
+    return plain.encode("ascii", "backslashreplace").decode("ascii"), error.start + 1
+
+
+def typed_command(program: str, module: str, *words: str | Path) -> str:
+    """A command of ``program`` with these words as it can be typed here; where it is not installed, of ``module``."""
+    python = Path(sys.executable)
+    script = python.with_name(program)
+    start = [typed_program(script)] if script.exists() else [typed_program(python), "-m", module]
+    return " ".join([*start, shlex.join(_no_flag(word) if isinstance(word, Path) else word for word in words)])
+
+
+def typed_program(path: Path) -> str:
+    """A program as it can be typed here: by its name alone where the shell finds it by that, else by its path."""
+    here = Path.cwd()
+    if shutil.which(path.name) == str(path):
+        return shlex.quote(path.name)
+    typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
+    return shlex.quote(typed if os.sep in typed else os.path.join(".", typed))
+
+
+def _no_flag(path: Path) -> str:
+    return os.path.join(".", path) if str(path).startswith("-") else str(path)

@@ -194,7 +194,7 @@ GameSeeds = Callable[[int, int], NDArray[np.uint64]]
 def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     """Seeds ``seed``, ``seed + 1``, … (modulo 2⁶⁴) of a batch's games, (games,) uint64."""
     if not 0 <= seed < 2**64:
-        raise ValueError(f"seed {seed} is outside 0 … 2⁶⁴ − 1: choose one inside.")
+        raise ValueError(f"seed {seed} is outside 0 ... 2^64 - 1: choose one inside.")
     return np.uint64(seed) + np.arange(games, dtype=np.uint64)
 
 

@@ -6,8 +6,19 @@ person can cause and mend.
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
+
+
+def install_command(requirement: str) -> str:
+    """The command that installs into this environment what a sentence says is missing, from whatever directory.
+
+    For an extra of a package that is installed here, from a checkout too, pip asks no index for the package itself.
+    """
+    return shlex.join([sys.executable, "-m", "pip", "install", requirement])
 
 
 class ParityError(Exception):
@@ -28,3 +39,12 @@ class EngineError(ParityError):
 
 class StateRefused(ParityError, ValueError):
     """An engine will not take a state in ``set_state``; its games are as they were before."""
+
+
+_OUT_OF_MEMORY = ("resource_exhausted", "out of memory", "can't allocate memory", "cannot allocate memory")
+"""What XLA, CUDA, torch and the system say, in small letters; their types differ from version to version."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is too little memory, on whichever device."""
+    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)

@@ -9,6 +9,8 @@ from io import BufferedWriter
 from pathlib import Path
 
 PART = ".part"
+_NO_SYNC_OF_FOLDERS = (errno.EACCES, errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
+"""What file systems answer that cannot force a folder to the disk, such as CIFS and sshfs, or may not open it."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -43,9 +45,13 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A new name is only safe once its folder is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
+    """Force a new name to the disk, where the file system can; the file itself is there by then."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _NO_SYNC_OF_FOLDERS:
+            raise

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
 from parity.lockstep import Divergence
 from parity.pair import Pair
@@ -39,10 +39,11 @@ def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: floa
     return pair
 
 
-def replay_command(trace_path: Path, world: str | None = None) -> str:
-    """The one command that replays a trace, on its own world or, where one is given, on that ``--world``."""
+def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:
+    """The one command that replays a trace, on its own world and engines or, where given, on these."""
     named = [] if world is None else ["--world", world]
-    return shlex.join(["parity", "replay", *named, str(trace_path)])
+    named += [] if engines is None else ["--engines", ",".join(engines)]
+    return typed_command("parity", "parity", "replay", *named, trace_path)
 
 
 def rules_in_play(world: World, moment: Moment) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from parity.compare import STATE
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import EngineError, StateRefused
+from parity.errors import EngineError, StateRefused, is_out_of_memory
 from parity.world import World
 
 P = ParamSpec("P")
@@ -23,6 +23,7 @@ R = TypeVar("R")
 
 DEFAULT_TIMEOUT = 600.0
 CLOSING_TIMEOUT = 5.0
+LESS_MEMORY = "give fewer --games"
 
 
 class _Overdue(BaseException):
@@ -152,6 +153,10 @@ class GuardedEngine(BatchEngine):
         except EngineError as error:
             raise EngineError(f"engine '{self.name}' failed in {what}: {error}") from error
         except Exception as error:
+            if is_out_of_memory(error):
+                raise EngineError(
+                    f"engine '{self.name}' needs more memory in {what} than there is: {LESS_MEMORY}."
+                ) from error
             raise EngineError(
                 f"engine '{self.name}' failed in {what}: {type(error).__name__}: {error} (--traceback shows where)."
             ) from error

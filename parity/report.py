@@ -88,7 +88,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def _shortened(text: str, limit: int = 300) -> str:
-    return text if len(text) <= limit else f"… {text[-limit:]}"
+    return text if len(text) <= limit else f"... {text[-limit:]}"
 
 
 def _difference_table(differences: tuple[Difference, ...], engines: tuple[str, str]) -> RenderableType:
@@ -97,7 +97,7 @@ def _difference_table(differences: tuple[Difference, ...], engines: tuple[str, s
         cells = difference.field, value_text(difference.expected), value_text(difference.observed)
         table.add_row(*(Text(_shortened(cell, 60)) for cell in cells))
     more = len(differences) - TERMINAL_DIFFERENCES
-    return Group(table, Text(f"… and {more} more, all in the trace")) if more > 0 else table
+    return Group(table, Text(f"... and {more} more, all in the trace")) if more > 0 else table
 
 
 def _boards(report: Report, moment: Moment) -> RenderableType:

@@ -78,9 +78,14 @@ class Episode:
             changes += [
                 Change(self.path.stem, step, int(action), name, old.get(name), new.get(name))
                 for name in dict.fromkeys((*new_names, *old_names))
-                if old.get(name, 0) != new.get(name, 0)
+                if not _same(old.get(name, 0), new.get(name, 0))
             ]
         return changes
+
+
+def _same(one: float, other: float) -> bool:
+    """Equality, and of NaN too."""
+    return one == other or (one != one and other != other)
 
 
 def golden_folder(world: World, folder: Path | None) -> Path:

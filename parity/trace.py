@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain
@@ -13,7 +12,8 @@ from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
 from parity.files import write_whole
-from parity.reading import MIB, Unreadable, is_count, is_number, read_json, shown
+from parity.reading import MIB, Unreadable, is_count, read_json, shown
+from parity.strict_json import is_json_number, json_text, number_of
 
 FORMAT = "parity-trace"
 VERSION = 1
@@ -92,9 +92,9 @@ def trace_text(trace: Trace) -> str:
         value["found"] = _case_value(trace.found)
     if trace.component_names is not None:
         value["component_names"] = list(trace.component_names)
-    lines = [f"{json.dumps(key)}: {json.dumps(part)}" for key, part in value.items()]
+    lines = [f"{json_text(key)}: {json_text(part)}" for key, part in value.items()]
     if trace.components is not None:
-        rows = ",\n".join(json.dumps(row) for row in trace.components)
+        rows = ",\n".join(json_text(row) for row in trace.components)
         lines.append(f'"components": [\n{rows}\n]')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -127,7 +127,7 @@ def read_trace(path: Path) -> Trace:
 
 def _trace(value: dict[str, Any]) -> Trace:
     """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
-    engines, components, names = value["engines"], value.get("components"), value.get("component_names")
+    engines, names = value["engines"], value.get("component_names")
     if not isinstance(value["world"], str):
         raise ValueError(f"its world {shown(value['world'])} is no name")
     if not _are(engines, str) or len(engines) != 2:
@@ -136,8 +136,6 @@ def _trace(value: dict[str, Any]) -> Trace:
         raise ValueError("its rules are no list of names")
     if names is not None and not _are(names, str):
         raise ValueError("its component_names are no list of names")
-    if components is not None and not (_are(components, list) and all(map(is_number, chain.from_iterable(components)))):
-        raise ValueError("its components are no list of lists of numbers")
     return Trace(
         world=value["world"],
         engines=(engines[0], engines[1]),
@@ -145,7 +143,7 @@ def _trace(value: dict[str, Any]) -> Trace:
         differences=_differences(value.get("differences", [])),
         rules=tuple(value.get("rules", [])),
         found=_case(value["found"]) if "found" in value else None,
-        components=None if components is None else tuple(tuple(row) for row in components),
+        components=_components(value["components"]) if "components" in value else None,
         component_names=None if names is None else tuple(names),
     )
 
@@ -154,13 +152,19 @@ def _are(values: object, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
+def _components(rows: object) -> tuple[tuple[int | float, ...], ...]:
+    if not (isinstance(rows, list) and _are(rows, list) and all(map(is_json_number, chain.from_iterable(rows)))):
+        raise ValueError("its components are no list of lists of numbers")
+    return tuple(tuple(map(number_of, row)) for row in rows)
+
+
 def _differences(values: object) -> tuple[Difference, ...]:
     if not isinstance(values, list):
         raise ValueError("its differences are no list")
     for value in values:
         if not (isinstance(value, dict) and value.keys() == _PARTS and isinstance(value["field"], str)):
             raise ValueError(f"one of its differences has not the parts {', '.join(sorted(_PARTS))}")
-    return tuple(Difference(**value) for value in values)
+    return tuple(Difference(**{name: number_of(part) for name, part in value.items()}) for value in values)
 
 
 def _case(value: object) -> Case:
@@ -174,7 +178,7 @@ def _case(value: object) -> Case:
     if (seed is None) == (state is None):
         raise ValueError("its start needs either a seed or a state")
     if state is None and not is_count(seed, 2**64):
-        raise ValueError(f"its seed {shown(seed)} is no integer in 0 … 2⁶⁴ − 1")
+        raise ValueError(f"its seed {shown(seed)} is no integer in 0 ... 2^64 - 1")
     if state is not None and not isinstance(state, dict):
         raise ValueError("its start state is no object")
     if not isinstance(actions, list):

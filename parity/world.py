@@ -70,20 +70,28 @@ class Board:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A single-rule fault: in ``file``, relative to the bench's source, ``old``, found just once, becomes ``new``."""
+    """A fault: in ``file``, relative to the bench's source, ``old``, found just once, becomes ``new``.
+
+    old is compared word by word, whatever space lies between. function: where it is looked for, of Python the end of a
+    qualified name (``Games.step``), elsewhere the beginning of its signature; left out: in the whole file.
+    rules: the ids of those that it breaks. tests: where tests judge, pytest's files or node ids that should notice.
+    """
 
     name: str
     file: str
     old: str
     new: str
-    rules: tuple[str, ...]
+    rules: tuple[str, ...] = ()
+    function: str = ""
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class MutationBench:
-    """How faults are planted in a copy of one engine and the copy is run.
+    """How faults are planted in a copy of one engine, or of a whole project, and the copy is run.
 
-    engine: the engine that is mutated; reference: the one it is held against.
+    engine: the engine that is mutated; reference: the one it is held against. Of a project that its tests judge:
+        what the report calls it, and nothing.
     source: folder that is copied whole, without what ``ignore`` names (shell patterns).
     environment: from the copy's folder, the environment variables under which a fresh Python process opens
         the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).

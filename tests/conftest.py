@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "jax"
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# As in an activated environment, in which commands are typed by their names alone.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 # One thread of torch for each worker: more of them wait for each other on the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))

@@ -1,6 +1,6 @@
 """What a page holds of its episodes, as JSON values.
 
-Numbers that a browser could not keep (its own have 53 bits, and JSON has no NaN) are texts.
+Numbers that a browser could not keep (its own have 53 bits) are texts.
 """
 
 from __future__ import annotations
@@ -17,11 +17,6 @@ from parity.world import Board, World
 
 Value = dict[str, Any]
 """A JSON object."""
-
-
-def number_data(number: Number) -> Number | str:
-    """A number for charts and sorting: a JSON number, or its text where JSON has none."""
-    return number if math.isfinite(number) else value_text(number)
 
 
 def board_data(board: Board, before: Board | None) -> Value:
@@ -71,8 +66,8 @@ def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
 
 
 def _decision_data(decision: Decision) -> Value:
-    likely = [[name, number_data(float(f"{share:.4g}"))] for name, share in decision.probabilities.items()]
-    told = {} if decision.value is None else {"value": number_data(float(f"{decision.value:.6g}"))}
+    likely = [[name, float(f"{share:.4g}")] for name, share in decision.probabilities.items()]
+    told = {} if decision.value is None else {"value": float(f"{decision.value:.6g}")}
     return {"probabilities": likely, **told}
 
 
@@ -101,7 +96,7 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
         "name": episode.name,
         "verdict": episode.verdict,
         "actions": max(0, len(steps) - 1),
-        "return": number_data(sum(earned) * world.component_unit) if earned else None,
+        "return": sum(earned) * world.component_unit if earned else None,
         "differs": next((number for number, step in enumerate(steps) if step.differences), None),
         "end": None if episode.end is None else _end_data(episode.end),
     }

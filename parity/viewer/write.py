@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from parity.errors import UsageError
 from parity.files import replacing
+from parity.strict_json import json_text
 from parity.viewer.data import Seen, Value, episode_data, episode_row, page_data
 from parity.viewer.page import Page
 from parity.world import World
@@ -46,13 +46,13 @@ def write_page(page: Page, world: World, path: Path) -> None:
 
 def packed(value: Value) -> str:
     """A JSON value as text without any markup: compressed by gzip, in base64."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    text = json_text(value, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
 
 
 def script_text(value: Value) -> str:
     """A JSON value as the text of a script element, which no "<" in it can close."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return json_text(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _template() -> tuple[str, str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Literal
 
-from goodharts.config import AUTO, Training
+from goodharts.config import Training
 from goodharts.rules import OBSERVATION_SHAPE
 
-NETWORKS = ("cnn", "mlp")
+NetworkKind = Literal["cnn", "mlp"]
+NETWORKS: tuple[NetworkKind, NetworkKind] = ("cnn", "mlp")
 SEEN = prod(OBSERVATION_SHAPE)
 """Numbers of an observation."""
 CELLS = SEEN // OBSERVATION_SHAPE[0]
@@ -24,7 +26,7 @@ class NetworkConfig:
     kind: ``cnn``, as documented, or ``mlp``, for CPUs. privileged: whether the critic knows more than the policy (G8).
     """
 
-    kind: str = "cnn"
+    kind: NetworkKind = "cnn"
     channels: tuple[int, ...] = (32, 64, 64)
     hidden: int = 512
     privileged: bool = True
@@ -32,5 +34,6 @@ class NetworkConfig:
 
 def network_config(training: Training, on_cpu: bool) -> NetworkConfig:
     """The network that settings ask for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
-    kind = ("mlp" if on_cpu else "cnn") if training.network == AUTO else training.network
+    auto: NetworkKind = "mlp" if on_cpu else "cnn"
+    kind = auto if training.network == "auto" else training.network
     return NetworkConfig(kind, hidden=training.hidden, privileged=training.privileged)

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from goodharts.rules import NUM_CELLS, Numbers
 from parity.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Real, Values, Whole
@@ -32,7 +32,9 @@ _PREFIX = "GOODHARTS_"
 _DEVICE = "GOODHARTS_DEVICE"
 
 AUTO, OFF = "auto", "off"
-TORCH, JAX = ENGINES = "torch", "jax"
+EngineName = Literal["torch", "jax"]
+ENGINES: tuple[EngineName, EngineName] = ("torch", "jax")
+TORCH, JAX = ENGINES
 """What plays and learns."""
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 
@@ -82,7 +84,7 @@ class Training:
     learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE)
     learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE)
     gamma: float = _value(0.99, "discount factor", SHARE)
-    gae_lambda: float = _value(0.95, "λ of generalized advantage estimation", SHARE)
+    gae_lambda: float = _value(0.95, "lambda of generalized advantage estimation", SHARE)
     eps_clip: float = _value(0.2, "clipping range of the probability ratio, at the first update", SHARE)
     eps_clip_final: float = _value(0.1, "at the last update", SHARE)
     k_epochs: int = _value(4, "times that an update learns from its batch", Whole(1, 1000))
@@ -97,12 +99,12 @@ class Training:
     value_coef: float = _value(0.5, "weight of the value loss", _WEIGHT)
     max_grad_norm: float = _value(0.5, "gradient norm to clip at", Real(0, 1e6, above=True))
     popart_beta: float = _value(0.001, "least rate at which PopArt's statistics follow", Real(0, 1, above=True))
-    network: str = _value(
+    network: Literal["cnn", "mlp", "auto"] = _value(
         AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device", OneOf(("cnn", "mlp", AUTO))
     )
     hidden: int = _value(512, "width of the hidden layers", Whole(1, 8192))
     privileged: bool = _value(True, "whether the critic sees the counts and the ground truth", FLAG)
-    engine: str = _value(TORCH, "what plays and learns: torch, or jax", OneOf(ENGINES))
+    engine: Literal["torch", "jax"] = _value(TORCH, "what plays and learns: torch, or jax", OneOf(ENGINES))
     seed: int = _value(42, "of the weights, the games and the actions", SEED)
     min_food: int = _value(64, "an episode's food is drawn from min_food to max_food", _ITEMS)
     max_food: int = _value(256, "most food", _ITEMS)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodharts.architecture import NETWORKS, NetworkConfig
-from goodharts.rules import MODES
+from goodharts.rules import DEFAULT_MODE, MODES
+from parity.console import typed_command
 from parity.errors import UsageError
 from parity.files import replacing
 from parity.reading import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
@@ -78,7 +79,9 @@ def read_model(path: Path) -> Model:
             policy_of(network, content.get("weights")),
         )
     except FileNotFoundError:
-        raise UsageError(f"There is no model {path}: train one with `goodharts train`, or {_MIND}.") from None
+        mode = next((mode for mode in MODES if path.name == model_path(mode).name), DEFAULT_MODE)
+        train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", mode)
+        raise UsageError(f"There is no model {path}: train one with `{train}`, or {_MIND}.") from None
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; {_MIND}.") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 import torch
 from torch import Tensor, nn
@@ -61,18 +61,21 @@ class ActorCritic(nn.Module):
 
 def _body(config: NetworkConfig) -> nn.Sequential:
     body = nn.Sequential()
-    if config.kind == "cnn":
-        depths = (OBSERVATION_SHAPE[0], *config.channels)
-        for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
-            body.add_module(f"conv{number}", nn.Conv2d(depth_in, depth_out, 3, padding=1))
-            body.add_module(f"conv{number}_relu", nn.ReLU())
-        body.add_module("flat", nn.Flatten())
-        body.add_module("dense", nn.Linear(depths[-1] * CELLS, config.hidden))
-    else:
-        body.add_module("flat", nn.Flatten())
-        body.add_module("dense1", nn.Linear(SEEN, config.hidden))
-        body.add_module("dense1_relu", nn.ReLU())
-        body.add_module("dense", nn.Linear(config.hidden, config.hidden))
+    match config.kind:
+        case "cnn":
+            depths = (OBSERVATION_SHAPE[0], *config.channels)
+            for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
+                body.add_module(f"conv{number}", nn.Conv2d(depth_in, depth_out, 3, padding=1))
+                body.add_module(f"conv{number}_relu", nn.ReLU())
+            body.add_module("flat", nn.Flatten())
+            body.add_module("dense", nn.Linear(depths[-1] * CELLS, config.hidden))
+        case "mlp":
+            body.add_module("flat", nn.Flatten())
+            body.add_module("dense1", nn.Linear(SEEN, config.hidden))
+            body.add_module("dense1_relu", nn.ReLU())
+            body.add_module("dense", nn.Linear(config.hidden, config.hidden))
+        case unknown:
+            assert_never(unknown)
     body.add_module("dense_relu", nn.ReLU())
     return body
 

@@ -5,6 +5,7 @@ engine holds its own tables, because the engines are independent witnesses.
 """
 
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from parity.arguments import STEPS, Whole
 from parity.errors import UsageError
@@ -122,7 +123,7 @@ class Mode:
 
     name: str
     sees_truth: bool
-    rewarded_for: str
+    rewarded_for: Literal["energy", "interest", "handhold"]
     is_mortal: bool = True
     is_default: bool = True
 

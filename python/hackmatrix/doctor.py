@@ -7,10 +7,10 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,12 +21,12 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from hackmatrix import RULES_VERSION, __version__
-from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
 from hackmatrix.world import WORLD
-from parity.errors import ParityError
+from parity.errors import ParityError, install_command
+from worldkit.jaxkit.xla import CACHE_VARIABLE, write_fault
 from worldkit.render.display import has_display
 
-CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 PROBE_SECONDS = 180.0
 """A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
 _PROBE_NAME = "hackmatrix_doctor"
@@ -63,7 +63,7 @@ class Check:
     remedy: str = ""
 
 
-def examine(cache: Path) -> Iterator[Check]:
+def examine(cache: Path | None) -> Iterator[Check]:
     """All checks, each made when it is asked for. ``cache``: the folder of JAX's compilation cache.
 
     Checking JAX starts two processes of their own, which takes some seconds.
@@ -77,13 +77,19 @@ def examine(cache: Path) -> Iterator[Check]:
     yield display()
 
 
+def _setup() -> str:
+    """What installs everything anew, as it can be typed here."""
+    root = _SOURCES.parent
+    return "make setup" if Path.cwd() == root else shlex.join(["make", "-C", str(root), "setup"])
+
+
 def packages() -> Check:
     """The core's packages and their versions, held to what the project asks for."""
     ours = f"hackmatrix {__version__}, rules {RULES_VERSION}"
     try:
         required = [Requirement(text) for text in metadata.requires("hackmatrix") or ()]
     except metadata.PackageNotFoundError:
-        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", "run `make setup`")
+        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", f"run `{_setup()}`")
     core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
     versions = {each.name: _version(each.name) for each in core}
     wrong = [
@@ -92,9 +98,7 @@ def packages() -> Check:
         if not each.specifier.contains(versions[each.name] or "", prereleases=True)
     ]
     if wrong:
-        return Check(
-            "packages", BROKEN, f"{ours}; {'; '.join(wrong)}", "run `make setup`, or pip install hackmatrix anew"
-        )
+        return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", f"run `{_setup()}`")
     return Check("packages", OK, ", ".join([ours, *(f"{name} {version}" for name, version in versions.items())]))
 
 
@@ -103,7 +107,7 @@ def swift_toolchain() -> Check:
     if shutil.which("swift") is None:
         remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
         return Check("Swift toolchain", NOTE, "there is no swift on the PATH", remedy)
-    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, check=False)
+    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, errors="replace", check=False)
     version = re.search(r"Swift version (\S+)", said.stdout + said.stderr)
     if said.returncode or version is None:
         return Check("Swift toolchain", NOTE, "swift does not run", "reinstall it (https://www.swift.org/install)")
@@ -121,10 +125,12 @@ def swift_engine() -> Check:
         return Check(name, status, _sentence(error), "the JAX engine needs none of this")
     try:
         WORLD.engines["swift"](1).close()
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False)
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=10, check=False
+        )
     except (ParityError, OSError, subprocess.TimeoutExpired) as error:
         return Check(name, BROKEN, f"{path}: {_sentence(error)}")
-    rebuild = "run ./swift-build"
+    rebuild = build_hint()
     if os.environ.get(BINARY_VARIABLE):
         rebuild += f" and give {BINARY_VARIABLE} the path it prints"
     if said.stdout.strip() != RULES_VERSION:
@@ -140,19 +146,19 @@ def _built_before_its_sources(binary: Path) -> bool:
     return any(source.stat().st_mtime > binary.stat().st_mtime for source in sources)
 
 
-def jax_and_cache(cache: Path) -> tuple[Check, Check]:
+def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
     """JAX's devices, and whether what one process compiles is found in the cache by the next.
 
     The same small program, which nobody compiled before, is run in two processes: the first must not find it in the
     cache and the second must.
     """
     name = "compilation cache"
-    fault = _unwritable(cache)
+    fault = "there is no folder for it, since this user has no home" if cache is None else write_fault(cache)
     environment = {CACHE_VARIABLE: str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     number = int.from_bytes(os.urandom(3))
     first = _probe(number, {} if fault else environment)
     jax = _devices(first)
-    if fault:
+    if cache is None or fault:
         remedy = f"give {CACHE_VARIABLE} a folder that you can write to; without one every run compiles for minutes"
         return jax, Check(name, BROKEN, fault, remedy)
     if jax.status == BROKEN:
@@ -168,13 +174,13 @@ def jax_and_cache(cache: Path) -> tuple[Check, Check]:
 
 def _devices(probed: dict[str, Any]) -> Check:
     if "fault" in probed:
-        remedy = "with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `make setup` again"
+        remedy = f"with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `{_setup()}` again"
         return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
     kinds = dict.fromkeys(probed["devices"])
     devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)
     unused_gpu = probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi")
     if unused_gpu:
-        return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", 'pip install "hackmatrix[cuda]"')
+        return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", install_command("hackmatrix[cuda]"))
     return Check("JAX", OK, f"{devices} ({probed['platform']})")
 
 
@@ -201,7 +207,7 @@ def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
     environment = {**os.environ, **variables}
     try:
         said = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
+            words, env=environment, capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}
@@ -211,24 +217,13 @@ def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
     return answer
 
 
-def _unwritable(folder: Path) -> str:
-    """Why nothing can be written into a folder, or nothing; it is made if need be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            return ""
-    except FileExistsError:
-        return f"{folder} is no folder"
-    except OSError as error:
-        return f"{folder} cannot be written to ({error.strerror})"
-
-
 def extra(name: str) -> Check:
     """One extra of the package, which a person installs who wants it."""
     versions = {distribution: _version(distribution) for distribution in _EXTRAS[name]}
     missing = [distribution for distribution, version in versions.items() if version is None]
     if missing:
-        return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", f'pip install "hackmatrix[{name}]"')
+        remedy = install_command(f"hackmatrix[{name}]")
+        return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", remedy)
     return Check(f"extra {name}", OK, ", ".join(f"{each} {version}" for each, version in versions.items()))
 
 

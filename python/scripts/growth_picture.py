@@ -4,7 +4,6 @@ The files are what `hackmatrix bench growth boards --json FILE` wrote, or `bench
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from shared.pictures import IMAGES
 
 from parity.arguments import Parser
 from parity.files import write_whole
-from worldkit.bench.records import MEBIBYTE, Record
+from worldkit.bench.records import MEBIBYTE, Record, from_json
 from worldkit.cli.parser import fail
 from worldkit.pictures import drawn
 
@@ -37,7 +36,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     paths = parser.parse_args().files
     try:
-        found = by_what([Record(**each) for path in paths for each in json.loads(path.read_text())])
+        found = by_what([record for path in paths for record in from_json(path.read_text())])
     except (OSError, ValueError, TypeError, KeyError):
         fail(f"Not all records of growth and boards are in {' and '.join(map(str, paths))}: measure both first.")
     for what, points in found.items():

@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
 from worldkit.cli.outputs import check_output, write_output
 from worldkit.cli.parser import fail
-from worldkit.pictures import drawn
+from worldkit.pictures import drawn, literal
 from worldkit.runs.folder import METRICS
 from worldkit.runs.sinks import read_csv
 
@@ -72,23 +73,25 @@ def figure_of(groups: Sequence[Group]) -> Figure:
     """The groups' curves as they were logged: on the left over steps, on the right over hours."""
     figure = Figure(figsize=(11, 4.6), layout="constrained")
     by_steps, by_hours = figure.subplots(1, 2, sharey=True)
-    _draw(by_steps, groups, 0)
+    lines = _draw(by_steps, groups, 0)
     _draw(by_hours, groups, 1)
     by_steps.set(xlabel="environment steps (millions)", ylabel="mean return (reward units)")
     by_hours.set(xlabel="hours of training by the clock")
-    by_steps.legend(loc="upper left")
+    by_steps.legend(lines, [literal(group.name) for group in groups], loc="upper left")
     return figure
 
 
-def _draw(axis: Axes, groups: Sequence[Group], column: int) -> None:
+def _draw(axis: Axes, groups: Sequence[Group], column: int) -> list[Line2D]:
+    """Draw every run; the first line of each group stands for all of its runs in the legend."""
+    lines = []
     for index, group in enumerate(groups):
-        for nth, curve in enumerate(group.runs):
-            colour = _COLOURS[index % len(_COLOURS)]
-            label = None if nth else group.name  # one line of the legend for all its runs
-            axis.plot(curve[:, column], curve[:, 2], color=colour, linewidth=1.2, label=label)
+        colour = _COLOURS[index % len(_COLOURS)]
+        drawn_lines = [axis.plot(run[:, column], run[:, 2], color=colour, linewidth=1.2) for run in group.runs]
+        lines += drawn_lines[0]
     axis.set_xscale("log")
     axis.xaxis.set_major_formatter("{x:g}")
     axis.grid(alpha=0.3)
+    return lines
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ replaced. It is read in single precision again, rounded to three digits or so.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from hackmatrix.watch.agents import PARAMS, agents_of, load_agent
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
 from parity.files import write_whole
+from parity.strict_json import json_text
 from worldkit.cli.parser import fail
 from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.params import Params, load_params
@@ -53,7 +53,7 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
     target.parent.mkdir(exist_ok=True)
     save_params(target, in_half_precision(load_params(path)))
     config = target.with_name(CONFIG)
-    write_whole(config, (json.dumps(settings, indent=2) + "\n").encode())
+    write_whole(config, (json_text(settings, indent=2) + "\n").encode())
     return target, config
 
 

@@ -38,7 +38,7 @@ from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write
 from worldkit.cli.parser import fail
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.report import as_json, percent, share
-from worldkit.pictures import drawn
+from worldkit.pictures import drawn, literal
 
 BEFORE = (1, 2, 3, 5, 8, 12)
 """Steps before a death from which something else is tried."""
@@ -239,7 +239,7 @@ def tables(figures: Figures) -> list[Table]:
 def picture(figures: Figures, title: str) -> bytes:
     """A PNG: deaths by stage, attackers by type and origin, and the share that some action avoids."""
     figure = Figure(figsize=(9, 9), layout="constrained")
-    figure.suptitle(title)
+    figure.suptitle(literal(title))
     stages, attackers, avoided = figure.subplots(3, 1)
     stages.bar(list(figures["stages"]), list(figures["stages"].values()), color=_COLOURS[START])
     stages.set(title="Deaths by stage", xlabel="stage", ylabel="deaths")

@@ -1,8 +1,10 @@
-"""Matplotlib's figures as the bytes of a file, so that they can be written whole or not at all."""
+"""Matplotlib's figures as the bytes of a file, so that they can be written whole or not at all, and their texts."""
 
 import io
 
 from matplotlib.figure import Figure
+
+from parity.console import encodable
 
 
 def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:
@@ -10,3 +12,8 @@ def drawn(figure: Figure, form: str = "png", dpi: int = 110) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, format=form, dpi=dpi)
     return file.getvalue()
+
+
+def literal(text: str) -> str:
+    """A text that matplotlib draws as it is: dollar signs are no mathematics."""
+    return encodable(text).replace("$", r"\$")

@@ -141,11 +141,11 @@ def test_the_summary_is_that_of_the_episodes(by_chance: list[Episode]) -> None:
     assert figures["win_rate"] == pytest.approx({"mean": 0.0, "low": 0.0, "high": 0.0602}, abs=1e-4)
 
 
-def test_what_one_episode_cannot_tell_is_null_in_json(by_chance: list[Episode]) -> None:
+def test_what_one_episode_cannot_tell_is_a_text_in_json(by_chance: list[Episode]) -> None:
     figures = json.loads(as_json(summary(EVALUATION, by_chance[:1])), parse_constant=pytest.fail)
     length = by_chance[0].stats["steps"]
-    assert figures["length"] == {"mean": length, "low": None, "high": None}
-    assert figures["actions"]["HACK"]["at_once"] == {"mean": None, "low": 0.0, "high": 1.0}
+    assert figures["length"] == {"mean": length, "low": "-Infinity", "high": "Infinity"}
+    assert figures["actions"]["HACK"]["at_once"] == {"mean": "NaN", "low": 0.0, "high": 1.0}
 
 
 def test_the_command_prints_figures_and_compares_the_engines(

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from hackmatrix.explain.play import explained_steps
+from hackmatrix.explain.play import explained_steps, prices_of
+from hackmatrix.explain.readings import Prices
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD
 from parity import BatchEngine, State
@@ -30,12 +31,18 @@ def jax() -> BatchEngine:
     return WORLD.engines["jax"](1)
 
 
+@pytest.fixture(scope="session")
+def prices(swift_built: None) -> Prices:
+    """Table W as the Swift engine holds it."""
+    return prices_of("swift")
+
+
 @pytest.fixture
-def play(swift: BatchEngine) -> Play:
+def play(swift: BatchEngine, prices: Prices) -> Play:
     """Play one action of a made state on the Swift engine."""
 
     def one_step(state: State, action: int) -> Paid:
-        _, after = explained_steps([swift], Case((action,), state=state))
+        _, after = explained_steps([swift], Case((action,), state=state), prices)
         assert isinstance(after.transition, Transition)
         return Paid(after.transition, tuple(tuple(np.asarray(row).tolist()) for row in after.values))
 

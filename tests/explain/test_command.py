@@ -11,7 +11,7 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.cli.main import main
-from hackmatrix.explain import play, readings
+from hackmatrix.explain import play
 from hackmatrix.world import WORLD
 from parity import BatchEngine, BatchStep, EngineOptions
 from parity.trace import Action, Case, Trace, write_trace
@@ -139,7 +139,8 @@ def test_engines_that_differ_are_marked_and_the_code_is_1(
 def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(readings, "DISTANCE_SHAPING", 60)
+    prices = {**play.prices_of("swift"), "distance_shaping": [60]}
+    monkeypatch.setattr(play, "rules_of", lambda engine: {"rewards": {"prices": prices}})
     code, printed = explain(capsys, *START, "up")
     assert code == 1
     assert "+0.050  != +0.060 by table W, = 0.06 x 1: closest approach 9 -> 8" in printed
@@ -205,6 +206,15 @@ def test_a_file_that_is_no_trace_of_this_game_gets_one_sentence(
     write_trace(Trace("orchard", ("plain", "planes"), Case((0,), seed=1)), path)
     assert "world 'orchard'" in fault(capsys, path)
     assert f"action {rules.NUM_ACTIONS}" in fault(capsys, traced(path, rules.NUM_ACTIONS))
+
+
+def test_a_game_of_no_steps_is_no_success(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["explain", str(traced(tmp_path / "t.json")), "--engines", "swift"])
+    assert stopped.value.code == 2
+    assert "t.json holds no actions, so that there is no step to explain" in capsys.readouterr().err
 
 
 def test_a_module_that_a_trace_names_is_not_imported(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from hackmatrix import rules
-from hackmatrix.explain.readings import READINGS
+from hackmatrix import jax_env, rules
+from hackmatrix.explain.readings import READINGS, Reading, readings_of
 from hackmatrix.explain.transition import UNDO
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from parity import State
@@ -44,17 +44,21 @@ def credits(row: int, col: int, amount: int) -> State:
     return {"row": row, "col": col, "credits": amount}
 
 
-def told(play: Play, start: State, action: int, component: str) -> str:
-    """The text of a component's reading, which must be worth what the engine paid."""
+def read(play: Play, start: State, action: int, component: str) -> Reading:
+    """A component's reading, which must be worth what the engine paid."""
     paid = play(start, action)
-    reading = READINGS[component](paid.step)
-    assert reading.value == paid.values[0][COMPONENTS.index(component)]
-    return str(reading)
+    at = COMPONENTS.index(component)
+    reading = readings_of(paid.step, jax_env.rules()["rewards"]["prices"])[at]
+    assert reading.value == paid.values[0][at]
+    return reading
+
+
+def told(play: Play, start: State, action: int, component: str) -> str:
+    return str(read(play, start, action, component))
 
 
 def value(play: Play, start: State, action: int, component: str) -> int:
-    told(play, start, action, component)
-    return READINGS[component](play(start, action).step).value
+    return read(play, start, action, component).value
 
 
 def test_W_the_readings_stand_in_the_order_of_table_w() -> None:
@@ -64,7 +68,8 @@ def test_W_the_readings_stand_in_the_order_of_table_w() -> None:
 def test_C1_an_invalid_action_is_worth_0_in_every_reading(play: Play) -> None:
     paid = play(state(player={"credits": 0}), ROW)
     assert not paid.step.valid
-    assert [read(paid.step).value for read in READINGS.values()] == list(paid.values[0]) == [0] * len(COMPONENTS)
+    assert [value(play, paid.step.before, ROW, name) for name in COMPONENTS] == list(paid.values[0])
+    assert not any(paid.values[0])
 
 
 def test_W_step_penalty(play: Play) -> None:
@@ -144,7 +149,7 @@ def dying(**fields: Any) -> State:  # noqa: ANN401
 
 
 def test_W_death_penalty(play: Play) -> None:
-    assert told(play, dying(), WAIT, "death_penalty") == "-0.5 x 3: died; half of stages 1..2 (3)"
+    assert told(play, dying(), WAIT, "death_penalty") == "-1.5 x 1: died in stage 3"
 
 
 def test_W_siphon_death_penalty_names_who_came_from_the_siphon(play: Play) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from goodharts.architecture import NetworkConfig
+from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import figures
@@ -18,7 +18,7 @@ from goodharts.networks import ActorCritic
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 120}}, "a test")
 
 
-def small_model(mode: str = "proxy", seed: int = 0, kind: str = "mlp", **config: dict[str, Any]) -> Model:
+def small_model(mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", **config: dict[str, Any]) -> Model:
     """An untrained model with firm opinions."""
     torch.manual_seed(seed)
     network = NetworkConfig(kind, channels=(4,), hidden=32)

@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
+from goodharts.training import train_ppo
+from parity.errors import install_command
 
 COMMANDS = {"train", "evaluate", "compare", "brain-view", "train-sb3", "bench", "version"}
-EXTRA = 'run `pip install "hackmatrix[goodharts]"`'
+EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -105,6 +108,7 @@ import sys
 for name in {missing}:
     sys.modules[name] = None
 from goodharts.cli.main import main
+from goodharts.training import train_ppo
 for words in {lines}:
     try:
         code = main(words)
@@ -112,6 +116,26 @@ for words in {lines}:
         code = stop.code
     print(words, code, file=sys.stderr)
 """
+
+
+@pytest.mark.parametrize("engine", ["jax", "torch"])
+def test_without_torch_training_ends_before_it_begins_and_leaves_nothing(
+    engine: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(train_ppo, "find_spec", {"torch": None}.__getitem__)
+    assert train_ppo.main(["--engine", engine]) == 2
+    assert capsys.readouterr().err == f"goodharts train needs torch: {EXTRA}.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_engine_that_cannot_train_so_leaves_no_folders(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert train_ppo.main(["--engine", "jax", "--compile-mode", "reduce-overhead"]) == 2
+    assert "--compile-mode is torch's" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_any_extra_the_kit_s_commands_say_what_they_need() -> None:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from goodharts.architecture import NetworkKind
 from goodharts.cli.evaluations import written
 from goodharts.cli.main import main
 from goodharts.config import Config
@@ -204,7 +205,7 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
 
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
-def test_a_game_is_the_same_however_many_are_played(kind: str, deterministic: bool) -> None:
+def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind, deterministic: bool) -> None:
     player = trained_player(small_model(kind=kind), torch.device("cpu"))
     steps = STEPS if kind == "mlp" else 30
     alone, few, many = (
@@ -400,7 +401,10 @@ def test_the_configuration_says_what_flags_do_not(models: Path, capsys: pytest.C
         ("--seed -1", "--seed: it must be a whole number from 0 to"),
         ("--device tpu", "--device: it must be auto, cpu, cuda"),
         ("--json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
-        ("--mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train`"),
+        (
+            "--mode all",
+            "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train --mode ",
+        ),
         ("--model models/ppo_proxy.pth --mode ground_truth", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
         ("--model models/ppo_proxy.pth --mode all", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
         ("--model config.toml", "config.toml cannot be read: it is no zip archive"),

@@ -1,9 +1,11 @@
 """A game's life is its own: at any width, in any slot, on any device, and however many words are drawn ahead (G10)."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 import pytest
 import torch
+from reading import game as reading
 from reading.engine import state_of
 from reading.game import Game
 from torch import Tensor
@@ -122,7 +124,7 @@ def test_G6_who_finds_no_empty_cell_respawns_in_the_lowest() -> None:
 def beside(mode: str, numbers: Numbers, *, evaluating: bool) -> tuple[Game, Games]:
     """The same game on the reading and on the engine."""
     low, high = (int(word) & 0xFFFFFFFF for word in KEYS[0])
-    game = Game(mode, (low, high), numbers, evaluating)
+    game = Game(mode, (low, high), reading.Numbers(**asdict(numbers)), evaluating)
     game.start()
     games = Games(MODES[mode], 1, numbers=numbers, evaluating=evaluating)
     games.start(KEYS[:1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from reading.worlds import PAIRED
+from reading_worlds import PAIRED
 
 from goodharts.jax_env import grid
 from goodharts.jax_env.env import Game

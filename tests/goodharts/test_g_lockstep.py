@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from reading.worlds import PAIRED
+from reading_worlds import PAIRED
 
 from goodharts.rules import MODES
 from goodharts.world import WORLDS
@@ -76,7 +76,7 @@ def test_the_engine_repeats_itself(mode: str, capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("command", ["run", "coverage"])
 def test_what_needs_two_engines_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--world", "reading.worlds:ALONE"]) == 2
+    assert main([command, "--world", "reading_worlds:ALONE"]) == 2
     assert capsys.readouterr().err == (
         "parity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
         "torch,torch to see whether it repeats itself.\n"
@@ -95,7 +95,7 @@ def test_a_trace_is_replayed_on_the_first_engine(capsys: pytest.CaptureFixture[s
 
 
 def test_there_is_nothing_to_plant_faults_in(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mutants", "--world", "reading.worlds:ALONE"]) == 2
+    assert main(["mutants", "--world", "reading_worlds:ALONE"]) == 2
     assert "has no benches and so no mutants" in capsys.readouterr().err
 
 

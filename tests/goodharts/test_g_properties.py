@@ -5,8 +5,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reading.play import cell_at, open_game
-from reading.worlds import PAIRED
+from reading_worlds import PAIRED
+from single_games import cell_at, open_game
 
 from goodharts.rules import ACTIONS, COMPONENTS, MODES, NUM_CELLS, SIZE
 from goodharts.torch_env import random

@@ -1,5 +1,6 @@
 """The rules by their ids, on the canonical engine and on the plain-Python reading."""
 
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -8,11 +9,14 @@ import pytest
 import torch
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
-from reading.play import ENGINES, Outcome, cell_at, full, made, open_game, open_games, play
+from single_games import ENGINES, Outcome, cell_at, full, made, open_game, open_games, play
 
-from goodharts.rules import ACTIONS, MODES, NUM_CELLS
+from goodharts.jax_env.tables import Variant
+from goodharts.jax_env.tables import prices as prices_of_jax
+from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES, NUM_CELLS
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
+from goodharts.torch_env.tables import prices as prices_of_torch
 from parity import State
 from parity.engine import Engine
 
@@ -354,3 +358,11 @@ def test_G13_a_state_put_back_is_the_same_game(engine: str, mode: str) -> None:
         np.testing.assert_array_equal(one.observation, another.observation)
         assert one.components.tolist() == another.components.tolist()
     assert game.get_state() == other.get_state()
+
+
+def test_G12_both_engines_refuse_a_mode_that_is_rewarded_for_something_unknown() -> None:
+    unknown = replace(MODES["ground_truth"], rewarded_for="fame")  # type: ignore[arg-type]
+    with pytest.raises(AssertionError, match="fame"):
+        prices_of_torch(unknown, DEFAULT_NUMBERS)
+    with pytest.raises(AssertionError, match="fame"):
+        prices_of_jax(Variant(unknown))

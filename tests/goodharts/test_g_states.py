@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from reading.play import ENGINES, cell_at, full, made, open_game, open_games
+from single_games import ENGINES, cell_at, full, made, open_game, open_games
 
 from goodharts.rules import NUM_CELLS
 from parity import State, StateRefused

@@ -145,7 +145,7 @@ class TestStart:
         monkeypatch.delitem(sys.modules, "goodharts.torch_env.adapter", raising=False)
         monkeypatch.setitem(sys.modules, "torch", None)
         with pytest.raises(
-            EngineError, match=r'^The torch engine needs torch: run `pip install "hackmatrix\[goodharts\]'
+            EngineError, match=r"^The torch engine needs torch: run `.* -m pip install 'hackmatrix\[goodharts\]'`"
         ):
             GoodhartsEnv()
 

@@ -22,7 +22,7 @@ from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.training_config import MaskablePPOConfig
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 from worldkit.bench import env, gym, sb3, startup, timing
 from worldkit.bench.processes import spent
 from worldkit.bench.records import Record, as_json, median_and_spread, plain_record
@@ -371,6 +371,19 @@ def test_the_sb3_benchmark_measures_beside_a_ceiling(swift_built: None) -> None:
     assert 0 < share.value < 2
 
 
+def test_measuring_nothing_is_no_success(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    the_only_benchmarks(monkeypatch, sb3=dataclasses.replace(ENV, needs="sb4"))
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "--json", str(tmp_path / "bench.json")])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.endswith(
+        "Nothing was measured: install what is missing, or name another benchmark.\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_stable_baselines_its_benchmarks_are_left_out(
     quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,7 +391,7 @@ def test_without_stable_baselines_its_benchmarks_are_left_out(
     missing = ("gymnasium", "sb3_contrib")
     monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else there(name))
     assert main(["bench", "--num-envs", "3"]) == 0
-    assert "leaving out gym and sb3: `pip install" in capsys.readouterr().err
+    assert f"leaving out gym and sb3: `{install_command('hackmatrix[sb3]')}`" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["bench", "sb3"])
     assert "sb3 needs sb3_contrib" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The console command ``hackmatrix``: fast help, versions, and one sentence for a mistake."""
 
+import shlex
 import subprocess
 import sys
 
@@ -73,6 +74,61 @@ def test_an_error_of_a_command_is_its_sentence(
         cli.main(["bench"])
     assert stopped.value.code == 2
     assert capsys.readouterr().err == "worldkit.cli.bench cannot start; mend it.\n"
+
+
+def test_too_little_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(name: str) -> None:
+        raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte.")
+
+    monkeypatch.setattr("importlib.import_module", fail)
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["evaluate"])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "hackmatrix evaluate needs more memory than there is: give fewer --num-envs.\n"
+
+
+PROGRAMS = ("hackmatrix.cli.main", "goodharts.cli.main", "parity")
+
+
+def closed(redirection: str, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
+    """A command with some of its standard streams closed, as the shell redirects them."""
+    line = shlex.join([sys.executable, "-m", module, *words])
+    return subprocess.run(f"{line} {redirection}", shell=True, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("module", PROGRAMS)
+@pytest.mark.parametrize("redirection", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_needs_none_of_the_standard_streams(module: str, redirection: str) -> None:
+    assert closed(redirection, module, "--help").returncode == 0
+    mistaken = closed(redirection, module, "fly")
+    assert mistaken.returncode == 2
+    assert mistaken.stderr.count("\n") == ("2>&-" not in redirection)
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("hackmatrix.cli.main", ("evaluate", "random", "--json", "-")),
+        ("goodharts.cli.main", ("evaluate", "--json", "-")),
+        ("parity", ("run", "--json")),
+    ],
+)
+def test_an_answer_for_a_closed_output_is_refused_before_any_work(module: str, words: tuple[str, ...]) -> None:
+    answer = closed(">&-", module, *words)
+    assert answer.returncode == 2
+    assert "standard output" in answer.stderr
+    assert "which is closed" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
+    child = "import os, sys; sys.exit({os.fstat(0).st_rdev, os.fstat(1).st_rdev} != {os.stat(os.devnull).st_rdev})"
+    parent = (
+        "import subprocess, sys; from parity.streams import open_missing_streams; open_missing_streams();"
+        f"sys.exit(subprocess.run([sys.executable, '-c', {child!r}]).returncode)"
+    )
+    line = shlex.join([sys.executable, "-c", parent])
+    assert subprocess.run(f"{line} <&- >&-", shell=True, check=False).returncode == 0
 
 
 def test_ctrl_c_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,14 +1,48 @@
-"""Where commands print to: what is long stays whole in a file."""
+"""Where commands print to: what is long stays whole in a file, and no text is too much for a terminal's encoding."""
 
+import io
+import os
+import shlex
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.panel import Panel
 from rich.table import Table
 
-from parity.console import open_console
+from goodharts.cli.game import GAME as GOODHARTS
+from hackmatrix.cli.game import GAME as HACKMATRIX
+from parity import cli as parity_cli
+from parity.arguments import Parser
+from parity.console import open_console, typed_command, typed_program
+from worldkit.cli.app import kit_commands, main
+from worldkit.game import Game
+from worldkit.runs.console import ConsoleProgress, compiling
 
 LONG = "x" * 300
+
+
+Print = Callable[[str], Callable[[], bytes]]
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> Print:
+    """Puts a standard output of this encoding in place; what it returns says what has been printed."""
+
+    def use(encoding: str) -> Callable[[], bytes]:
+        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, "stdout", stream)
+
+        def content() -> bytes:
+            stream.flush()
+            stream.seek(0)
+            return stream.buffer.read()
+
+        return content
+
+    return use
 
 
 def printed(monkeypatch: pytest.MonkeyPatch, path: Path, width: int | None) -> list[str]:
@@ -38,3 +72,111 @@ def test_a_terminal_is_as_wide_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", "66")
     assert (open_console().width, open_console(width=40).width) == (66, 40)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("ascii", b"~ 1 - 2 - 3 x 4 > 5 ** -\\u20ac \\xfc \xff\n"),
+        ("latin-1", b"~ 1 - 2 - 3 \xd7 4 > 5 ** -\\u20ac \xfc \xff\n"),
+        ("utf-8", "… 1 − 2 – 3 × 4 → 5 ♥♥ ♡€ ü ".encode() + b"\xff\n"),
+    ],
+)
+def test_what_an_encoding_lacks_is_printed_as_something_similar_or_as_its_code(
+    encoded: Print, encoding: str, expected: bytes
+) -> None:
+    text = "… 1 − 2 – 3 × 4 → 5 ♥♥ ♡€ ü " + os.fsdecode(b"\xff")
+    content = encoded(encoding)
+    open_console().print(text)
+    assert content() == expected
+
+    content = encoded(encoding)
+    Parser()
+    print(text)
+    assert content() == expected
+
+
+def test_boxes_keep_their_columns_in_ascii(encoded: Print) -> None:
+    content = encoded("ascii")
+    table = Table("a", "b")
+    table.add_row("♥♡", "−1")
+    open_console().print(Panel(table, expand=False))
+    assert {len(line) for line in content().decode("ascii").splitlines()} == {15}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_the_lines_of_a_run_need_no_encoding(encoded: Print, encoding: str) -> None:
+    content = encoded(encoding)
+    console = open_console()
+    with compiling(console, "once"):
+        ConsoleProgress(20, console).write({"timesteps": 10.0, "seconds": 5.0, "train/entropy": 0.5})
+    compiled, row = content().decode("ascii").splitlines()
+    assert compiled == "Compiling (once) ..."
+    assert row.startswith("10 of 20 steps  steps/s -  return -  length -  entropy 0.500")
+
+
+@pytest.mark.parametrize("game", [HACKMATRIX, GOODHARTS], ids=lambda game: game.name)
+def test_every_help_is_printed_in_ascii(encoded: Print, game: Game) -> None:
+    for command in {**kit_commands(game), **game.commands}:
+        content = encoded("ascii")
+        with pytest.raises(SystemExit) as stop:
+            main(game, [command, "--help"])
+        assert stop.value.code == 0
+        assert content().startswith(b"usage: ")
+
+
+def test_every_help_of_parity_is_printed_in_ascii(encoded: Print) -> None:
+    for command in ("run", "replay", "coverage", "rewards", "record", "mutants"):
+        content = encoded("ascii")
+        with pytest.raises(SystemExit) as stop:
+            parity_cli.main([command, "--help"])
+        assert stop.value.code == 0
+        assert content().startswith(b"usage: ")
+
+
+def test_text_is_no_markup_and_names_no_emoji(encoded: Print) -> None:
+    content = encoded("utf-8")
+    table = Table(":new:", title="[b]:bug:[/b]")
+    table.add_row("[red]:smile:")
+    open_console().print(":new: [bold]x[/bold]")
+    open_console().print(table)
+    for text in (":new: [bold]x[/bold]", "[b]:bug:[/b]", "[red]:smile:"):
+        assert text in content().decode()
+
+
+@pytest.mark.parametrize(
+    ("program", "module"), [("goodharts", "goodharts.cli.main"), ("parity", "parity"), ("orchard", "toy_world")]
+)
+@pytest.mark.parametrize("is_activated", [True, False])
+def test_a_typed_command_runs_from_every_directory(
+    program: str, module: str, is_activated: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(root / "tests" / "parity"))  # where Orchard is
+    if not is_activated:
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for folder in (root, Path(sys.executable).parent, tmp_path):
+        monkeypatch.chdir(folder)
+        done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
+        assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), (folder, done.stderr)
+
+
+def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["a b", "$HOME", "'", "*", ":new:", "--flag"]
+    typed = typed_command("parity", "parity", *words, Path("-x/$y"))
+    assert shlex.split(typed) == ["parity", *words, "./-x/$y"]
+
+
+def test_a_program_is_typed_by_its_name_where_the_shell_finds_it_else_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "some bin" / "make it"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    found = {}
+    for folder in (tmp_path, program.parent, Path("/usr")):
+        monkeypatch.chdir(folder)
+        found[folder] = typed_program(program)
+    assert found == {tmp_path: "'some bin/make it'", program.parent: "'./make it'", Path("/usr"): f"'{program}'"}
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert typed_program(program) == "'make it'"

@@ -1,6 +1,10 @@
 """The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -97,3 +101,63 @@ def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
     row, column, hp, credits, energy = (float(value) for value in player)
     assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)
     assert energy == pytest.approx(11 / 50)
+
+
+def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(root: Path) -> None:
+    words = [sys.executable, "-m", "pytest", "--setup-plan", "-q", "python/tests"]
+    plan = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert plan.returncode == 0, plan.stdout
+    for test in (
+        "test_reward_parity.py::test_W_kills[jax]",
+        "test_purejaxrl.py::test_every_action_of_a_rollout_was_valid",
+    ):
+        assert test in plan.stdout
+
+
+def test_a_record_of_a_benchmark_has_one_figure() -> None:
+    rows = [
+        row for page in PAGES for row in re.findall(r"^\| (`\w+`[^|]*\| [\d,]+ )\|.*\d", page.read_text(), re.MULTILINE)
+    ]
+    assert len(rows) > 10
+    assert sorted(rows) == sorted(set(rows))
+
+
+def test_the_figures_of_the_page_of_differences_stand_where_they_were_measured(root: Path) -> None:
+    named, measured = (
+        set(re.findall(r"\d{1,3}(?:,\d{3})+", "".join((root / "docs" / page).read_text() for page in pages)))
+        for pages in (["differences.md"], ["learning.md", "performance.md"])
+    )
+    asked_for = {"1,000", "18,000"}
+    assert named - asked_for <= measured
+
+
+@pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")
+def test_the_documented_pgrep_finds_a_training_however_it_was_started(root: Path) -> None:
+    (pattern,) = set(re.findall(r'pgrep -a?f "([^"]+)"', "".join(page.read_text() for page in PAGES)))
+    make = subprocess.run(["make", "-n", "train"], cwd=root, capture_output=True, text=True, check=True)
+    starts = [
+        make.stdout.splitlines()[-1].split(),
+        [str(Path(sys.executable).with_name("hackmatrix")), "train"],
+        [str(Path(sys.executable).with_name("hackmatrix")), "train-sb3"],
+        [sys.executable, "python/scripts/train_purejaxrl.py"],
+    ]
+    for words in starts:
+        # has its command line as soon as it exists, and is ended before it has done anything
+        with subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                found = subprocess.run(
+                    ["pgrep", "-P", str(os.getpid()), "-f", pattern], capture_output=True, text=True, check=False
+                )
+            finally:
+                process.kill()
+        assert found.stdout.split() == [str(process.pid)], words
+
+
+def test_every_page_and_message_asks_for_the_swift_that_the_package_needs(root: Path) -> None:
+    (needed,) = re.findall(r"swift-tools-version: ([\d.]+)", (root / "swift" / "Package.swift").read_text())
+    sources = [*PAGES, root / "Makefile", *root.glob("python/hackmatrix/**/*.py")]
+    asked = re.findall(
+        r"(?:[Ii]nstall|needs|get|a) Swift ([\d.]*\d)", "\n".join(source.read_text() for source in sources)
+    )
+    assert len(asked) >= 4
+    assert set(asked) == {needed}

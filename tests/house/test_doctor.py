@@ -10,6 +10,7 @@ import pytest
 from hackmatrix import doctor
 from hackmatrix.doctor import BROKEN, NOTE, OK
 from hackmatrix.swift_env.process import binary_path
+from parity.errors import install_command
 
 from .conftest import Command
 
@@ -87,7 +88,7 @@ def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
     engine = doctor.swift_engine()
     assert engine.status == NOTE
-    assert "./swift-build" in engine.found
+    assert f"build it with {tmp_path}/swift-build" in engine.found
 
 
 def test_an_engine_that_is_older_than_its_sources_is_noted(
@@ -114,7 +115,7 @@ def test_a_missing_extra_is_noted_with_its_pip_line(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(doctor._EXTRAS, "moon", ("numpy", "no-such-distribution"))
     extra = doctor.extra("moon")
     assert (extra.status, extra.found) == (NOTE, "not installed: no-such-distribution")
-    assert extra.remedy == 'pip install "hackmatrix[moon]"'
+    assert extra.remedy == install_command("hackmatrix[moon]")
 
 
 def test_a_package_outside_its_limits_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:

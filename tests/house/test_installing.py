@@ -3,12 +3,16 @@
 import json
 import os
 import re
+import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+
+from parity.errors import install_command
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +55,12 @@ def test_the_dev_container_has_the_environment_that_make_setup_fills_activated(
     folder = f"${{containerWorkspaceFolder}}/{venv}"
     assert devcontainer["remoteEnv"]["VIRTUAL_ENV"] == folder
     assert devcontainer["remoteEnv"]["PATH"].split(":")[0] == f"{folder}/bin"
+
+
+def test_the_command_for_an_extra_works_in_every_directory_and_needs_no_index_that_has_the_package(
+    tmp_path: Path,
+) -> None:
+    words = [*shlex.split(install_command("hackmatrix[dev]")), "--dry-run", "--no-index"]
+    answer = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert "Would install" not in answer.stdout

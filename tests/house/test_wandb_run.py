@@ -41,6 +41,19 @@ def test_not_logged_in_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "nobody is logged in" in said[0]
 
 
+def test_a_client_that_cannot_be_imported_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Homeless:
+        @property
+        def api_key(self) -> str:
+            raise RuntimeError("Could not determine home directory.")
+
+    said: list[str] = []
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    monkeypatch.setattr("wandb.api", Homeless())
+    opened(tmp_path, said)
+    assert said == ["W&B is left out: Could not determine home directory; --no-wandb silences this."]
+
+
 def test_a_server_that_cannot_be_reached_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(**_: object) -> None:
         raise wandb.errors.CommError("the network is down\nand more")

@@ -1,7 +1,6 @@
 """What directed runs are made of: starts, policies, smaller states, golden episodes, mutants."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from hackmatrix import rules
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
-from parity import BatchEngine, Mutant, State, StateRefused, View
+from parity import BatchEngine, State, StateRefused, View
 from parity.rewards import replay_golden
 
 ONLY = np.zeros(1, np.intp)
@@ -93,18 +92,3 @@ def test_no_golden_episode_has_changed_on_either_engine(swift_built: None) -> No
     assert len(episodes) >= 16
     assert [change for episode in episodes for change in episode.changes(WORLD)] == []
     assert all(episode.agrees for episode in episodes)
-
-
-MUTANTS = [(bench.source, mutant) for bench in WORLD.benches for mutant in bench.mutants]
-
-
-def test_there_are_faults_for_both_engines() -> None:
-    assert {bench.engine: len(bench.mutants) >= 30 for bench in WORLD.benches} == {"swift": True, "jax": True}
-    names = [mutant.name for _, mutant in MUTANTS]
-    assert len(names) == len(set(names))
-
-
-@pytest.mark.parametrize(("source", "mutant"), MUTANTS, ids=lambda value: getattr(value, "name", ""))
-def test_a_mutant_still_fits_its_file(source: Path, mutant: Mutant) -> None:
-    assert (source / mutant.file).read_text().count(mutant.old) == 1
-    assert mutant.old != mutant.new

@@ -53,6 +53,16 @@ def test_the_committed_episodes_are_what_both_engines_give(golden: Path, capsys:
     assert (answer["changes"], answer["engines_agree"]) == ([], True)
 
 
+def test_nan_is_recorded_read_back_and_no_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = "--engines", "nan,nan"
+    assert main(["record", "--world", ORCHARD, *both, "--games", "1", "--steps", "2", "--out", str(tmp_path)]) == 0
+    (path,) = tmp_path.iterdir()
+    assert json.loads(path.read_text(), parse_constant=pytest.fail)["components"][0] == ["NaN"] * 3
+    capsys.readouterr()
+    code, answer = rewards(capsys, tmp_path, *both, "--accept")
+    assert (code, answer["changes"], answer["engines_agree"], answer["accepted"]) == (0, [], True, 0)
+
+
 def test_a_change_is_shown_by_component_and_transition_and_accepted(
     golden: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

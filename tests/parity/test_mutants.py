@@ -14,10 +14,12 @@ from toy_world import WORLD
 from parity import EngineError, Mutant, MutationBench, UsageError
 from parity.cli import main
 from parity.lockstep import Settings
-from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, Plan, run_mutants
+from parity.mutant_judges import LockstepJudge
+from parity.mutant_table import planted
+from parity.mutants import CAUGHT, FAILED, HUNG, SURVIVED, UNBUILDABLE, UNSOUND, run_mutants
 
 (BENCH,) = WORLD.benches
-PLAN = Plan("toy_world:WORLD", Settings(source="directed", steps=60, games=16), run_timeout=60)
+PLAN = LockstepJudge("toy_world:WORLD", Settings(source="directed", steps=60, games=16), run_timeout=60)
 FILE = "toy_world/planes.py"
 
 
@@ -143,3 +145,86 @@ def test_a_world_without_mutants_says_what_it_lacks(
     toy_world.NO_MUTANTS = replace(WORLD, benches=benches)  # type: ignore[attr-defined]
     assert main(["mutants", "--world", "toy_world:NO_MUTANTS"]) == 2
     assert capsys.readouterr().err == f"parity: {sentence}\n"
+
+
+PROJECT = {
+    "code_here.py": "LEAST = 3\n\n\ndef least() -> int:\n    return LEAST\n",
+    "test_code.py": "import code_here\n\n\ndef test_least() -> None:\n    assert code_here.least() == 3\n",
+    "test_fails.py": "def test_fails() -> None:\n    raise AssertionError\n",
+    "table.toml": """
+[[tests]]
+file = "code_here.py"
+tests = ["test_code.py"]
+mutants = [
+    { name = "larger", old = "LEAST = 3", new = "LEAST = 4" },
+    { name = "the same", old = "LEAST = 3", new = "LEAST = 1 + 2" },
+    { name = "no python", old = "LEAST = 3", new = "LEAST =" },
+    { name = "no test", in = "least", old = "LEAST", new = "4", tests = ["test_none.py"] },
+    { name = "fails anyway", in = "least", old = "LEAST", new = "4", tests = ["test_fails.py"] },
+]
+""",
+}
+
+
+def test_the_tests_of_a_project_judge_the_mutants_of_a_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, content in PROJECT.items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # loading them takes longer than the tests here
+    assert main(["mutants", "--tests", "table.toml", "--json", "--jobs", "2"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    results = {entry["name"]: entry["result"] for entry in answer["mutants"]}
+    expected = [CAUGHT, SURVIVED, UNBUILDABLE, UNBUILDABLE, UNSOUND]
+    assert results == dict(zip(("larger", "the same", "no python", "no test", "fails anyway"), expected, strict=True))
+    assert (answer["caught"], answer["judged"], answer["survivors"]) == (1, 2, ["the same"])
+    assert answer["mutants"][0]["detail"].startswith("test_code.py::test_least")
+    assert (tmp_path / "code_here.py").read_text() == PROJECT["code_here.py"]
+    assert main(["mutants", "--tests", "table.toml", "--only", "larger"]) == 0
+    assert main(["mutants", "--tests", "none.toml"]) == 2
+    assert main(["mutants", "--tests", "table.toml", "--engine", "planes"]) == 2
+
+
+PYTHON = """class A:
+    def f(self):
+        return call(
+            one,
+            two,
+        )
+
+
+class B:
+    def f(self):
+        return call(one, two)
+"""
+SWIFT = "struct S {\n    func a() { if x { y(1) } }\n    func b() { y(1) }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "old", "new", "text"),
+    [
+        (
+            "a.py",
+            "A.f",
+            "call(one, two)",
+            "0",
+            PYTHON.replace("call(\n            one,\n            two,\n        )", "0"),
+        ),
+        ("a.py", "B.f", "two", "2", PYTHON[:-5] + "2)\n"),
+        ("a.swift", "func b(", "y(1)", "z()", SWIFT.replace("b() { y(1)", "b() { z()")),
+        ("a.swift", "func a(", "y( 1 )", "z()", SWIFT.replace("x { y(1)", "x { z()")),
+    ],
+)
+def test_a_mutant_finds_its_place_by_function_and_words(
+    file: str, function: str, old: str, new: str, text: str
+) -> None:
+    before = PYTHON if file.endswith(".py") else SWIFT
+    assert planted(Mutant("one", file, old, new, function=function), before) == text
+    assert planted(Mutant("one", file, old, new, function=function), "\n\n" + before) == "\n\n" + text
+
+
+@pytest.mark.parametrize(("function", "old"), [("f", "two"), ("A.g", "two"), ("A.f", "on")])
+def test_a_mutant_whose_place_is_not_there_once_is_refused(function: str, old: str) -> None:
+    with pytest.raises(UsageError, match="times in"):
+        planted(Mutant("one", "a.py", old, "", function=function), PYTHON)

@@ -14,6 +14,7 @@ import toy_world
 from written_page import episode_data, page_data
 
 from parity.cli import main
+from parity.compare import Difference
 from parity.trace import Case, Trace, read_trace, write_trace
 
 ORCHARD = "toy_world:WORLD"
@@ -134,6 +135,24 @@ def test_traces_are_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     assert answer["divergences"][0]["step"] == 1
 
 
+def test_nan_and_infinity_are_texts_in_strict_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = {
+        "observation[0: hp]": "NaN",
+        "reward": "-Infinity",
+        "components": "float64 (3,)",
+    }
+    assert parity("run", "--engines", "planes,nan", "--out", tmp_path) == 1
+    capsys.readouterr()
+    assert parity("replay", tmp_path / "trace.json", "--json") == 1
+    for text in ((tmp_path / "trace.json").read_text(), capsys.readouterr().out):
+        value = json.loads(text, parse_constant=pytest.fail)
+        assert {each["field"]: each["observed"] for each in value["differences"]} == told
+    read = {each.field: str(each.observed) for each in read_trace(tmp_path / "trace.json").differences}
+    assert read == {**told, "observation[0: hp]": "nan", "reward": "-inf"}
+    (_, step) = episode_data((tmp_path / "trace.html").read_text(), 0)["steps"]
+    assert {field: observed for field, _, observed in step["differences"]} == told
+
+
 def test_a_policy_file_is_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "rest.json").write_text("[0, 0, 0, 0, 0, 1]")
     arguments = "--source", f"policy:{tmp_path / 'rest.json'}", "--invalid", "0", "--steps", "20", "--games", "4"
@@ -221,6 +240,36 @@ def test_wrong_usage_is_one_sentence_and_2(
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--source", "traces:traces"],
+        ["coverage", "--source", "traces:traces"],
+        ["mutants", "--source", "traces:traces", "--only", "no-op"],
+        ["replay", "traces/t.json"],
+    ],
+)
+def test_comparing_no_step_is_no_success(
+    command: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trace = Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=())
+    write_trace(trace, Path("traces/t.json"))
+    assert parity(*command) in (2, 3)
+    said = capsys.readouterr()
+    assert "holds no actions, so that no step is compared: give traces with some." in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    # where the engines once differed at the start, that they agree there now tells something
+    write_trace(replace(trace, differences=(Difference("state.hp", 1, 2),)), Path("traces/t.json"))
+    assert parity(*command) == (0 if command[0] in ("run", "replay") else 1)
+
+
+def test_golden_episodes_without_a_reward_are_no_success(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    write_trace(Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=()), tmp_path / "t.json")
+    assert parity("rewards", "--golden", tmp_path) == 2
+    assert f"the episodes in {tmp_path} hold no rewards to compare" in capsys.readouterr().err
+
+
 def test_a_world_without_marks_has_no_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     toy_world.BARE = replace(toy_world.WORLD, marks={})  # type: ignore[attr-defined]
     assert main(["coverage", "--world", "toy_world:BARE"]) == 2
@@ -232,13 +281,28 @@ def test_a_world_without_marks_has_no_coverage(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     ("engine", "sentence"),
-    [("dying", "failed in step: BrokenPipeError"), ("hanging", "gave no answer to step within 0.2 seconds")],
+    [
+        ("dying", "failed in step: BrokenPipeError"),
+        ("hanging", "gave no answer to step within 0.2 seconds"),
+        ("hungry", "engine 'hungry' needs more memory in step than there is: give fewer --games"),
+    ],
 )
 def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert parity("run", "--engines", f"plain,{engine}", "--timeout", "0.2") == 3
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
+
+
+def test_too_little_memory_outside_an_engine_is_one_sentence_and_2(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("parity.commands.run_lockstep", fail)
+    assert parity("run") == 2
+    assert capsys.readouterr().err == "parity: this needs more memory than there is: give fewer --games.\n"
 
 
 def test_a_trace_with_actions_that_the_world_lacks_is_refused(

@@ -130,7 +130,7 @@ def test_a_trace_imports_no_module_that_it_names(
     register(monkeypatch, orchard=ORCHARD)
     trace = tmp_path / "t.json"
     for named in ("harmful:WORLD", "harmful", "elsewhere:WORLD", "two\nlines:WORLD", ORCHARD):
-        write_trace(Trace(named, ("plain", "planes"), Case((), seed=1)), trace)
+        write_trace(Trace(named, ("plain", "planes"), Case((5,), seed=1)), trace)
         assert main(["replay", str(trace)]) == 2
         said = capsys.readouterr()
         assert f"{trace} names the world {named!r}, which is not registered (registered: orchard)" in said.err
@@ -152,4 +152,4 @@ def test_the_replay_command_names_a_world_that_is_not_registered(
         said = capsys.readouterr().out
         assert f"Replay with: parity replay --world {given} '{trace}'" in said
     assert main(["replay", str(trace), "--engines", "cow,sheep"]) == 0
-    assert f"Replay with: parity replay '{trace}'" in capsys.readouterr().out
+    assert f"Replay with: parity replay --engines cow,sheep '{trace}'" in capsys.readouterr().out

@@ -5,6 +5,8 @@ import gzip
 import json
 from typing import Any
 
+import pytest
+
 Value = dict[str, Any]
 
 
@@ -30,7 +32,7 @@ def _script(text: str, kind: str, name: str) -> str:
 
 
 def _object(text: str) -> Value:
-    value: Value = json.loads(text)
+    value: Value = json.loads(text, parse_constant=pytest.fail)
     return value
 
 

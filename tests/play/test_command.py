@@ -11,6 +11,7 @@ import pytest
 
 from hackmatrix.cli import play
 from hackmatrix.cli.main import main
+from parity.errors import install_command
 from parity.trace import read_trace
 from tests.terminals import in_terminal
 from tests.watch.conftest import new_params
@@ -133,7 +134,8 @@ def test_without_textual_one_sentence_says_what_to_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(play, "find_spec", lambda _: None)
-    assert refused([], capsys) == 'This command needs textual: run `pip install "hackmatrix[play]"`.\n'
+    command = install_command("hackmatrix[play]")
+    assert refused([], capsys) == f"This command needs textual: run `{command}`.\n"
 
 
 def test_mistakes_are_one_sentence(in_a_terminal: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -234,6 +234,21 @@ def test_a_terminal_that_becomes_too_small_says_so_and_plays_nothing_until_it_is
     drive(session, act)
 
 
+def test_however_small_the_terminal_becomes_the_game_goes_on(advised: Session) -> None:
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press("space")
+        assert advised.agent_plays
+        for width, height in ((40, 24), (9, 40), (1, 1)):
+            await pilot.resize_terminal(width, height)
+            await pilot.pause()
+            assert [len(line) for line in lines_of(pilot)] == [width] * height
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert lines_of(pilot)[0].startswith("game 7, step 0, the agent plays, 0.1 actions/s")
+
+    drive(advised, act, speed=0.1)
+
+
 def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
     seen = press(Session(table, 2**64 - 1, tmp_path / "game.json"))
     assert f"game {2**64 - 1}, step 0" in seen.splitlines()[0]
@@ -241,7 +256,7 @@ def test_a_long_seed_has_room(table: Table, tmp_path: Path) -> None:
     assert "…" not in seen
 
 
-def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, swift_built: None) -> None:
+def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, table: Table) -> None:
     class Dying(Table):
         def play(self, action: int) -> None:  # type: ignore[override]
             raise EngineError("the engine is gone.")
@@ -249,7 +264,7 @@ def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, swif
     from hackmatrix.world import WORLD
 
     with_two = WORLD.engines["swift"](2)
-    session = Session(Dying(with_two), 7, tmp_path / "game.json")
+    session = Session(Dying(with_two, table.costs), 7, tmp_path / "game.json")
 
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("up")

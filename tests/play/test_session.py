@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix.explain.play import explained_steps, open_engines
+from hackmatrix.explain.play import explained_steps, open_engines, prices_of
 from hackmatrix.play import panes
 from hackmatrix.play.saving import default_path, unused
 from hackmatrix.play.session import NO_AGENT, Session
@@ -100,7 +100,7 @@ def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     trace = read_trace(advised.path)
     assert (trace.world, trace.case.seed, trace.component_names) == ("hackmatrix", 7, COMPONENTS)
     with open_engines(["swift"]) as engines:
-        _, *steps = explained_steps(engines, trace.case)
+        _, *steps = explained_steps(engines, trace.case, prices_of("swift"))
     assert [step.values[0] for step in steps] == list(trace.components or ())
     assert steps[-1].state == advised.game.position.state
     assert all(step.sound for step in steps)

@@ -51,7 +51,7 @@ def test_a_game_with_looks_in_between_is_the_game_without(table: Table, seed: in
 def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(swift_built: None) -> None:
     """Then the game that is played is moved too, and must be put back."""
     engine = GuardedEngine(WORLD, "swift", 2)
-    table = Table(engine)
+    table = Table(engine, {})
     everything = {
         "player": {"row": 2, "col": 2, "hp": 2, "credits": 50, "energy": 50, "dataSiphons": 1, "attackDamage": 1},
         "ownedPrograms": list(range(FIRST_PROGRAM, NUM_ACTIONS)),

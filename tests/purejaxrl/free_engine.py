@@ -144,7 +144,7 @@ class FreeEnv(JaxEnv):
 
     name = "free"
     num_actions = NUM_ACTIONS
-    observation_shape = (OBSERVATION_SIZE,)
+    observation_shape: tuple[int, ...] = (OBSERVATION_SIZE,)
     components = REWARD_NAMES
     component_unit = 0.001
 

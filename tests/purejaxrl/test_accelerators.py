@@ -6,15 +6,19 @@ What is compiled there is not tested here; `hackmatrix doctor` and a short run s
 import re
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import AbstractMesh
 from jax.stages import Traced
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.config import auto_scale_for_batch_size
 from worldkit.purejaxrl.update import init_runner, make_train
 
 PLATFORMS = ("tpu", "cuda")
@@ -57,6 +61,19 @@ def test_an_update_is_left_to_xla_alone(update: Traced, platform: str) -> None:
     text = lowered(update, platform)
     assert calls_out_of_xla(text) == set()
     assert "f64" not in text  # which TPUs do not have
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chips", [4, 8, 16, 32])
+def test_the_documented_update_lowers_for_every_documented_size_of_a_tpu(chips: int) -> None:
+    """The v4-8 to v4-64, each chip of which is one device of JAX."""
+    config, env = auto_scale_for_batch_size(TrainConfig(**TrainConfig.presets["documented"])), HackMatrixJaxEnv()
+    mesh: Any = AbstractMesh((chips,), (parallel.GAMES,))
+    runner = jax.eval_shape(partial(init_runner, config, env))
+    text = lowered(make_train(config, env, mesh).trace(runner, jnp.int32(1)), "tpu")
+    assert f'axes = [{{name = "games", size = {chips} : i64}}]' in text
+    assert calls_out_of_xla(text) == set()
+    assert "f64" not in text
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -1,5 +1,6 @@
 """Checkpoints: whole or not at all, checked, harmless to read, and exact to go on from."""
 
+import contextlib
 import dataclasses
 import errno
 import hashlib
@@ -8,6 +9,7 @@ import os
 import pickle
 import random
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -19,14 +21,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rich.console import Console
 
 from parity.errors import UsageError
-from parity.files import replacing
+from parity.files import replacing, write_whole
 from worldkit.purejaxrl import plain_pickle
 from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import (
     check_fits,
     checkpoint_path,
+    has_same_games,
     latest_checkpoint,
     named_leaves,
     read_checkpoint,
@@ -150,6 +154,28 @@ class TestExactness:
         config = dataclasses.replace(SMALL, learning_rate_end=1e-4, **change)
         with pytest.raises(UsageError, match=f"{next(iter(change))} would change how many there are"):
             train(config, ENV, start=Start(saved, read_checkpoint(saved, ENV)))
+
+    @pytest.mark.parametrize("change", [{}, {"num_steps": 12}, {"gamma": 0.5}])
+    def test_another_seed_is_refused_where_the_games_go_on(
+        self, saved: Path, change: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        config = dataclasses.replace(SMALL, seed=77, **change)
+        refusal = pytest.raises(UsageError, match="which began with seed 3: leave --seed out, or start a new run")
+        with refusal, Run(console=Console()) as run:
+            train(config, ENV, run, start=Start(saved, read_checkpoint(saved, ENV)))
+        assert capsys.readouterr().out == ""
+
+    @pytest.mark.parametrize("change", [{"num_envs": 8}, {"curriculum_share": 0.5}])
+    def test_another_seed_holds_where_the_games_begin_anew(
+        self, saved: Path, change: dict[str, Any], free_env: FreeEnv
+    ) -> None:
+        games = []
+        for seed in (SMALL.seed, 77):
+            config = dataclasses.replace(SMALL, seed=seed, **change)
+            fresh = init_runner(config, free_env)
+            assert not has_same_games(read_checkpoint(saved, ENV), fresh, config)
+            games.append(named_leaves(restored(read_checkpoint(saved, ENV), saved, fresh, config)[0])[".key"])
+        assert not np.array_equal(games[0], games[1])
 
     def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
         config = dataclasses.replace(SMALL, total_timesteps=DONE.timesteps)
@@ -370,6 +396,25 @@ class TestWriting:
             file.write(b"new")
         assert path.read_bytes() == b"old"
         assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.parametrize(
+        ("refusal", "is_fatal"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)]
+    )
+    def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int, is_fatal: bool
+    ) -> None:
+        synced: list[bool] = []
+
+        def fsync(number: int) -> None:
+            synced.append(stat.S_ISDIR(os.fstat(number).st_mode))
+            if synced[-1]:
+                raise OSError(refusal, os.strerror(refusal))
+
+        monkeypatch.setattr("parity.files.os.fsync", fsync)
+        with pytest.raises(OSError, match="Input/output error") if is_fatal else contextlib.nullcontext():
+            write_whole(tmp_path / "file", b"new")
+        assert synced == [False, True]
+        assert (tmp_path / "file").read_bytes() == b"new"
 
     def test_what_is_no_plain_file_stays_what_it_is(self, tmp_path: Path) -> None:
         path = tmp_path / "pipe"

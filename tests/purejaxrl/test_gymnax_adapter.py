@@ -11,14 +11,17 @@ from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
 
 from hackmatrix import rules
+from worldkit.jaxkit.env import JaxEnv, StepOutput
 from worldkit.purejaxrl.gymnax_adapter import GymnaxAdapter
 from worldkit.purejaxrl.gymnax_style import GymnaxStyle
 
-from .free_engine import FreeEnv
+from .free_engine import FreeEnv, State
 
 NUM_GAMES = 8
 NUM_STEPS = 30
 LIMIT = 5
+LONG_GAME = 9
+"""The seed of a game of more turns than the limit."""
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +104,40 @@ def test_step_env_does_not_reset(adapted: GymnaxAdapter) -> None:
         if terminated:
             break
     assert terminated or count == LIMIT
+
+
+class Unmasked(FreeEnv):
+    """A world that truncates by itself after two turns, and in which every action is always valid."""
+
+    mask = JaxEnv.mask
+
+    def step(self, state: State, action: Array) -> StepOutput:
+        step = super().step(state, action)
+        return step._replace(truncated=~step.terminated & (step.final.now.turn >= 2))
+
+
+@pytest.mark.parametrize(
+    ("world", "actions", "ends"),
+    [
+        (FreeEnv(), [rules.NUM_ACTIONS - 1], [(True, False)]),  # an invalid action ends a game whose mask is not empty
+        (FreeEnv(), [0] * LIMIT, [(False, False)] * (LIMIT - 1) + [(False, True)]),
+        (Unmasked(), [0, 0], [(False, False), (False, True)]),
+        (Unmasked(), [rules.NUM_ACTIONS - 1], [(True, False)]),
+    ],
+)
+def test_a_state_tells_how_its_episode_ended_whatever_its_mask(
+    world: FreeEnv, actions: list[int], ends: list[tuple[bool, bool]]
+) -> None:
+    env = GymnaxAdapter(GymnaxStyle(world, LIMIT))
+    params = env.default_params
+    state = env._env.reset_from_seed(jnp.array([LONG_GAME, 0], jnp.uint32))
+    assert env.discount(state, params) == 1
+    for action, (terminated, truncated) in zip(actions, ends, strict=True):
+        _, state, _, told, _ = env.step_env(jax.random.key(0), state, action, params)
+        assert bool(told) == bool(env.is_terminated(state, params)) == terminated
+        assert bool(env.is_truncated(state, params)) == truncated
+        assert env.discount(state, params) == (0 if terminated else 1)
+        assert env.get_action_mask(state).any()
 
 
 def test_the_state_space_names_every_array_of_a_state(adapted: GymnaxAdapter) -> None:

@@ -51,12 +51,14 @@ def test_files_of_a_resumed_run_keep_the_rows_up_to_its_checkpoint(tmp_path: Pat
         with (tmp_path / name).open("a") as file:
             file.write('{"update": 4' if kind is JsonLinesLog else "40,5")
         with kind(tmp_path / name, after=20) as log:
-            log.write({**ROW, "update": 25})
+            log.write({**ROW, "update": 25, "train/entropy": math.inf})
     assert [row["update"] for row in read_csv(tmp_path / "metrics.csv")] == [10, 20, 25]
     assert math.isnan(read_csv(tmp_path / "metrics.csv")[0]["train/entropy"])
-    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line, parse_constant=pytest.fail) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()
+    ]
     assert [line["update"] for line in lines] == [10, 20, 25]
-    assert lines[0]["train/entropy"] is None
+    assert [line["train/entropy"] for line in lines] == ["NaN", "NaN", "Infinity"]
 
 
 def test_a_metric_that_comes_up_later_gets_a_column(tmp_path: Path) -> None:
@@ -118,9 +120,9 @@ def test_on_a_terminal_progress_is_a_live_panel() -> None:
 @pytest.mark.parametrize("terminal", [False, True])
 def test_compiling_is_announced(terminal: bool) -> None:
     output = io.StringIO()
-    with compiling(Console(file=output, force_terminal=terminal, _environ={"TERM": "xterm"})):
+    with compiling(Console(file=output, force_terminal=terminal, _environ={"TERM": "xterm"}), "for ever"):
         pass
-    assert "Compiling" in output.getvalue()
+    assert "Compiling (for ever)…" in output.getvalue()
 
 
 @pytest.mark.parametrize("num_rows", [1, 2, 80])
@@ -130,7 +132,7 @@ def test_the_learning_curve_is_a_picture(num_rows: int, tmp_path: Path) -> None:
         gap = index % 7 == 3
         value = math.nan if gap else math.sin(index)
         rows.append({**ROW, "timesteps": 1000 * (index + 1), "train/mean_episode_return": value})
-    draw_curve(rows, tmp_path / "learning_curve.png", "a run", MILESTONE)
+    draw_curve(rows, tmp_path / "learning_curve.png", "a run: $^$ \udcff", MILESTONE)
     picture = matplotlib.image.imread(tmp_path / "learning_curve.png")
     assert picture.shape[0] > 800
     assert picture.std() > 0.05

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import Array
 
+from hackmatrix.purejaxrl import masked_ppo as documented
 from worldkit.purejaxrl.masked_ppo import (
     LossStats,
     Samples,
@@ -15,10 +16,17 @@ from worldkit.purejaxrl.masked_ppo import (
     ppo_loss,
     scaled_advantage,
 )
-from worldkit.purejaxrl.rollout import evaluate, samples_of
+from worldkit.purejaxrl.networks import ActorCritic
+from worldkit.purejaxrl.rollout import _env_step, evaluate, samples_of
+from worldkit.purejaxrl.update import update_epoch
 
 from . import free_engine, reference
 from .conftest import LIMIT, Rollout
+
+
+def test_the_documented_module_has_the_trainer_s_own_parts() -> None:
+    parts = documented.ActorCritic, documented.Transition, documented._env_step, documented._update_epoch
+    assert parts == (ActorCritic, Transition, _env_step, update_epoch)
 
 
 def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: Array) -> None:

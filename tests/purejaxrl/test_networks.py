@@ -1,5 +1,6 @@
 """Networks: their shapes, what they see, and that parameters tell whose they are."""
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,18 @@ from hackmatrix import rules
 from hackmatrix.around_player import AroundPlayer
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.checkpointing import save_params
+from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic, network_of
 from worldkit.purejaxrl.networks import make_network as make_kit_network
 from worldkit.purejaxrl.params import Params, load_params
+from worldkit.purejaxrl.plain_network import PlainNetwork
+from worldkit.purejaxrl.policy import load_logits, load_network
+from worldkit.purejaxrl.training import train
 
 from . import reference
+from .free_engine import FreeEnv, State
 
 NETWORKS = HackMatrixJaxEnv().networks()
 
@@ -45,6 +52,34 @@ def test_the_plain_network_has_two_heads_on_a_trunk_of_the_configured_size() -> 
     kernels = {name: np.asarray(layer["kernel"]) for name, layer in params["params"].items()}
     for name, gain in {"hidden_0": 2**0.5, "hidden_1": 2**0.5, "policy": 0.01, "value": 1.0}.items():
         np.testing.assert_allclose(np.linalg.svd(kernels[name], compute_uv=False), gain, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 3), ()])
+def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...], tmp_path: Path) -> None:
+    size = math.prod(shape)
+
+    class Shaped(FreeEnv):
+        observation_shape = shape
+        compact, expand = JaxEnv.compact, JaxEnv.expand
+
+        def observe(self, state: State) -> Array:
+            return super().observe(state)[:size].reshape(shape)
+
+    config = TrainConfig(num_envs=2, num_steps=2, total_timesteps=4, num_minibatches=1, hidden_dim=8)
+    save_params(tmp_path / "params_1.npz", train(config, Shaped()).params)
+    network, params = load_network(tmp_path / "params_1.npz", Shaped())
+    assert params["params"]["hidden_0"]["kernel"].shape == (size, 8)
+
+    seen = jax.random.uniform(jax.random.key(1), (5, *shape))
+    logits, values = _outputs(network, params, seen)
+    for mine, flat in zip(
+        (logits, values), _outputs(network_of(params, {}), params, seen.reshape(5, size)), strict=True
+    ):
+        np.testing.assert_array_equal(mine, flat)
+    np.testing.assert_array_equal(_outputs(network, params, seen[0])[0], _outputs(network, params, seen[:1])[0][0])
+    np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", {})(seen), logits, atol=1e-6)
+    for mine, plain in zip((logits, values), PlainNetwork(params, {})(np.asarray(seen)), strict=True):
+        np.testing.assert_allclose(mine, plain, atol=1e-6)
 
 
 def _outputs(network: ActorCritic, params: Params, obs: Array) -> tuple[Array, Array]:

@@ -208,6 +208,18 @@ def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFi
     assert "resume without --network, --hidden-dim, --num-layers, --value-head and --lr-end" in capsys.readouterr().err
 
 
+def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (finished.folder / "config.json").read_bytes()
+    flags = ["--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000", "--seed", "77"]
+    with pytest.raises(SystemExit) as caught:
+        main([*flags, "--no-wandb", "--checkpoint-dir", "elsewhere"])
+    said = capsys.readouterr()
+    assert caught.value.code == 2
+    assert "began with seed 0: leave --seed out" in said.err
+    assert said.out == f"--checkpoint-dir has no effect: the run continues in {finished.folder}.\n"
+    assert (finished.folder / "config.json").read_bytes() == before
+
+
 def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
     first = run_folder(tmp_path, fresh_run_name("hackmatrix", 0), "--checkpoint-dir")
     (first / "metrics.csv").write_text("x")
@@ -286,6 +298,9 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
         ("--preset slow", "--preset must be documented or quick or win, got 'slow'"),
         ("--rewind", "--rewind goes with --resume"),
         ("--resume latest --init-from best", "--init-from does not go with --resume"),
+        ("--resume latest --run-suffix b", "--run-suffix does not go with --resume"),
+        ("--run-name a --run-suffix b", "--run-suffix does not go with --run-name"),
+        ("--process-id 0", "--coordinator, --num-processes and --process-id go with --distributed"),
         ("--dtype float8", "--dtype: it must be float32 or bfloat16"),
         ("--save-interval 0", "--save-interval"),
         ("--save-interval-minutes -1", "--save-interval-minutes"),
@@ -443,10 +458,10 @@ def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pyt
     given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.chdir(program.parents[2])
-    typed, *rest = next_command("hackmatrix", given, 10_000).split()
+    typed, *rest = next_command(GAME, given, 10_000).split()
     assert Path(typed).resolve().samefile(program)
     assert not Path(typed).is_absolute()
     assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
 
     monkeypatch.setenv("PATH", str(program.parent))
-    assert next_command("hackmatrix", given, 10_000).startswith("hackmatrix train ")
+    assert next_command(GAME, given, 10_000).startswith("hackmatrix train ")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from parity.errors import ParityError, UsageError
-from worldkit.jaxkit import kept
+from worldkit.jaxkit import trace_cache
 from worldkit.purejaxrl.loop import (
     CompiledTraining,
     Log,
@@ -28,6 +28,7 @@ from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.rollout import RolloutMetrics
+from worldkit.purejaxrl.training import train
 from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
 from worldkit.runs.stop import StopRequest
 
@@ -158,9 +159,9 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     class KeptEnv(FreeEnv):
         packages = ("tests",)
 
-    monkeypatch.setattr(kept, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path)
     compile_training(SMALL, KeptEnv())
-    monkeypatch.setattr(kept, "_trace", lambda *_: pytest.fail("it was traced again"))
+    monkeypatch.setattr(trace_cache, "_trace", lambda *_: pytest.fail("it was traced again"))
     again = compile_training(dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), KeptEnv())
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), again.stats) == jax.tree.map(
         lambda leaf: (leaf.shape, leaf.dtype), trainer.stats
@@ -215,6 +216,18 @@ def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: F
     with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
         run_training(trainer.train, start, SMALL, free_env, write=recorder.write)
     assert len(recorder.rows) == 1
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte.")])
+def test_too_little_memory_is_one_sentence(
+    error: Exception, free_env: FreeEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", fail)
+    with pytest.raises(ParityError, match=r"^Training needs more memory than there is: give fewer --num-envs, or more"):
+        train(SMALL, free_env)
 
 
 def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Path) -> None:

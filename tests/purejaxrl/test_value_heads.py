@@ -18,13 +18,24 @@ from worldkit.purejaxrl.masked_ppo import value_errors
 from worldkit.purejaxrl.networks import make_network, network_of
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.plain_network import PlainNetwork
-from worldkit.purejaxrl.value_heads import BINS, HEADS, NUM_BINS, PLAIN, SYMLOG, TWO_HOT, symexp, symlog, two_hot
+from worldkit.purejaxrl.value_heads import (
+    BINS,
+    HEADS,
+    NUM_BINS,
+    PLAIN,
+    SYMLOG,
+    TWO_HOT,
+    ValueHead,
+    symexp,
+    symlog,
+    two_hot,
+)
 from worldkit.purejaxrl.value_heads import values_of as values
 
 VALUES = st.floats(-2900, 2900, width=32)
 
 
-def config(head: str, **settings: Any) -> TrainConfig:  # noqa: ANN401 - settings
+def config(head: ValueHead, **settings: Any) -> TrainConfig:  # noqa: ANN401 - settings
     return dataclasses.replace(TrainConfig(value_head=head), **settings)
 
 
@@ -92,7 +103,7 @@ class TestWhatIsLearned:
         np.testing.assert_allclose(error, expected, rtol=1e-5)
 
     @pytest.mark.parametrize("head", [SYMLOG, TWO_HOT])
-    def test_following_the_gradient_leads_to_the_mean_of_the_head_s_own_kind(self, head: str) -> None:
+    def test_following_the_gradient_leads_to_the_mean_of_the_head_s_own_kind(self, head: ValueHead) -> None:
         """Of 0 and 500, half and half: 250 for two-hot, whose mean is exact; symlog's is that of the logarithms."""
         target = jnp.array([0.0, 500.0])
 
@@ -109,7 +120,7 @@ class TestWhatIsLearned:
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_parameters_tell_their_head_and_numpy_computes_the_same(head: str, tmp_path: Path) -> None:
+def test_parameters_tell_their_head_and_numpy_computes_the_same(head: ValueHead, tmp_path: Path) -> None:
     network = make_network("mlp", None, 5, 16, 1, value_head=head)
     seen = jax.random.normal(jax.random.key(1), (20, 8))
     params: Any = network.init(jax.random.key(0), seen)

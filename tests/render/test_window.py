@@ -5,6 +5,7 @@ import pytest
 
 from parity import State
 from parity.errors import ParityError
+from worldkit.render.pen import Pen
 from worldkit.render.window import Window
 
 FAST = 1000
@@ -37,6 +38,18 @@ def test_a_window_opens_with_the_first_state_and_shows_it() -> None:
         assert screen is not None
         assert screen.get_size() == SIZE
         assert pygame.image.tobytes(screen, "RGB") == pygame.image.tobytes(draw(STATE), "RGB")
+
+
+def test_a_name_that_is_no_text_is_shown_by_its_codes() -> None:
+    with Window(draw, "w\udcff", FAST) as window:
+        window.show(STATE)
+        assert pygame.display.get_caption()[0] == r"w\udcff"
+    written = []
+    for text in ("w\udcff", r"w\udcff"):
+        pen = Pen.on((120, 20), (0, 0, 0))
+        pen.text(text, (60, 10), 12, (255, 255, 255))
+        written.append(pygame.image.tobytes(pen.finished(), "RGB"))
+    assert written[0] == written[1]
 
 
 def test_a_person_may_close_it_and_it_stays_closed() -> None:

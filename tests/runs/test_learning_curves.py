@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from parity.errors import UsageError
+from worldkit.pictures import drawn, literal
 from worldkit.runs.sinks import CsvLog
 
 SCRIPT = Path(__file__).parents[2] / "python" / "scripts" / "learning_curves.py"
@@ -65,3 +67,21 @@ def test_a_picture_has_every_group_in_its_legend(
     figure = script["figure_of"]([script["group_of"](text) for text in groups])
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["quick", "win"]
     assert [len(axis.get_lines()) for axis in figure.axes] == [2, 2]
+
+
+def test_names_of_groups_are_no_mathematics_and_none_is_left_out(script: dict[str, Any], tmp_path: Path) -> None:
+    run = run_of(tmp_path / "a", -1.0, 2.0)
+    figure = script["figure_of"]([script["group_of"](f"{name}={run}") for name in ("_a", "$^$", "b")])
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["_a", r"\$^\$", "b"]
+    drawn(figure)
+
+
+def test_a_literal_text_is_drawn_as_it_is() -> None:
+    def picture(text: str, **kwargs: bool) -> bytes:
+        figure = Figure(figsize=(3, 1))
+        figure.suptitle(text, **kwargs)
+        return drawn(figure)
+
+    for text in ("a", "$", "$a$", r"\$a$\$", "_ $^$ {"):
+        assert picture(literal(text)) == picture(text, parse_math=False), text
+    assert picture(literal("a\udcff$")) == picture(r"a\udcff$", parse_math=False)

@@ -53,9 +53,29 @@ def test_a_second_run_is_refused_until_the_first_is_over(tmp_path: Path) -> None
 
 
 def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
+    (tmp_path / "something").touch()
     with pytest.raises(RuntimeError, match="in the middle"), Run(tmp_path):
         raise RuntimeError("in the middle")
     assert is_free(tmp_path)
+
+
+@pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
+def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_announced(
+    words: list[str],
+    parent: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise UsageError("The engine cannot start.")
+
+    monkeypatch.setattr("worldkit.purejaxrl.training.parallel.mesh_of_all_devices", refuse)
+    monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", refuse)
+    assert (
+        refused([*words, parent, str(tmp_path / "runs"), "--run-name", "mine"], capsys) == "The engine cannot start.\n"
+    )
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", ["fork", "program"])
@@ -98,11 +118,13 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command says on standard error."""
+    """What the command says on standard error; nothing on standard output."""
     with pytest.raises(SystemExit) as caught:
         main(GAME, words)
     assert caught.value.code == 2
-    return capsys.readouterr().err
+    said = capsys.readouterr()
+    assert said.out == ""
+    return said.err
 
 
 @pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])

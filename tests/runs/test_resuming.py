@@ -1,5 +1,7 @@
-"""What a resumed run does to the metrics of the session before it."""
+"""What a resumed run does to the files of the sessions before it."""
 
+import dataclasses
+import errno
 import json
 import subprocess
 import sys
@@ -7,8 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from hackmatrix.watch.agents import agents_of
+from parity.errors import UsageError
+from tests.purejaxrl.free_engine import FreeEnv
+from worldkit.purejaxrl.checkpointing import LATEST, latest_checkpoint, read_checkpoint
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.params import trained_files
+from worldkit.purejaxrl.training import SavePlan, Start, train
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
+from worldkit.settings import kept as kept_of
+
+ENV = FreeEnv()
+KINDS = (("checkpoint", "pkl"), ("params", "npz"))
 
 KILLING = """
 import json, os, random, signal, sys, time
@@ -126,3 +139,94 @@ def test_a_damaged_line_is_passed_over(kind: type[CsvLog | JsonLinesLog], rubbis
     for update in (1, 2, 3):
         straight.write(row(update))
     assert path.read_bytes() == (tmp_path / "straight").read_bytes()
+
+
+class TestGoingBack:
+    """A run that is resumed from an earlier checkpoint than its last."""
+
+    def trained(self, folder: Path, updates: int, resume: str | None = None, **changes: float) -> None:
+        """Train the free game up to so many updates, one row and one save for each."""
+        config = TrainConfig(4, 8, 32 * updates, hidden_dim=8, num_layers=1, log_interval=1)
+        start = None
+        if resume == LATEST:
+            path, checkpoint, faults = latest_checkpoint(folder.parent, ENV)
+            start = Start(path, checkpoint)
+            assert not faults
+        elif resume:
+            start = Start(folder / resume, read_checkpoint(folder / resume, ENV))
+        if start:
+            kept = kept_of(TrainConfig, start.checkpoint.config, start.path)
+            config = dataclasses.replace(TrainConfig(**kept), total_timesteps=32 * updates)
+        with Run(folder) as run:
+            train(dataclasses.replace(config, **changes), ENV, run, start=start, save_plan=SavePlan(1))  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        """A run of four updates that went back to the second and on to the third, at another rate."""
+        self.trained(tmp_path / "run", 4)
+        self.trained(tmp_path / "run", 3, "checkpoint_2.pkl", learning_rate=1e-5)
+        return tmp_path / "run"
+
+    def test_what_is_furthest_is_of_the_branch(self, folder: Path) -> None:
+        names = {f"{kind}_{number}.{end}" for number in (1, 2, 3) for kind, end in KINDS}
+        assert {path.name for path in folder.iterdir() if path.suffix in (".pkl", ".npz")} == names
+        path, checkpoint, faults = latest_checkpoint(folder.parent, ENV)
+        assert (path, checkpoint.config["learning_rate"], faults) == (folder / "checkpoint_3.pkl", 1e-5, [])
+        assert trained_files(folder.parent)[0] == folder / "params_3.npz"
+        assert agents_of(folder)[0] == folder / "params_3.npz"
+
+    def test_resuming_the_latest_goes_on_with_the_branch(self, folder: Path) -> None:
+        self.trained(folder, 5, LATEST)
+        assert json.loads((folder / "config.json").read_text())["learning_rate"] == 1e-5
+        rows = read_csv(folder / "metrics.csv")
+        assert [each["update"] for each in rows] == [1, 2, 3, 4, 5]
+        straight = folder.parent / "straight"
+        straight.mkdir()
+        (straight / "checkpoint_2.pkl").write_bytes((folder / "checkpoint_2.pkl").read_bytes())
+        self.trained(straight, 5, "checkpoint_2.pkl", learning_rate=1e-5)
+        losses = [[each["train/total_loss"] for each in read_csv(run / "metrics.csv")] for run in (folder, straight)]
+        assert losses[0][2:] == losses[1]
+
+    def test_nothing_of_the_old_branch_is_lost(self, folder: Path) -> None:
+        old = folder / "abandoned-1"
+        names = {f"{kind}_{number}.{end}" for number in (3, 4) for kind, end in KINDS}
+        records = {"metrics.csv", "metrics.jsonl", "config.json", "learning_curve.png"}
+        assert {path.name for path in old.iterdir()} == names | records
+        assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4]
+        self.trained(old, 5, "checkpoint_4.pkl")
+        assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4, 5]
+        assert json.loads((old / "config.json").read_text())["learning_rate"] == 2.5e-4
+        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_3.pkl"
+
+    def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worldkit.purejaxrl.training.run_training", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]
+        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_1.pkl"
+        monkeypatch.undo()
+        self.trained(folder, 2, LATEST)
+        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_2.pkl"
+        assert {path.name for path in folder.glob("abandoned-*")} == {"abandoned-1", "abandoned-2"}
+
+    def test_a_run_that_is_stopped_before_it_trains_changes_nothing(self, tmp_path: Path) -> None:
+        self.trained(tmp_path / "run", 2)
+        before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+        with Run(tmp_path / "run") as run:
+            run.stop.requested = True
+            path = tmp_path / "run" / "checkpoint_1.pkl"
+            checkpoint = read_checkpoint(path, ENV)
+            config = TrainConfig(**kept_of(TrainConfig, checkpoint.config, path))
+            assert train(config, ENV, run, start=Start(path, checkpoint)).progress.updates == 1
+        assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+
+    def test_files_that_cannot_be_moved_are_one_sentence(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("worldkit.runs.branch.shutil.copyfile", full)
+        with pytest.raises(UsageError, match=r"could not be moved into a subfolder \(No space left on device\)"):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_3.pkl"

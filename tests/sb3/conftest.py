@@ -1,8 +1,10 @@
 """One short run, shared by the tests that look at what a run leaves."""
 
 import io
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -30,17 +32,18 @@ def run(
     folder: Path,
     resume: Path | None = None,
     *,
+    changes: Mapping[str, Any] | None = None,
     console: Console | None = None,
     device: str = "auto",
     trust: bool = False,
-    **changes: object,
+    **settings: object,
 ) -> Trained:
     """A short run into a folder."""
     folder.mkdir(exist_ok=True)
     console = console or Console(file=io.StringIO())
-    config = replace(SHORT, **changes)  # type: ignore[arg-type]
+    config = replace(SHORT, **settings)  # type: ignore[arg-type]
     with Run(folder, console=console, step="timesteps", milestone=MILESTONE) as into:
-        return train(config, ENV_SPEC, into, resume=resume, device=device, trust=trust)
+        return train(config, ENV_SPEC, into, resume=resume, changes=changes, device=device, trust=trust)
 
 
 @pytest.fixture(scope="session")

@@ -84,20 +84,25 @@ def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
 
 
 def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = tmp_path / "checkpoint_1000000_steps.zip"
     model.touch()
     (tmp_path / "config.json").write_text(json.dumps({"timesteps": 5_000_000, "num_envs": 2, "save_freq": 100}))
-    trained: list[MaskablePPOConfig] = []
+    trained: list[tuple[MaskablePPOConfig, dict[str, object]]] = []
 
-    def train(config: MaskablePPOConfig, *_: object, **__: object) -> Trained:
-        trained.append(config)
+    def train(config: MaskablePPOConfig, *_: object, changes: dict[str, object], **__: object) -> Trained:
+        trained.append((config, changes))
         return Trained(model, config.timesteps)
 
     monkeypatch.setattr("worldkit.sb3.training.train", train)
-    assert main(["train-sb3", "--no-wandb", "--resume", str(model), "--save-freq", "7"]) == 0
-    assert trained == [MaskablePPOConfig(timesteps=5_000_000, num_envs=2, save_freq=7)]
+    flags = ["--save-freq", "7", "--learning-rate", "1e-5", "--models-dir", "elsewhere"]
+    assert main(["train-sb3", "--no-wandb", "--resume", str(model), *flags]) == 0
+    config = MaskablePPOConfig(timesteps=5_000_000, num_envs=2, save_freq=7, learning_rate=1e-5)
+    assert trained == [(config, {"learning_rate": 1e-5})]
+    said = capsys.readouterr().out
+    assert f"--models-dir has no effect: the run continues in {tmp_path}." in said
+    assert f"tensorboard --logdir {tmp_path.parent}" in said
 
 
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -106,6 +111,11 @@ def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
     assert "There is no model" in refused(["watch-sb3", "--model", missing], capsys)
     assert "--timesteps" in refused(["train-sb3", "--timesteps", "none"], capsys)
     assert "without slashes" in refused(["train-sb3", "--run-name", "a/b"], capsys)
+    assert "--trust goes with --resume" in refused(["train-sb3", "--trust"], capsys)
+    said = refused(["train-sb3", "--timesteps", "16383"], capsys)
+    assert said.startswith(
+        "timesteps must cover at least one rollout of 8 x 2,048 = 16,384 steps, got 16,383: ask for "
+    )
     assert "unrecognized arguments: --fly" in refused(["train-sb3", "--fly"], capsys)
     assert "give one agent to watch: a file or a folder (PATH or --model), or --latest" in refused(
         ["watch-sb3", "best", "--latest"], capsys
@@ -123,11 +133,11 @@ def test_a_missing_engine_is_one_sentence(
 ) -> None:
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
     monkeypatch.chdir(tmp_path)
-    assert "./swift-build" in refused(["train-sb3", "--no-wandb"], capsys)
+    assert f"build it with {ROOT}/swift-build" in refused(["train-sb3", "--no-wandb"], capsys)
 
 
 def test_without_stable_baselines_one_sentence_says_how_to_get_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("worldkit.cli.train_sb3.NEEDED", ("no_such_library",))
-    assert 'pip install "hackmatrix[sb3]"' in refused(["train-sb3"], capsys)
+    assert "pip install 'hackmatrix[sb3]'" in refused(["train-sb3"], capsys)

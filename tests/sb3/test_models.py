@@ -23,6 +23,7 @@ from hackmatrix.cli.main import main
 from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from parity.errors import UsageError
+from parity.strict_json import json_text
 from tests.mutations import WRONG, altered, damaged, is_one_line, said_or_read
 from tests.sb3.conftest import SHORT, run
 from tests.sb3.test_training import rows
@@ -301,6 +302,7 @@ def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
     [
         ENV_SPEC.observation_space(),
         spaces.Box(-np.inf, np.inf, (3,), np.float32),
+        spaces.Box(0, 1, (), np.float32),
         spaces.Box(0, 255, (8, 8, 3), np.uint8),
         spaces.Discrete(5, start=2),
         spaces.MultiBinary([2, 3]),
@@ -308,7 +310,7 @@ def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
     ids=str,
 )
 def test_a_space_is_told_and_read_back(space: "spaces.Space[Any]") -> None:
-    assert space_of(json.loads(json.dumps(told_space(space)))) == space
+    assert space_of(json.loads(json_text(told_space(space)), parse_constant=pytest.fail)) == space
 
 
 def test_a_space_that_cannot_be_told_is_none_and_one_that_is_too_large_is_refused() -> None:
@@ -326,6 +328,8 @@ def test_a_space_that_cannot_be_told_is_none_and_one_that_is_too_large_is_refuse
         {"kind": "Dict", "spaces": {"a": box, "b": box}},
         {"kind": "Dict", "spaces": {}},
         {"kind": "Dict", "spaces": {"a": {"kind": "Dict", "spaces": {"a": box}}}},
+        {**box, "low": "NaN"},
+        {"kind": "MultiBinary", "n": []},
         {"kind": ["Box"]},
     ]
     for value in wrong:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
+from hackmatrix.watch.agents import agents_of
 from parity.errors import ParityError, UsageError
 from tests.sb3.conftest import SHORT, run
 from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.sb3.model_file import timesteps_of
 from worldkit.sb3.training import load_model
 
 
@@ -149,8 +152,66 @@ class TestGoingOn:
             assert (folder / name).read_bytes() == (finished / name).read_bytes()
 
     def test_a_run_that_is_over_is_one_sentence(self, finished: Path) -> None:
-        with pytest.raises(UsageError, match=r"has had 2,048 steps already: ask for more than that with --timesteps"):
-            run(finished, resume=finished / "final_model.zip")
+        said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
+        with pytest.raises(UsageError, match=said):
+            run(finished, resume=finished / "final_model.zip", timesteps=2559)
+
+    def test_it_goes_on_in_whole_rollouts_and_never_beyond_what_is_asked_for(
+        self, finished: Path, tmp_path: Path
+    ) -> None:
+        shutil.copytree(finished, tmp_path / "run")
+        assert run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=3583).timesteps == 3072
+
+    @pytest.mark.parametrize("episodes", [6, 2, 9])
+    def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
+        self, finished: Path, tmp_path: Path, episodes: int
+    ) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        model = folder / "checkpoint_1400_steps.zip"
+        run(folder, resume=model, timesteps=2424, eval_freq=400, eval_episodes=episodes, save_freq=500)
+        with np.load(folder / "evaluations.npz") as found, np.load(finished / "evaluations.npz") as before:
+            assert found["timesteps"].tolist() == [1000, 1800, 2200]
+            for name in ("results", "ep_lengths"):
+                assert found[name][0, :6].tolist() == before[name][0].tolist()
+                assert (~np.isnan(found[name])).sum(axis=1).tolist() == [6, episodes, episodes]
+        old = folder / "abandoned-1"
+        assert (old / "evaluations.npz").read_bytes() == (finished / "evaluations.npz").read_bytes()
+        moved = {path.name for path in finished.glob("*.zip") if timesteps_of(path) > 1400}
+        assert {path.name for path in old.glob("*.zip")} == moved >= {"final_model.zip"}
+        assert [int(float(row["timesteps"])) for row in rows(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
+        assert [int(float(row["timesteps"])) for row in rows(old / "metrics.csv")] == [512, 1024, 1536, 2048]
+        assert timesteps_of(agents_of(folder)[0]) == 2424
+        run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=6)
+        with np.load(folder / "evaluations.npz") as found:
+            assert found["timesteps"].tolist() == [1000, 1800, 2200, 2824]
+
+    def test_a_branch_without_the_best_model_there_was_keeps_its_own_best(self, finished: Path, tmp_path: Path) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        shutil.copy(folder / "final_model.zip", folder / "best_model.zip")
+        with np.load(folder / "evaluations.npz") as kept:
+            np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
+        run(folder, resume=folder / "checkpoint_700_steps.zip", timesteps=1212, eval_freq=400)
+        assert timesteps_of(folder / "best_model.zip") == 1100
+
+    @pytest.mark.parametrize("trust", [False, True])
+    def test_changes_hold_and_are_recorded_and_all_else_is_the_models(
+        self, finished: Path, tmp_path: Path, trust: bool
+    ) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        run(
+            folder,
+            resume=folder / "final_model.zip",
+            trust=trust,
+            changes={"learning_rate": 1e-5, "n_steps": 64, "seed": 77},
+            timesteps=2600,
+            gamma=0.5,
+        )
+        config = json.loads((folder / "config.json").read_text())
+        held = {"learning_rate": 1e-5, "n_steps": 64, "seed": 77, "gamma": 0.99, "batch_size": 128}
+        assert {name: config[name] for name in held} == held
+        model = load_model(folder / "final_model.zip")
+        assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
+        assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
 
     @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\3\4 half a zip"])
     def test_a_file_that_is_no_model_is_one_sentence(self, swift_built: None, tmp_path: Path, content: bytes) -> None:

@@ -57,7 +57,7 @@ class TestWhatGoesWrong:
     def test_an_engine_that_is_not_built(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(BINARY_VARIABLE, raising=False)
         monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
-        with pytest.raises(SwiftEngineError, match=r"is not built.*\./swift-build"):
+        with pytest.raises(SwiftEngineError, match=f"is not built.*: build it with {tmp_path}/swift-build."):
             SwiftGames(SEEDS)
 
     def test_a_program_that_cannot_be_run(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,30 @@ def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[
     with pytest.raises(SwiftEngineError, match=r"the Swift engine .*: open a new one"):
         play(episodes, 1)
     episodes.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (None, "is no program"),
+        ("what no system can run\n", "cannot be run"),
+        ("#!/bin/sh\nexit 3\n", "ended with status 3"),
+    ],
+    ids=["missing", "unrunnable", "ending"],
+)
+def test_a_start_that_fails_leaves_no_file_open(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str | None, said: str
+) -> None:
+    binary = tmp_path / "HackMatrix"
+    if program:
+        binary.write_text(program)
+        binary.chmod(0o755)
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(binary))
+    before = sorted(os.listdir("/dev/fd"))
+    with pytest.raises(SwiftEngineError, match=said) as caught:
+        SwiftGames(np.zeros(GAMES, np.uint64))
+    assert caught.tb  # which keeps the frames, and what is in them
+    assert sorted(os.listdir("/dev/fd")) == before
 
 
 @pytest.mark.parametrize("how", FAILURES)

@@ -10,6 +10,7 @@ from written_page import page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.view.run import curves
+from parity.errors import install_command
 from worldkit.runs.sinks import CsvLog
 
 ROWS = [
@@ -62,7 +63,7 @@ main(["view", sys.argv[1]])
 """
     answer = subprocess.run([sys.executable, "-c", check, tmp_path], capture_output=True, text=True, check=False)
     assert answer.returncode == 2
-    assert answer.stderr == 'This command needs Stable-Baselines3: run `pip install "hackmatrix[sb3]"`.\n'
+    assert answer.stderr == f"This command needs Stable-Baselines3: run `{install_command('hackmatrix[sb3]')}`.\n"
 
 
 def test_a_run_without_an_agent_shows_its_curves(

@@ -89,7 +89,7 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
     assert main(["watch", str(params), *SEARCH, "--render", "ansi"]) == 0
     said = capsys.readouterr()
     assert said.out.startswith("params_1.npz, a search of 2×2 steps, swift\n")
-    assert said.err == "Compiling the search, which takes about a minute …\n"
+    assert said.err == "Compiling the search, which takes about a minute ...\n"
     _, *played = chosen  # the first was to compile
     assert re.findall(r"^action (\w+), value", said.out, re.MULTILINE) == played
     assert len(played) == said.out.count("▸") == 2

@@ -1,5 +1,6 @@
 """What the environments and the evaluation make of facts, events, truncation and failure in a world."""
 
+import math
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 from toy_world.planes import PlanesEngine
 from toy_world.world import WORLD as ORCHARD
@@ -26,6 +29,7 @@ from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import as_tables, summary
 from worldkit.evaluation.spec import EvaluationSpec
+from worldkit.sb3.spaces import space_of, told_space
 
 DUSK, GAMES = 12, 4
 PICKED, STUNG = 1, 2
@@ -105,6 +109,31 @@ def test_many_games_say_what_each_alone_says(mode: AutoresetMode) -> None:
         assert_same(list(said), list(alone.step(actions)))
         mask, truncations = said[4]["action_mask"], truncations + int(said[3].sum())
     assert truncations > 0
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 2), ()])
+def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int, ...]) -> None:
+    class ShapedEngine(PlanesEngine):
+        def observe(self) -> NDArray[np.float32]:
+            return super().observe()[:, 2 : 2 + math.prod(shape)].reshape(-1, *shape)
+
+    world = replace(ORCHARD, engines={"shaped": ShapedEngine}, observation_shape=shape)
+    spec = EnvSpec(world, "Shaped-v0", make_space=lambda: spaces.Box(0.0, 1.0, shape, np.float32))
+    for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
+        native = WorldVectorEnv(spec, GAMES, autoreset_mode=mode)
+        alone = SyncVectorEnv([lambda: WorldEnv(spec)] * GAMES, autoreset_mode=mode)
+        assert_same(list(native.reset(seed=3)), list(alone.reset(seed=3)))
+        for _ in range(20):
+            assert_same(list(native.step([5] * GAMES)), list(alone.step(np.full(GAMES, 5))))
+    single = WorldEnv(spec).reset(seed=3)[0]
+    assert (type(single), single.shape) == (np.ndarray, shape)
+
+    many = WorldVecEnv(spec, GAMES, seed=3)
+    seen = many.reset()
+    np.testing.assert_array_equal(seen[0].reshape(shape), single)
+    model = MaskablePPO("MlpPolicy", many, n_steps=32, batch_size=32, n_epochs=1, device="cpu").learn(128)
+    assert model.predict(seen)[0].shape == (GAMES,)
+    assert space_of(told_space(model.observation_space)) == many.observation_space
 
 
 def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -> None:

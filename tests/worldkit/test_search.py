@@ -340,7 +340,7 @@ def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
 
 def test_a_world_that_cannot_be_searched_says_so(params: Path) -> None:
     searching = searcher_of(WORLD, Unsearchable(), params, Lookahead(2, 1), seed=0)
-    with pytest.raises(ParityError, match="orchard cannot be reseeded"):
+    with pytest.raises(ParityError, match="orchard cannot be reseed"):
         play_episodes(SPEC, searching, 0, 1, engine="plain", num_envs=1)
 
 

@@ -167,7 +167,8 @@ GOOD: dict[str, Any] = {
 def test_evaluations_of_another_form_are_one_sentence(change: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "evaluations.npz"
     np.savez(path, **GOOD)
-    assert earlier_evaluations(path) == tuple(GOOD[name].tolist() for name in GOOD)
+    steps, returns, lengths = (GOOD[name].tolist() for name in GOOD)
+    assert earlier_evaluations(path) == dict(zip(steps, zip(returns, lengths, strict=True), strict=True))
     np.savez(path, **{name: array for name, array in {**GOOD, **change}.items() if array is not None})
     assert "holds no evaluations; move it away to go on without it" in refused(path)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from goodharts.architecture import NETWORKS
+from goodharts.architecture import NETWORKS, NetworkKind
 from goodharts.bench.nothing_jax import jax_trainers
 from goodharts.bench.nothing_torch import torch_trainers
-from goodharts.config import ENGINES, TORCH, Config
+from goodharts.config import ENGINES, Config, EngineName
 from goodharts.training.trainer import Trainer
 from worldkit.bench.records import Record, plain_record
 
@@ -32,10 +32,11 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
             yield from _measure(engine, network, num_envs, repetitions)
 
 
-def _measure(engine: str, network: str, num_envs: int, repetitions: int) -> list[Record]:
+def _measure(engine: EngineName, network: NetworkKind, num_envs: int, repetitions: int) -> list[Record]:
     training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
     config = dataclasses.replace(Config(), training=training)
-    trainers = (torch_trainers if engine == TORCH else jax_trainers)(config, CPU_STEPS if network == "cnn" else None)
+    made = {"torch": torch_trainers, "jax": jax_trainers}[engine]
+    trainers = made(config, CPU_STEPS if network == "cnn" else None)
     samples = [[_update(trainer) for trainer in trainers] for _ in range(1 + repetitions)][1:]
     share = [real / nothing for real, nothing in samples]
     name = f"{engine}_{network}"

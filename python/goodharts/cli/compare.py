@@ -11,7 +11,7 @@ from rich.console import Console
 from goodharts.cli.evaluations import PLAYING, add_settings, config_of, evaluations, written
 from goodharts.rules import MODES
 from parity.arguments import Parser
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import UsageError
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output
 from worldkit.cli.parser import fail
@@ -85,9 +85,10 @@ def _models_in(folder: Path) -> list[Model]:
 
     paths = [path for path in (model_path(mode, folder) for mode in MODES) if path.exists()]
     if not paths:
+        train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", "all")
         raise UsageError(
             f"There is no model in {folder}, such as {model_path(next(iter(MODES)), folder)}: train them with "
-            "`goodharts train --mode all`, or name another --models."
+            f"`{train}`, or name another --models."
         )
     return [read_model(path) for path in paths]
 

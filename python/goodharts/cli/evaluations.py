@@ -58,7 +58,7 @@ def evaluations(
         for model in models:
             name = model.mode if model else RANDOM
             if not console.is_terminal:
-                console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps …")
+                console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
             task = progress.add_task(name, total=total)
             yield evaluate(model, config, device, deterministic=deterministic, advanced=partial(progress.advance, task))
             progress.remove_task(task)
@@ -83,7 +83,7 @@ def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evalu
 
 def _progress(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(show_speed=True),
         TimeElapsedColumn(),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodharts import __version__, rules
 from goodharts.sb3_config import GoodhartsSB3Config
-from parity.errors import UsageError
+from parity.errors import UsageError, install_command
 from worldkit.game import Benchmark, Command, Game
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def _command(name: str, purpose: str) -> Command:
             missing = (error.name or "").partition(".")[0]
             if missing in _OURS:
                 raise
-            raise UsageError(f'goodharts {name} needs {missing}: run `pip install "{_PACKAGE}[{_EXTRA}]"`.') from error
+            command = install_command(f"{_PACKAGE}[{_EXTRA}]")
+            raise UsageError(f"goodharts {name} needs {missing}: run `{command}`.") from error
         return exit_code
 
     return Command(purpose, main)

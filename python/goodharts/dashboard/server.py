@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodharts.dashboard.progress import Outcome, Progress
-from parity.errors import UsageError
+from parity.errors import UsageError, install_command
 
 if TYPE_CHECKING:
     from werkzeug.serving import BaseWSGIServer
@@ -71,9 +71,8 @@ class Dashboard:
         try:
             from goodharts.dashboard.app import make_app, make_server
         except ModuleNotFoundError as error:
-            raise UsageError(
-                f'The dashboard needs {error.name}: run `pip install "hackmatrix[dashboard]"`, or train without it.'
-            ) from None
+            command = install_command("hackmatrix[dashboard]")
+            raise UsageError(f"The dashboard needs {error.name}: run `{command}`, or train without it.") from None
         app = make_app(
             self._progress, self._token, self._poll_seconds, self._note_poll, self._request_stop, self._note_error
         )

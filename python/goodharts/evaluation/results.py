@@ -12,8 +12,10 @@ from goodharts.evaluation import RANDOM
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, Interval
 from goodharts.rules import MODES
+from parity.console import typed_command
 from parity.errors import UsageError
-from parity.reading import MIB, Unreadable, is_count, is_number, is_object, read_json, shown
+from parity.reading import MIB, Unreadable, is_count, is_object, read_json, shown
+from parity.strict_json import is_json_number
 from worldkit.evaluation import report
 
 FORMAT = 1
@@ -23,7 +25,7 @@ _SETTINGS = {"games": int, "steps": int, "seed": int, "deterministic": bool, "de
 
 
 def as_json(evaluations: Sequence[Evaluation]) -> str:
-    """The evaluations as JSON, the published figures beside them; null is what cannot be told."""
+    """The evaluations as JSON, the published figures beside them; "NaN" is what cannot be told."""
     told = [{**asdict(each), "published": PUBLISHED.get(each.player)} for each in evaluations]
     return report.as_json({"format": FORMAT, "evaluations": told})
 
@@ -38,7 +40,8 @@ def read_results(path: Path) -> list[Evaluation]:
             raise Unreadable(f"it is of format {shown(content.get('format'))}, not {FORMAT}")
         return [_evaluation(each) for each in content["evaluations"]]
     except FileNotFoundError:
-        raise UsageError(f"There is no file {path}: write one with `goodharts evaluate --json {path}`.") from None
+        write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
+        raise UsageError(f"There is no file {path}: write one with `{write}`.") from None
     except Unreadable as fault:
         raise UsageError(
             f"{path} cannot be read: {fault}; name a file that `goodharts evaluate --json` wrote."
@@ -79,6 +82,6 @@ def _interval(name: str, value: object) -> Interval:
     if not is_object(value) or set(value) != {"mean", "low", "high"}:
         raise Unreadable(f"its {name} has not mean, low and high")
     for bound in value.values():
-        if not (bound is None or is_number(bound)):
+        if not (bound is None or is_json_number(bound)):  # files of earlier versions have null for NaN
             raise Unreadable(f"its {name} is {shown(bound)}, no number")
     return {bound: math.nan if number is None else float(number) for bound, number in value.items()}

@@ -1,6 +1,6 @@
 """This engine's own tables: which game is played, what it pays, and how near food beckons (G9, G12)."""
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 
@@ -51,10 +51,12 @@ def prices(variant: Variant) -> Prices:
             )
         case "interest":
             return Prices(step=0, food=100 * numbers.food_interest, poison=100 * numbers.poison_interest, death=0)
-        case _:
+        case "handhold":
             return Prices(
                 step=numbers.handhold_step_price,
                 food=numbers.handhold_food_price,
                 poison=numbers.handhold_poison_price,
                 death=numbers.handhold_death_price,
             )
+        case unknown:
+            assert_never(unknown)

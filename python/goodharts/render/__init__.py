@@ -1,4 +1,4 @@
 """One game as a person reads it: ``text`` and ``picture`` draw its state.
 
-``text`` needs nothing but the core; ``picture`` needs pygame (``pip install "hackmatrix[goodharts]"``).
+``text`` needs nothing but the core; ``picture`` needs pygame (the extra ``goodharts``).
 """

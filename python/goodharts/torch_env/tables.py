@@ -1,6 +1,7 @@
 """The canonical engine's own tables: what things are worth, and what an agent sees of them (G1, G7, G9, G12)."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from goodharts.rules import Mode, Numbers
 
@@ -24,21 +25,26 @@ class Prices:
 
 def prices(mode: Mode, numbers: Numbers) -> Prices:
     """The prices of a mode."""
-    if mode.rewarded_for == "handhold":
-        return Prices(
-            numbers.handhold_step_price,
-            numbers.handhold_food_price,
-            numbers.handhold_poison_price,
-            numbers.handhold_death_price,
-        )
-    if mode.rewarded_for == "interest":
-        return Prices(0, numbers.food_interest * PRICES_PER_ENERGY, numbers.poison_interest * PRICES_PER_ENERGY, 0)
-    return Prices(
-        -numbers.step_energy * PRICES_PER_ENERGY,
-        numbers.food_energy * PRICES_PER_ENERGY,
-        numbers.poison_energy * PRICES_PER_ENERGY,
-        numbers.death_price,
-    )
+    match mode.rewarded_for:
+        case "handhold":
+            return Prices(
+                numbers.handhold_step_price,
+                numbers.handhold_food_price,
+                numbers.handhold_poison_price,
+                numbers.handhold_death_price,
+            )
+        case "interest":
+            worth = numbers.food_interest * PRICES_PER_ENERGY, numbers.poison_interest * PRICES_PER_ENERGY
+            return Prices(0, *worth, 0)
+        case "energy":
+            return Prices(
+                -numbers.step_energy * PRICES_PER_ENERGY,
+                numbers.food_energy * PRICES_PER_ENERGY,
+                numbers.poison_energy * PRICES_PER_ENERGY,
+                numbers.death_price,
+            )
+        case unknown:
+            assert_never(unknown)
 
 
 def channels(mode: Mode, numbers: Numbers) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

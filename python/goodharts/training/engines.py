@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from goodharts.config import JAX
+from typing import assert_never
+
+from goodharts.config import EngineName
 from goodharts.training.engine import Engine
 
 
-def engine_named(name: str) -> Engine:
-    """The engine of this name, one of ``goodharts.config.ENGINES``."""
-    if name == JAX:
-        from goodharts.training.jax_ppo.engine import JaxEngine
+def engine_named(name: EngineName) -> Engine:
+    """The engine of this name."""
+    match name:
+        case "torch":
+            from goodharts.training.torch_engine import TorchEngine
 
-        return JaxEngine()
-    from goodharts.training.torch_engine import TorchEngine
+            return TorchEngine()
+        case "jax":
+            from goodharts.training.jax_ppo.engine import JaxEngine
 
-    return TorchEngine()
+            return JaxEngine()
+        case unknown:
+            assert_never(unknown)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from goodharts.models import Model, model_path, write_model
+from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.training.checkpoints import checkpoint_path, write_checkpoint
 from goodharts.training.trainer import Row, Updated
+from parity.errors import ParityError
+from parity.strict_json import json_text
+from worldkit.runs.branch import move_aside
 from worldkit.runs.folder import make_folder
 from worldkit.runs.keeper import Keeper
 from worldkit.runs.lock import locked
@@ -55,7 +57,10 @@ class Outputs:
         say: takes a line for the user.
         folder: where the three folders are.
 
-    Raises UsageError where there is a log of this name that holds something else.
+    A run that goes back, to a checkpoint that was put aside and put back, keeps its later agent and logs in
+    ``models/abandoned-N/``.
+
+    Raises UsageError where there is a log of this name that holds something else, or no room for that.
     """
 
     def __init__(
@@ -69,6 +74,10 @@ class Outputs:
         self._updates = CsvLog(logs / f"{name}_updates.csv", _STEP, after)
         self._episodes = CsvLog(logs / f"{name}_episodes.csv", _STEP, after)
         self._board = TensorBoardLog(folder / RUNS / name, _STEP, after)
+        if after and _updates_of(self.model) > after:
+            records = (self.model, self._updates.path, self._episodes.path, self.summary)
+            aside = move_aside(folder / MODELS, (), records)
+            say(f"This is a branch: the agent and the logs of later updates than {after:,} are kept in {aside}.")
 
     @property
     def files(self) -> list[Path]:
@@ -106,4 +115,12 @@ class Outputs:
         """Write the summary, and whatever could not be written before."""
         for log in (self._updates, self._episodes, self._board):
             self._keeper.attempt(log.path, log.end)
-        self._keeper.write(self.summary, (json.dumps(summary, indent=2) + "\n").encode())
+        self._keeper.write(self.summary, (json_text(summary, indent=2) + "\n").encode())
+
+
+def _updates_of(model: Path) -> int:
+    """How many updates an agent has had; 0 where none can be read."""
+    try:
+        return read_model(model).update
+    except ParityError:
+        return 0

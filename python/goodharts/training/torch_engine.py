@@ -13,7 +13,7 @@ from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.launched import local_rank
 from goodharts.training.parallel import joined
 from goodharts.training.torch_trainer import TorchTrainer
-from parity.errors import ParityError, UsageError
+from parity.errors import ParityError, UsageError, is_out_of_memory
 
 _COMPILERS = ("torch._dynamo", "torch._inductor")
 """The modules whose errors are those of ``torch.compile``."""
@@ -39,7 +39,7 @@ class TorchEngine(Engine):
             yield TorchTrainer(mode, config, self._device, processes)
 
     def explained(self, error: Exception, mode: str) -> ParityError | None:
-        if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error):
+        if is_out_of_memory(error):
             return out_of_memory(mode, str(self._device))
         if type(error).__module__.startswith(_COMPILERS):
             reason = (str(error).splitlines() or [type(error).__name__])[0]

@@ -7,14 +7,16 @@ import contextlib
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from goodharts.config import COMPILE_MODES, Config, Layer, read_config, setting_of
+from goodharts.config import COMPILE_MODES, JAX, Config, Layer, read_config, setting_of
 from goodharts.rules import DEFAULT_MODES, MODES
 from goodharts.training import launched
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from parity.streams import open_missing_streams
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line or the configuration is wrong.
     """
+    open_missing_streams()
     arguments = _parser().parse_args(argv)
     try:
         return _train(arguments)
@@ -82,7 +85,7 @@ def _parser() -> Parser:
         "--timesteps",
         type=ALL_STEPS,
         metavar="N",
-        help="steps of all games, in whole updates, instead of --updates",
+        help="steps of all games at most, as many whole updates as fit, instead of --updates",
     )
     _add(parser, "training", "n_envs", "-e", "--n-envs")
     _add(parser, "training", "seed", "--seed")
@@ -122,11 +125,14 @@ def _train(arguments: argparse.Namespace) -> int:
     config = read_config(_layer(arguments))
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
+    _check_torch(arguments, config)
     from goodharts.training.engines import engine_named  # both take a while to import, which mistakes need not wait for
     from goodharts.training.outputs import reserved
 
     is_first = launched.rank() == 0
     console = open_console(quiet=not is_first)
+    if not arguments.resume:
+        engine_named(config.training.engine).check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
             stack.enter_context(reserved(arguments.mode))
@@ -137,12 +143,20 @@ def _train(arguments: argparse.Namespace) -> int:
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
             console.print(line, soft_wrap=True)
-    if any(each.outcome == "stopped" and each.files for each in results):
-        console.print("Go on later with the same --mode and --resume.", soft_wrap=True)
+    stopped = ",".join(each.mode for each in results if each.outcome == "stopped" and each.files)
+    if stopped:
+        resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
+        console.print(f"Resume: {resume}", soft_wrap=True)
     if any(each.outcome == "failed" or not each.is_whole for each in results):
         return FAILED_EXIT_CODE
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
+
+
+def _check_torch(arguments: argparse.Namespace, config: Config) -> None:
+    """Raises UsageError where torch is missing: models and checkpoints are its files, whichever engine trains."""
+    if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
+        raise UsageError('goodharts train needs torch: run `pip install "hackmatrix[goodharts]"`.')
 
 
 def _layer(arguments: argparse.Namespace) -> Layer:
@@ -181,7 +195,14 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     for start in (read_checkpoint(checkpoint_path(mode)) for mode in arguments.mode):
         kept = dataclasses.replace(start.config, runtime=config.runtime)
         _check_engine(arguments, start)
-        kept = _with_updates(kept, _updates(arguments, kept) or kept.training.updates)
+        updates = _updates(arguments, kept)
+        if ignored := _ignored(config, kept, updates is not None):
+            console.print(
+                f"{start.path} goes on as it began: {', '.join(ignored)} of config.toml or the environment "
+                f"{'has' if len(ignored) == 1 else 'have'} no effect.",
+                soft_wrap=True,
+            )
+        kept = _with_updates(kept, updates or kept.training.updates)
         if start.update < kept.training.updates:
             jobs.append(Job(start.mode, kept, start.name, start))
         else:
@@ -193,6 +214,17 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     return jobs
 
 
+def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:
+    """The settings of now that somebody has given and that a run which began with others does not take."""
+    now, began, defaults = config.plain(), kept.plain(), Config().plain()
+    return [
+        f"{section}.{key}"
+        for section in ("training", "world", "handhold")
+        for key, value in now[section].items()
+        if value not in (began[section][key], defaults[section][key]) and not (asks_for_updates and key == "updates")
+    ]
+
+
 def _check_engine(arguments: argparse.Namespace, start: Checkpoint) -> None:
     """Raises UsageError where the command line asks for another engine than a run began with."""
     began, asked = start.config.training.engine, getattr(arguments, "training.engine")
@@ -201,9 +233,15 @@ def _check_engine(arguments: argparse.Namespace, start: Checkpoint) -> None:
 
 
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
-    """How many updates the command line asks for."""
+    """How many updates the command line asks for; raises UsageError for fewer steps than those of one."""
     if arguments.timesteps is not None:
-        return -(-int(arguments.timesteps) // config.batch_size)
+        if arguments.timesteps < config.batch_size:
+            training = config.training
+            raise UsageError(
+                f"--timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
+                f"{config.batch_size:,} steps, got {arguments.timesteps:,}."
+            )
+        return int(arguments.timesteps) // config.batch_size
     updates: int | None = getattr(arguments, "training.updates")
     return updates
 

@@ -26,6 +26,7 @@ from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
+from parity.errors import install_command
 from worldkit.jaxkit.xla import keep_compiled_programs
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
@@ -39,7 +40,8 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions())
     try:
         from goodharts.torch_env.adapter import TorchEngine
     except ModuleNotFoundError as error:
-        raise EngineError(f'The torch engine needs {error.name}: run `pip install "hackmatrix[goodharts]"`.') from error
+        command = install_command("hackmatrix[goodharts]")
+        raise EngineError(f"The torch engine needs {error.name}: run `{command}`.") from error
 
     return TorchEngine(mode, games, options)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from goodharts.rules import Mode
 from parity import Mutant, MutationBench
-from parity.mutants import read_mutants
+from parity.mutant_table import read_mutants
 
-_HERE = Path(__file__).resolve().parent
-_PYTHON = _HERE.parents[1]
+_MUTANTS = Path(__file__).resolve().parent / "mutants.toml"
+_PYTHON = _MUTANTS.parents[2]
 
 
 def benches(mode: Mode) -> tuple[MutationBench, ...]:
@@ -28,11 +28,8 @@ def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
 
 
 def _mutants(engine: str, mode: Mode) -> tuple[Mutant, ...]:
-    tables = "world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"
-    planted = (
-        read_mutants(_HERE / f"mutants_{engine}" / f"{table}.toml", f"goodharts/{engine}_env/") for table in tables
-    )
-    return tuple(mutant for mutants in planted for mutant in mutants)
+    shown = "world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"
+    return read_mutants(_MUTANTS, *(f"{engine}_{part}" for part in shown), folder=f"goodharts/{engine}_env/")
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:

@@ -1,17 +1,17 @@
 """``hackmatrix doctor``: say what is here and works, and what to do about the rest."""
 
 import dataclasses
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
 
-from hackmatrix.doctor import BROKEN, CACHE_VARIABLE, NOTE, OK, Check, examine
+from hackmatrix.doctor import BROKEN, NOTE, OK, Check, examine
 from parity.arguments import Parser
 from parity.console import open_console
-from worldkit.jaxkit.xla import keep_compiled_programs
+from parity.strict_json import json_text
+from worldkit.jaxkit.xla import CACHE_VARIABLE, keep_compiled_programs
 
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
 
@@ -33,12 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     keep_compiled_programs("hackmatrix")
     console = open_console(quiet=args.json)
     checks = []
-    for check in examine(Path(os.environ[CACHE_VARIABLE])):
+    cache = os.environ.get(CACHE_VARIABLE)
+    for check in examine(Path(cache) if cache else None):
         checks.append(check)
         console.print(_line(check), soft_wrap=True)
     broken = any(check.status == BROKEN for check in checks)
     if args.json:
-        print(json.dumps({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
+        print(json_text({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
     return int(broken)
 
 

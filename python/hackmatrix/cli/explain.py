@@ -1,18 +1,18 @@
 """``hackmatrix explain``: play a game and say of every reward component where it comes from."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
+from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines, prices_of
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.explain.traces import read_own_trace
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
 from parity.arguments import SEED, Parser, Whole
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
+from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 
@@ -35,7 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         played = _play(_cut(case, args), args)
     except ParityError as error:
         raise UsageError(str(error)) from error
-    return 0 if all(step.sound for step in played) else 1
+    if not all(step.sound for step in played):
+        return 1
+    if not case.actions:
+        raise UsageError(f"{args.trace} holds no actions, so that there is no step to explain: give a trace with some.")
+    return 0
 
 
 def _parser() -> Parser:
@@ -90,7 +94,7 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
     console = open_console(quiet=quiet, width=WIDTH)
     played: list[ExplainedStep] = []
     with open_engines(args.engines) as engines:
-        for step in explained_steps(engines, case):
+        for step in explained_steps(engines, case, prices_of(args.engines[0])):
             before = played[-1] if played else None
             if _shown(step, args):
                 if before and not _shown(before, args):
@@ -98,9 +102,13 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
                 print_step(console, step, args.engines, before.state if before else None)
             played.append(step)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
+    if args.trace and not all(step.states_agree for step in played):
+        names = ",".join(args.engines)
+        replay = typed_command("parity", "parity", "replay", "--world", "hackmatrix", "--engines", names, args.trace)
+        console.print(f"Where the states differ: {replay}", soft_wrap=True)
     if args.json:
         shown = [step for step in played if _shown(step, args)]
-        write_output(args.json, json.dumps(as_json(shown, args.engines), indent=2) + "\n")
+        write_output(args.json, json_text(as_json(shown, args.engines), indent=2) + "\n")
     return played
 
 

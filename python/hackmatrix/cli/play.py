@@ -12,16 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hackmatrix.cli.players import AGENTS, announce, load, watched_of
+from hackmatrix.cli.players import AGENTS, PROGRAM, announce, load, watched_of
 from hackmatrix.rules import ACTIONS
 from hackmatrix.watch.controls import FASTEST, SLOWEST, Controls
 from hackmatrix.world import ENGINES
 from parity.arguments import SEED, Parser, Real
-from parity.console import open_console
-from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError
+from parity.console import open_console, typed_command
+from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
-from worldkit.cli.parser import typed_command
 from worldkit.render.display import require_room
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     check_output(parser, args.save and str(args.save))
     if find_spec("textual") is None:
-        raise UsageError('This command needs textual: run `pip install "hackmatrix[play]"`.')
+        raise UsageError(f"This command needs textual: run `{install_command('hackmatrix[play]')}`.")
     _check_terminal()
     # Imported only now: a mistaken command line should not have to wait.
     from hackmatrix.play.app import PlayApp
@@ -61,9 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # a terminal that has gone cannot be told anything
     with contextlib.suppress(OSError):
         for path, verdict in session.saved.items():
-            print(
-                f"{verdict}\nSaved: {path}; {typed_command('hackmatrix', 'explain', str(path))} explains its rewards."
-            )
+            print(f"{verdict}\nSaved: {path}; {typed_command(*PROGRAM, 'explain', path)} explains its rewards.")
     if failure is not None:
         raise EngineError(f"{failure} The game is saved up to step {len(session.game.turns)}.")
     if app.return_code:
@@ -77,7 +74,7 @@ def _keep(session: Session) -> None:
         session.keep()
     except UsageError as error:
         done = ",".join(ACTIONS[turn.action] for turn in session.game.turns)
-        again = typed_command("hackmatrix", "explain", "--seed", str(session.game.seed), "--actions", done)
+        again = typed_command(*PROGRAM, "explain", "--seed", str(session.game.seed), "--actions", done)
         raise UsageError(f"{error} The game is played again by: {again}") from error
 
 

@@ -14,6 +14,7 @@ from parity.errors import ParityError, UsageError
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.lookahead import LOOKAHEAD
+from worldkit.jaxkit.xla import keep_compiled_programs
 
 if TYPE_CHECKING:
     from hackmatrix.watch.agents import Agent
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from worldkit.evaluation.spec import Player
 
 AGENTS = f"params_*.npz, checkpoint_*.pkl, a MaskablePPO .zip, a run's folder, or `{BEST}`, which comes with the game"
+PROGRAM = "hackmatrix", "hackmatrix.cli.main"
+"""The console command and its module, for commands to type next."""
 _SIZE = Whole(1, 2**20)
 
 
@@ -115,14 +118,17 @@ def searcher_for(path: Path, args: argparse.Namespace) -> "Player | None":
     from worldkit.evaluation.searcher import searcher_of
 
     searcher = searcher_of(WORLD, HackMatrixJaxEnv(), path, args.search, seed=args.player_seed)
-    print("Compiling the search, which takes about a minute …", file=sys.stderr)
+    print("Compiling the search, which takes about a minute ...", file=sys.stderr)
     return searcher
 
 
 def announce(engine: str) -> None:
     """Say on standard error what takes so long where the engine is to be compiled first."""
     if engine == "jax":
-        print("Starting the JAX engine (it compiles once; later runs reuse the result) …", file=sys.stderr)
+        keep_compiled_programs("hackmatrix")  # before JAX is imported
+        from worldkit.jaxkit.trace_cache import reuse_text
+
+        print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)
 
 
 def caption_of(path: Path, args: argparse.Namespace) -> str:

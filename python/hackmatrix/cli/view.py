@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hackmatrix.agents import name_of
 from hackmatrix.cli.players import (
     AGENTS,
+    PROGRAM,
     add_agent_flags,
     add_game_flags,
     announce,
@@ -28,10 +28,10 @@ from hackmatrix.cli.players import (
 )
 from hackmatrix.world import ENGINES, WORLD
 from parity.arguments import Parser
+from parity.console import open_console, typed_command
 from parity.errors import UsageError
 from parity.guard import DEFAULT_TIMEOUT
 from worldkit.cli.outputs import check_output
-from worldkit.cli.parser import typed_command
 
 if TYPE_CHECKING:
     from hackmatrix.view.agent import Games
@@ -66,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
     parser = _parser()
     args = parser.parse_args(argv)
     _check(parser, args)
-    command = typed_command("hackmatrix", "view", *argv)
+    command = typed_command(*PROGRAM, "view", *argv)
     make = _of_run if args.path.is_dir() else _of_trace if args.path.suffix == TRACE else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
     from parity.viewer.write import write_page
@@ -137,7 +137,7 @@ def _openable(trace: Trace) -> tuple[str, ...]:
 
 def _counted(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
     """The same episodes, and a bar on standard error while they are taken; silent without a terminal."""
-    console = Console(stderr=True)
+    console = open_console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         yield from bar.track(episodes, total, description="games")

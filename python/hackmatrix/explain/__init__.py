@@ -1,1 +1,1 @@
-"""Rewards told from the states around a step: a third reading of table W, beside both engines."""
+"""Rewards told from the states around a step: a reading of table W on its own, with the prices of an engine."""

@@ -1,10 +1,11 @@
 """Why an action is not valid now: chapter M and the column "applicable when" of table P, read from a state alone.
 
-The costs stand here as the rulebook states them, because this is a witness of its own beside both engines.
+What is applicable is read here once more, as a witness beside both engines; the costs are the engine's tables.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hackmatrix.explain.transition import Place, place_of, places
 from hackmatrix.rules import (
@@ -20,6 +21,9 @@ from hackmatrix.rules import (
     WON_STAGE,
 )
 from parity import State
+
+Costs = Mapping[int, tuple[int, int]]
+"""Action -> what it costs in credits and energy."""
 
 
 @dataclass(frozen=True)
@@ -39,32 +43,36 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Program:
-    """A row of table P: what it costs, when it is applicable, and what is said where it is not."""
+    """A row of table P: when it is applicable, and what is said where it is not."""
 
-    credits: int
-    energy: int
     is_applicable: Callable[[State], bool]
     missing: str
     brief: str
 
-    @property
-    def cost(self) -> str:
-        """The cost in the signs of the board: ``$2 e1``."""
-        return _amounts(self.credits, self.energy)
+
+def costs_of(tables: Mapping[str, Any]) -> Costs:
+    """The costs of the programs in the tables of an engine (``getRules``)."""
+    return {row["actionIndex"]: (row["credits"], row["energy"]) for row in tables["programs"]}
 
 
-def why_not(state: State, action: int) -> str | None:
+def cost_text(credits: int, energy: int) -> str:
+    """A cost in the signs of the board: ``$2 e1``."""
+    return " ".join(f"{sign}{amount}" for sign, amount in (("$", credits), ("e", energy)) if amount)
+
+
+def why_not(state: State, action: int, costs: Costs) -> str | None:
     """Why the action is not valid in this state, with the rules' ids (M1-M3, C4); None where it is valid.
 
     Args:
         state: a complete state, S of the protocol.
         action: 0 … 27; IndexError outside.
+        costs: of the engine that plays.
     """
-    found = obstacle(state, action)
+    found = obstacle(state, action, costs)
     return None if found is None else str(found)
 
 
-def obstacle(state: State, action: int) -> Obstacle | None:
+def obstacle(state: State, action: int, costs: Costs) -> Obstacle | None:
     """The same with its parts apart; of several obstacles the first in the order of the rules' text."""
     name = ACTIONS[action]
     if state["player"]["hp"] == 0 or state["stage"] == WON_STAGE:
@@ -74,7 +82,7 @@ def obstacle(state: State, action: int) -> Obstacle | None:
     if action == SIPHON:
         held = state["player"]["dataSiphons"] > 0
         return None if held else Obstacle("no data siphon is held", "M2", "none held")
-    return _to_run(state, action, PROGRAM_TABLE[name])
+    return _to_run(state, action, PROGRAM_TABLE[name], costs[action])
 
 
 def _to_move(state: State, direction: int) -> Obstacle | None:
@@ -87,24 +95,17 @@ def _to_move(state: State, direction: int) -> Obstacle | None:
     return None
 
 
-def _to_run(state: State, action: int, program: Program) -> Obstacle | None:
+def _to_run(state: State, action: int, program: Program, cost: tuple[int, int]) -> Obstacle | None:
     if action not in state["ownedPrograms"]:
         return Obstacle("not owned", "M3", "not owned")
-    short = [max(0, cost - state["player"][name]) for name, cost in _costs(program)]
+    held = (state["player"][name] for name in ("credits", "energy"))
+    short = [max(0, asked - amount) for asked, amount in zip(cost, held, strict=True)]
     if any(short):
-        named = (f"{count} {name}" for count, (name, _) in zip(short, _costs(program), strict=True) if count)
-        return Obstacle(f"{' and '.join(named)} short", "M3", f"lacks {_amounts(*short)}")
+        named = (f"{count} {name}" for count, name in zip(short, ("credits", "energy"), strict=True) if count)
+        return Obstacle(f"{' and '.join(named)} short", "M3", f"lacks {cost_text(*short)}")
     if not program.is_applicable(state):
         return Obstacle(program.missing, f"M3, P-{ACTIONS[action]}", program.brief)
     return None
-
-
-def _costs(program: Program) -> tuple[tuple[str, int], tuple[str, int]]:
-    return ("credits", program.credits), ("energy", program.energy)
-
-
-def _amounts(credits: int, energy: int) -> str:
-    return " ".join(f"{sign}{amount}" for sign, amount in (("$", credits), ("e", energy)) if amount)
 
 
 def _always(_: State) -> bool:
@@ -147,29 +148,29 @@ def _can_strengthen(state: State) -> bool:
 
 
 PROGRAM_TABLE: dict[str, Program] = {
-    "PUSH": Program(0, 2, _has_enemy, "there is no enemy", "no enemy"),
-    "PULL": Program(0, 2, _has_enemy, "there is no enemy", "no enemy"),
-    "CRASH": Program(3, 2, _has_neighbour, "nothing in the 8 neighbours", "none near"),
-    "WARP": Program(2, 2, _has_target, "no enemy or transmission", "no target"),
-    "POLY": Program(1, 1, _has_enemy, "there is no enemy", "no enemy"),
-    "WAIT": Program(0, 1, _always, "", ""),
-    "DEBUG": Program(3, 0, _has_enemy_on_block, "no enemy stands on a block", "no enemy"),
-    "ROW": Program(3, 1, _has_enemy_in_line("row"), "no enemy in this row", "no enemy"),
-    "COL": Program(3, 1, _has_enemy_in_line("col"), "no enemy in this column", "no enemy"),
-    "UNDO": Program(1, 0, lambda state: state["history"] is not None, "there is no record", "no record"),
-    "STEP": Program(0, 3, _always, "", ""),
-    "SIPH+": Program(5, 0, _always, "", ""),
-    "EXCH": Program(4, 0, lambda state: bool(state["player"]["credits"] >= 4), "fewer than 4 credits", "lacks $"),
-    "SHOW": Program(2, 0, lambda state: not state["showActivated"], "SHOW is on already", "is on"),
-    "RESET": Program(0, 4, lambda state: bool(state["player"]["hp"] < MAX_HP), "hp is full", "hp full"),
-    "CALM": Program(2, 4, lambda state: not state["scheduledTasksDisabled"], "CALM is on already", "is on"),
-    "D_BOM": Program(3, 0, _has_type("daemon"), "there is no daemon", "no daemon"),
-    "DELAY": Program(1, 2, lambda state: bool(state["transmissions"]), "there is no transmission", "none coming"),
-    "ANTI-V": Program(3, 0, _has_type("virus"), "there is no virus", "no virus"),
-    "SCORE": Program(0, 5, lambda state: bool(state["stage"] < NUM_STAGES), "stage 8 is the last one", "last stage"),
-    "REDUC": Program(2, 1, _has_block_to_reduce, "no unsiphoned block spawns", "no spawn"),
-    "ATK+": Program(4, 4, _can_strengthen, "no more attack in this stage", "no more"),
-    "HACK": Program(2, 2, lambda state: bool(state["siphoned"]), "no cell is siphoned", "no siphoned"),
+    "PUSH": Program(_has_enemy, "there is no enemy", "no enemy"),
+    "PULL": Program(_has_enemy, "there is no enemy", "no enemy"),
+    "CRASH": Program(_has_neighbour, "nothing in the 8 neighbours", "none near"),
+    "WARP": Program(_has_target, "no enemy or transmission", "no target"),
+    "POLY": Program(_has_enemy, "there is no enemy", "no enemy"),
+    "WAIT": Program(_always, "", ""),
+    "DEBUG": Program(_has_enemy_on_block, "no enemy stands on a block", "no enemy"),
+    "ROW": Program(_has_enemy_in_line("row"), "no enemy in this row", "no enemy"),
+    "COL": Program(_has_enemy_in_line("col"), "no enemy in this column", "no enemy"),
+    "UNDO": Program(lambda state: state["history"] is not None, "there is no record", "no record"),
+    "STEP": Program(_always, "", ""),
+    "SIPH+": Program(_always, "", ""),
+    "EXCH": Program(lambda state: bool(state["player"]["credits"] >= 4), "fewer than 4 credits", "lacks $"),
+    "SHOW": Program(lambda state: not state["showActivated"], "SHOW is on already", "is on"),
+    "RESET": Program(lambda state: bool(state["player"]["hp"] < MAX_HP), "hp is full", "hp full"),
+    "CALM": Program(lambda state: not state["scheduledTasksDisabled"], "CALM is on already", "is on"),
+    "D_BOM": Program(_has_type("daemon"), "there is no daemon", "no daemon"),
+    "DELAY": Program(lambda state: bool(state["transmissions"]), "there is no transmission", "none coming"),
+    "ANTI-V": Program(_has_type("virus"), "there is no virus", "no virus"),
+    "SCORE": Program(lambda state: bool(state["stage"] < NUM_STAGES), "stage 8 is the last one", "last stage"),
+    "REDUC": Program(_has_block_to_reduce, "no unsiphoned block spawns", "no spawn"),
+    "ATK+": Program(_can_strengthen, "no more attack in this stage", "no more"),
+    "HACK": Program(lambda state: bool(state["siphoned"]), "no cell is siphoned", "no siphoned"),
 }
 """Table P by name, in its order."""
 assert tuple(PROGRAM_TABLE) == PROGRAMS

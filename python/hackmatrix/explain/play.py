@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hackmatrix.explain.readings import Reading, readings_of
+from hackmatrix.explain.readings import Prices, Reading, readings_of
 from hackmatrix.explain.transition import Transition
-from hackmatrix.world import WORLD
+from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, State
 from parity.guard import GuardedEngine
 from parity.trace import RESTART, Action, Case
@@ -22,7 +22,7 @@ class ExplainedStep:
 
     number: the action's place in the list, from 0; -1 for the start.
     state: the first engine's, afterwards; transition: the step in it, None for a start or restart.
-    values: per engine the components in thousandths; readings: those of the first engine's states.
+    values: per engine the components in thousandths; readings: those of the first engine's states and prices.
     states_agree: all engines are in the same state.
     """
 
@@ -50,6 +50,12 @@ class ExplainedStep:
         return self.engines_agree and self.readings_agree
 
 
+def prices_of(engine: str) -> Prices:
+    """Table W as an engine holds it; raises EngineError where it cannot start."""
+    prices: Prices = rules_of(engine)["rewards"]["prices"]
+    return prices
+
+
 @contextmanager
 def open_engines(names: Sequence[str]) -> Iterator[list[BatchEngine]]:
     """One game on each of the engines named; raises EngineError where one cannot start."""
@@ -61,8 +67,8 @@ def open_engines(names: Sequence[str]) -> Iterator[list[BatchEngine]]:
         yield engines
 
 
-def explained_steps(engines: Sequence[BatchEngine], case: Case) -> Iterator[ExplainedStep]:
-    """The start of a case and every action of it; engines with one game each.
+def explained_steps(engines: Sequence[BatchEngine], case: Case, prices: Prices) -> Iterator[ExplainedStep]:
+    """The start of a case and every action of it; engines with one game each, and the first one's prices.
 
     Raises StateRefused where an engine refuses the case's start state.
     """
@@ -78,14 +84,16 @@ def explained_steps(engines: Sequence[BatchEngine], case: Case) -> Iterator[Expl
             now = _restarted(engines, number)
             yield now
             continue
-        now, ended = _stepped(engines, number, int(action), now.state)
+        now, ended = _stepped(engines, number, int(action), now.state, prices)
         yield now
         if ended and case.auto_reset:
             now = _restarted(engines, number)
             yield now
 
 
-def _stepped(engines: Sequence[BatchEngine], number: int, action: int, before: State) -> tuple[ExplainedStep, bool]:
+def _stepped(
+    engines: Sequence[BatchEngine], number: int, action: int, before: State, prices: Prices
+) -> tuple[ExplainedStep, bool]:
     steps = [engine.step(np.array([action], np.int32)) for engine in engines]
     states = _states(engines)
     transition = Transition(before, states[0], action)
@@ -95,7 +103,7 @@ def _stepped(engines: Sequence[BatchEngine], number: int, action: int, before: S
         state=states[0],
         transition=transition,
         values=tuple(tuple(step.components[0].tolist()) for step in steps),
-        readings=readings_of(transition),
+        readings=readings_of(transition, prices),
         states_agree=_same(states),
     )
     return explained, bool(steps[0].ended[0])

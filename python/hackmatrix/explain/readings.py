@@ -1,10 +1,10 @@
 """Where a reward comes from: for every component of table W what the states around a step say.
 
-Each function reads one transition and gives a Reading: a price of table W times a quantity found in the states. The
-prices are here as the rulebook states them, because this is a witness of its own beside both engines.
+Each function reads one transition and gives a Reading: the engine's price of the component times a quantity found in
+the states. The quantities are a witness of their own beside both engines; the prices are the engine's tables.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hackmatrix.explain.paths import exit_distance
@@ -12,22 +12,8 @@ from hackmatrix.explain.siphon import missed
 from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, place_of
 from hackmatrix.rules import COMPONENTS, SIPHON
 
-STEP_PENALTY = -10
-STAGE_COMPLETION = (1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000)
-SCORE_GAIN = 500
-KILLS = 300
-DATA_SIPHON = 1000
-DISTANCE_SHAPING = 50
-VICTORY = 500_000
-VICTORY_PER_SCORE = 100_000
-DEATH_PENALTY = -500
-RESOURCE_GAIN = 50
-RESOURCE_HOLDING = 10
-DAMAGE_PENALTY = -1000
-HP_RECOVERY = 1000
-SIPHON_QUALITY = -25
-SIPHON_DEATH_PENALTY = -10_000
-PROGRAM_WASTE = -300
+Prices = Mapping[str, Sequence[int]]
+"""Table W as ``getRules`` has it: the prices of each component in thousandths."""
 
 
 @dataclass(frozen=True)
@@ -55,129 +41,128 @@ def reward_text(thousandths: int) -> str:
     return f"{thousandths / 1000:.3f}".rstrip("0").rstrip(".")
 
 
-def step_penalty(step: Transition) -> Reading:
+def step_penalty(step: Transition, price: int) -> Reading:
     """W step_penalty: every valid action."""
-    return Reading(STEP_PENALTY, int(step.valid), "a valid action")
+    return Reading(price, int(step.valid), "a valid action")
 
 
-def stage_completion(step: Transition) -> Reading:
+def stage_completion(step: Transition, *prices: int) -> Reading:
     """W stage_completion: the stage that was completed (C3)."""
     stage = step.before["stage"]
-    return Reading(STAGE_COMPLETION[stage - 1], 1, f"stage {stage} completed") if step.completed else Reading(0, 0)
+    return Reading(prices[stage - 1], 1, f"stage {stage} completed") if step.completed else Reading(0, 0)
 
 
-def score_gain(step: Transition) -> Reading:
+def score_gain(step: Transition, price: int) -> Reading:
     """W score_gain: the change of the score."""
     before, after = (state["player"]["score"] for state in (step.before, step.after))
-    return Reading(SCORE_GAIN, after - before, f"score {before} -> {after}")
+    return Reading(price, after - before, f"score {before} -> {after}")
 
 
-def kills(step: Transition) -> Reading:
+def kills(step: Transition, price: int) -> Reading:
     """W kills: who was removed and counts (V4); UNDO repays what was counted since its record (W3)."""
     if step.undone:
         count = step.before["killsSinceHistory"]
-        return Reading(KILLS, -count, f"UNDO repays the kills since its record, {count} (W3)")
+        return Reading(price, -count, f"UNDO repays the kills since its record, {count} (W3)")
     counted = [being for being in step.removed if being.counts]
     scheduled = [being for being in step.removed if not being.counts]
     text = f"removed {_listed(counted)}"
     if scheduled:
         text += f"; not counted, being scheduled: {_listed(scheduled)} (V4)"
-    return Reading(KILLS, len(counted), text)
+    return Reading(price, len(counted), text)
 
 
-def data_siphon(step: Transition) -> Reading:
+def data_siphon(step: Transition, price: int) -> Reading:
     """W data_siphon: a pickup walked onto (V3); UNDO repays what was counted since its record (W3)."""
     if step.undone:
         count = step.before["pickupsSinceHistory"]
-        return Reading(DATA_SIPHON, -count, f"UNDO repays the pickups since its record, {count} (W3)")
+        return Reading(price, -count, f"UNDO repays the pickups since its record, {count} (W3)")
     taken = [entry for entry in step.before["resources"] if entry["dataSiphon"] and place_of(entry) == step.entered]
-    return Reading(DATA_SIPHON, len(taken), f"walked onto the pickup at {_cell(step.entered)}" if step.entered else "")
+    return Reading(price, len(taken), f"walked onto the pickup at {_cell(step.entered)}" if step.entered else "")
 
 
-def distance_shaping(step: Transition) -> Reading:
+def distance_shaping(step: Transition, price: int) -> Reading:
     """W distance_shaping: cells gained on the closest approach (W1, W3)."""
     closest = step.before["closestApproach"]
     if step.undone:
         restored = step.after["closestApproach"]
         text = f"UNDO restores the closest approach, {closest} -> {restored} (W3)"
-        return Reading(DISTANCE_SHAPING, closest - restored, text)
+        return Reading(price, closest - restored, text)
     if step.completed:
         text = f"the stage is completed: all that was left of the closest approach, {closest}"
-        return Reading(DISTANCE_SHAPING, closest, text)
+        return Reading(price, closest, text)
     distance = exit_distance(step.after) if step.valid and not step.died else None
     if distance is None:
-        return Reading(DISTANCE_SHAPING, 0, "no path, or no player alive")
+        return Reading(price, 0, "no path, or no player alive")
     gain = max(0, closest - distance)
-    return Reading(DISTANCE_SHAPING, gain, f"closest approach {closest} -> {closest - gain}")
+    return Reading(price, gain, f"closest approach {closest} -> {closest - gain}")
 
 
-def victory(step: Transition) -> Reading:
+def victory(step: Transition, base: int, price: int) -> Reading:
     """W victory: stage 8 was completed (C3)."""
     score = step.after["player"]["score"]
-    return Reading(VICTORY_PER_SCORE, score, f"won with score {score}", VICTORY) if step.won else Reading(0, 0)
+    return Reading(price, score, f"won with score {score}", base) if step.won else Reading(0, 0)
 
 
-def death_penalty(step: Transition) -> Reading:
+def death_penalty(step: Transition, *prices: int) -> Reading:
     """W death_penalty: half of what the stages before the current one gave."""
-    last = step.before["stage"] - 1
-    earned = sum(STAGE_COMPLETION[:last]) // 1000
-    return Reading(DEATH_PENALTY, earned * step.died, f"died; half of stages 1..{last} ({earned})")
+    stage = step.before["stage"]
+    return Reading(prices[stage - 1], 1, f"died in stage {stage}") if step.died else Reading(0, 0)
 
 
-def resource_gain(step: Transition) -> Reading:
+def resource_gain(step: Transition, price: int) -> Reading:
     """W resource_gain: the changes of credits and energy, negative when spent."""
     before, after = step.before["player"], step.after["player"]
     changed = [name for name in ("credits", "energy") if before[name] != after[name]]
     change = sum(after[name] - before[name] for name in changed)
-    return Reading(RESOURCE_GAIN, change, ", ".join(f"{name} {before[name]} -> {after[name]}" for name in changed))
+    return Reading(price, change, ", ".join(f"{name} {before[name]} -> {after[name]}" for name in changed))
 
 
-def resource_holding(step: Transition) -> Reading:
+def resource_holding(step: Transition, price: int) -> Reading:
     """W resource_holding: what is held when a stage was completed."""
     credits, energy = (step.after["player"][name] for name in ("credits", "energy"))
     held = credits + energy if step.completed else 0
-    return Reading(RESOURCE_HOLDING, held, f"holding {credits} credits, {energy} energy at the end of the stage")
+    return Reading(price, held, f"holding {credits} credits, {energy} energy at the end of the stage")
 
 
-def damage_penalty(step: Transition) -> Reading:
+def damage_penalty(step: Transition, price: int) -> Reading:
     """W damage_penalty: hp lost, after against before."""
     before, after = _hp(step)
-    return Reading(DAMAGE_PENALTY, max(0, before - after), f"hp {before} -> {after}")
+    return Reading(price, max(0, before - after), f"hp {before} -> {after}")
 
 
-def hp_recovery(step: Transition) -> Reading:
+def hp_recovery(step: Transition, price: int) -> Reading:
     """W hp_recovery: hp gained, after against before."""
     before, after = _hp(step)
-    return Reading(HP_RECOVERY, max(0, after - before), f"hp {before} -> {after}")
+    return Reading(price, max(0, after - before), f"hp {before} -> {after}")
 
 
-def siphon_quality(step: Transition) -> Reading:
+def siphon_quality(step: Transition, price: int) -> Reading:
     """W siphon_quality: what the best of the better cells would have given more (W2)."""
     if not step.valid or step.action != SIPHON:
-        return Reading(SIPHON_QUALITY, 0)
+        return Reading(price, 0)
     lost = missed(step.before)
     better = "; ".join(f"{_cell(place)} gives {there}" for place, there in lost.best)
     text = f"missed {lost.credits} credits, {lost.energy} energy: here {lost.here}; {better} (W2)"
-    return Reading(SIPHON_QUALITY, lost.credits + lost.energy, text)
+    return Reading(price, lost.credits + lost.energy, text)
 
 
-def siphon_death_penalty(step: Transition) -> Reading:
+def siphon_death_penalty(step: Transition, price: int) -> Reading:
     """W siphon_death_penalty: died beside an enemy that a siphon had called."""
     if not step.died:
-        return Reading(SIPHON_DEATH_PENALTY, 0)
+        return Reading(price, 0)
     beside = around(place_of(step.after["player"]))
     guilty = [enemy for enemy in step.after["enemies"] if enemy["spawnedFromSiphon"] and place_of(enemy) in beside]
     who = " and ".join(f"the {enemy['type']} at {_cell(place_of(enemy))}" for enemy in guilty)
-    return Reading(SIPHON_DEATH_PENALTY, int(bool(guilty)), f"died beside {who}, from a siphon")
+    return Reading(price, int(bool(guilty)), f"died beside {who}, from a siphon")
 
 
-def program_waste(step: Transition) -> Reading:
+def program_waste(step: Transition, price: int) -> Reading:
     """W program_waste: RESET at hp 2."""
     wasted = step.valid and step.action == RESET and step.before["player"]["hp"] == 2
-    return Reading(PROGRAM_WASTE, int(wasted), "RESET at hp 2")
+    return Reading(price, int(wasted), "RESET at hp 2")
 
 
-READINGS: dict[str, Callable[[Transition], Reading]] = {
+READINGS: dict[str, Callable[..., Reading]] = {
     read.__name__: read
     for read in (
         *(step_penalty, stage_completion, score_gain, kills, data_siphon, distance_shaping, victory, death_penalty),
@@ -185,13 +170,13 @@ READINGS: dict[str, Callable[[Transition], Reading]] = {
         *(siphon_quality, siphon_death_penalty, program_waste),
     )
 }
-"""Component -> its reading, in the order of table W."""
+"""Component -> its reading from a step and the component's prices, in the order of table W."""
 assert tuple(READINGS) == COMPONENTS
 
 
-def readings_of(step: Transition) -> tuple[Reading, ...]:
+def readings_of(step: Transition, prices: Prices) -> tuple[Reading, ...]:
     """The readings of all components of a step, in the order of table W; an invalid action's are worth 0 (C1)."""
-    return tuple(read(step) for read in READINGS.values())
+    return tuple(read(step, *prices[name]) for name, read in READINGS.items())
 
 
 def _hp(step: Transition) -> tuple[int, int]:

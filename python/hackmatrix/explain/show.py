@@ -35,7 +35,7 @@ def print_step(console: Console, step: ExplainedStep, engines: Sequence[str], be
     if step.transition is not None and (changed or not step.sound):
         console.print(Padding(_rewards(step, engines), (0, 0, 0, 2), expand=False))
     if not step.states_agree:
-        console.print(Text(f"  {DIFFERS} the engines' states differ; `parity replay` says where", style=_FAULT))
+        console.print(Text(f"  {DIFFERS} the engines' states differ", style=_FAULT))
     if changed:
         _print_state(console, step.state, before)
     console.print()

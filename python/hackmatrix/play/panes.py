@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from hackmatrix.explain.actions import PROGRAM_TABLE, obstacle
+from hackmatrix.explain.actions import cost_text, obstacle
 from hackmatrix.play import sayings
 from hackmatrix.play.game import Game
 from hackmatrix.play.keys import SIGNS
@@ -45,7 +45,7 @@ def title(session: Session, pace: str, width: int) -> Text:
     told = f"game {game.seed}, step {len(game.turns)}{doing}"
     room = width - len(told) - 2
     shown = keys if len(keys) <= room else "? help"
-    return Text.assemble((told, "bold reverse" if session.is_looking else "bold"), f"{shown:>{width - len(told)}}")
+    return Text.assemble((told, "bold reverse" if session.is_looking else "bold"), shown.rjust(width - len(told)))
 
 
 def board(session: Session, *, large: bool) -> Text:
@@ -145,8 +145,7 @@ def _flags(session: Session) -> Line:
 
 
 def _entry(session: Session, action: int, *, large: bool) -> Line:
-    program = PROGRAM_TABLE.get(ACTIONS[action])
-    cost = (f"{program.cost if program else '':<6}", FAINT)
+    cost = (f"{cost_text(*session.costs.get(action, (0, 0))):<6}", FAINT)
     return _marked(session, action, [_sign(session, action), _name(action), cost, _note(session, action, large=large)])
 
 
@@ -166,7 +165,7 @@ def _name(action: int) -> Span:
 
 def _note(session: Session, action: int, *, large: bool = False) -> Span:
     """Whether the action is valid now, and how likely the agent would take it; else what is against it."""
-    against = obstacle(session.game.position.state, action)
+    against = obstacle(session.game.position.state, action, session.costs)
     if against is None:
         likely = f" {session.decision.probabilities[action]:4.0%}" if session.decision else ""
         return f"{f'ready{likely}':<{_NOTE}}", GOOD

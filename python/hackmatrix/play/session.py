@@ -53,6 +53,7 @@ class Session:
         target: where the first game is saved, the next ones beside it; None: ``hackmatrix-SEED.json`` here.
         player: an agent and how it chooses; None: there is none.
 
+    costs: of every program, by its action.
     game: as it stands. path: where it is saved. saved: file -> verdict of all that was saved.
     is_looking: actions are looked at, not played. glance: the one that is looked at.
     agent_plays: the agent is at the keys. decision: what it would do now; None without one and after the end.
@@ -61,6 +62,7 @@ class Session:
 
     def __init__(self, table: Table, seed: int, target: Path | None = None, player: Watched | None = None) -> None:
         self._table, self._target, self._player = table, target, player
+        self.costs = table.costs
         self.saved: dict[Path, str] = {}
         self._begin(seed, target or default_path(seed))
 
@@ -177,7 +179,7 @@ class Session:
     def _refusal(self, action: int) -> str | None:
         """Why an action is not valid; the engine says whether, so that no mistaken reading ends a game."""
         position = self.game.position
-        return None if position.mask[action] else str(why_not(position.state, action))
+        return None if position.mask[action] else str(why_not(position.state, action, self.costs))
 
     def _arrive(self, game: Game) -> None:
         self.game = game

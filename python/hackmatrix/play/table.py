@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.explain.actions import Costs, costs_of
 from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.rules import COMPONENTS
-from hackmatrix.world import WORLD
+from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, State
 from parity.guard import GuardedEngine
 
@@ -45,12 +46,13 @@ class Table:
 
     Args:
         engine: of two games; the table closes it.
+        costs: of every program, by its action.
 
     Everything raises EngineError where the engine fails.
     """
 
-    def __init__(self, engine: BatchEngine) -> None:
-        self._engine = engine
+    def __init__(self, engine: BatchEngine, costs: Costs) -> None:
+        self._engine, self.costs = engine, costs
         self.close = engine.close
 
     def start(self, seed: int) -> Position:
@@ -90,4 +92,4 @@ class Table:
 
 def open_table(engine: str) -> Table:
     """A table on one of the world's engines; raises EngineError where it cannot start."""
-    return Table(GuardedEngine(WORLD, engine, 2))
+    return Table(GuardedEngine(WORLD, engine, 2), costs_of(rules_of(engine)))

@@ -1,6 +1,6 @@
 """One board as a person reads it: ``model`` says what is there, ``text`` and ``picture`` draw it.
 
-``text`` needs nothing but the core; ``picture`` needs pygame (``pip install "hackmatrix[sb3]"``).
+``text`` needs nothing but the core; ``picture`` needs pygame (the extra ``sb3``).
 """
 
 from hackmatrix.render.model import BoardModel, board_model

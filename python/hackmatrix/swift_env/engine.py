@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -41,19 +42,19 @@ class SwiftGames:
         self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
         shared = () if self._memory is None else (self._memory.descriptor,)
         looks = min(LOOKS + _LOOKS_PER_GAME * self.num_games, _MOST_LOOKS)
-        self._process = SwiftProcess(deadline=deadline, descriptors=shared, looks=looks)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._forget_memory)
+            self._process = SwiftProcess(deadline=deadline, descriptors=shared, looks=looks)
+            undo.callback(self.close)
             self._process.send(protocol.hello())
             self.num_marks = self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
             self._share()
             chosen = in_memory if self._memory is not None or observing is not None else Observing.COMPACT
             self._observing = int(chosen)
             self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     def send_step(
         self, actions: NDArray[np.int32], auto_reset: bool = False, seeds: NDArray[np.uint64] | None = None
@@ -168,9 +169,13 @@ class SwiftGames:
         try:
             self._ask(Command.SHARE, lambda _: None, self._memory.descriptor, self._memory.total)
         except Refused:
-            self._memory = None
+            self._forget_memory()
         else:
             self._memory.forget_file()
+
+    def _forget_memory(self) -> None:
+        """Let go of the shared memory and its file, which errors would keep that have this object in their trace."""
+        self._memory = None
 
     def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
         self._send(command, *parts)

@@ -17,12 +17,12 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.console import typed_program
 from parity.errors import EngineError
 
 BINARY_VARIABLE = "HACKMATRIX_BINARY"
 DEADLINE = 10.0
 """Seconds that the engine may take for an answer, unless the caller says otherwise."""
-BUILD = "build it with ./swift-build"
 _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
@@ -36,6 +36,11 @@ _CLOSING_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
 _SET_PIPE_SIZE = 1031
 """Linux's F_SETPIPE_SZ: with the 64 KiB of a new pipe, a frame would take many turns of both processes."""
+
+
+def build_hint() -> str:
+    """How to build the engine, as it can be typed here."""
+    return f"build it with {typed_program(_ROOT / 'swift-build')}"
 
 
 class SwiftEngineError(EngineError):
@@ -54,9 +59,9 @@ def binary_path() -> Path:
         return path
     if named:
         raise SwiftEngineError(
-            f"{BINARY_VARIABLE} names {path}, which is no program: {BUILD} and give the path it prints."
+            f"{BINARY_VARIABLE} names {path}, which is no program: {build_hint()} and give the path it prints."
         )
-    raise SwiftEngineError(f"the Swift engine is not built (there is no {path}): {BUILD}.")
+    raise SwiftEngineError(f"the Swift engine is not built (there is no {path}): {build_hint()}.")
 
 
 class SwiftProcess:
@@ -92,7 +97,9 @@ class SwiftProcess:
                 process_group=0,  # Ctrl+C in a terminal is the client's to handle: it may want to save first
             )
         except OSError as error:
-            raise SwiftEngineError(f"{path} cannot be run ({error.strerror}): {BUILD}.") from error
+            if self._log is not None:
+                self._log.close()
+            raise SwiftEngineError(f"{path} cannot be run ({error.strerror}): {build_hint()}.") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
@@ -156,7 +163,9 @@ class SwiftProcess:
         said = self._last_words()
         self._process.kill()
         self.close()
-        return SwiftEngineError(f"the Swift engine {what}{said}; open a new one, and if it happens again {BUILD}.")
+        return SwiftEngineError(
+            f"the Swift engine {what}{said}; open a new one, and if it happens again {build_hint()}."
+        )
 
     def close(self) -> None:
         """End the process and wait for it; closing twice is fine."""

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix.rules import COMPONENTS, FACTS, NUM_ACTIONS, OBSERVATION_SIZE
-from hackmatrix.swift_env.process import BUILD, SwiftEngineError
+from hackmatrix.swift_env.process import SwiftEngineError, build_hint
 from parity.errors import ParityError
+from parity.strict_json import json_text
 
 VERSION = 2
 ALL_GAMES = 2**32 - 1
@@ -112,7 +113,7 @@ def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp])
     """The body of setStates: a count, then game, length and JSON text of each."""
     parts = [struct.pack("<I", len(states))]
     for game, state in zip(slots.tolist(), states, strict=True):
-        text = json.dumps(state).encode()
+        text = json_text(state).encode()
         parts.append(struct.pack("<II", game, len(text)) + text)
     return b"".join(parts)
 
@@ -133,7 +134,9 @@ def check_hello(body: NDArray[np.uint8]) -> int:
         raise BadAnswer(f"a greeting of {len(body)} bytes")
     version, *sizes, marks = (_uint32(body, 4 * i) for i in range(6))
     if version != VERSION or sizes != [OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS]:
-        raise SwiftEngineError(f"the Swift engine speaks version {version} of the protocol and not {VERSION}: {BUILD}.")
+        raise SwiftEngineError(
+            f"the Swift engine speaks version {version} of the protocol and not {VERSION}: {build_hint()}."
+        )
     return marks
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hackmatrix.explain.ending import LEFT, ending
-from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines
+from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines, prices_of
 from hackmatrix.rules import ACTIONS, COMPONENT_UNIT, COMPONENTS
 from hackmatrix.view.episodes import START, end_on_board
 from hackmatrix.world import WORLD
@@ -39,7 +39,7 @@ def trace_page(name: str, trace: Trace, engine: str, command: str) -> Page:
     """
     with open_engines([engine]) as engines:
         try:
-            played = list(explained_steps(engines, trace.case))
+            played = list(explained_steps(engines, trace.case, prices_of(engine)))
         except StateRefused as error:
             raise UsageError(f"the start state in {name} is refused: {error}") from error
     return Page(

@@ -1,6 +1,9 @@
 """HackMatrix as a world of the parity harness (entry point ``parity.worlds``)."""
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
@@ -43,6 +46,23 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
 
 
 ENGINES = {"swift": open_swift, "jax": open_jax}
+
+
+def rules_of(engine: str) -> dict[str, Any]:
+    """Every table of the rules as this engine holds it (``getRules``); raises EngineError where it cannot start."""
+    match engine:
+        case "swift":
+            from hackmatrix.swift_env import SwiftGames
+
+            with SwiftGames(np.zeros(1, np.uint64)) as games:
+                return games.rules()
+        case "jax":
+            from hackmatrix import jax_env
+
+            return jax_env.rules()
+    raise ValueError(f"there is no engine {engine!r}: name one of {', '.join(ENGINES)}.")
+
+
 _GOLDEN = Path(__file__).parent / "golden"
 
 WORLD = World(

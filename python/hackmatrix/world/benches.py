@@ -7,10 +7,10 @@ from pathlib import Path
 
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from parity import EngineError, MutationBench
-from parity.mutants import read_mutants
+from parity.mutant_table import read_mutants
 
 _ROOT = Path(__file__).resolve().parents[3]
-_HERE = Path(__file__).parent
+_MUTANTS = Path(__file__).parent / "mutants.toml"
 
 
 def _scratch(copy: Path) -> Path:
@@ -22,9 +22,9 @@ def _built(copy: Path) -> None:
     where = ("--package-path", str(copy), "--scratch-path", str(_scratch(copy)))
     command = ("swift", "build", *where, "--configuration", "release", "--product", "HackMatrix")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError as error:
-        raise EngineError("there is no Swift toolchain on the PATH: install Swift 6 to run these mutants.") from error
+        raise EngineError("there is no Swift toolchain on the PATH: install Swift 6.2 to run these mutants.") from error
     if done.returncode != 0:
         raise EngineError(f"the Swift copy does not build: {(done.stdout + done.stderr).strip()[-300:]}")
 
@@ -49,7 +49,7 @@ BENCHES = (
         engine="swift",
         reference="jax",
         source=_ROOT / "swift",
-        mutants=read_mutants(_HERE / "mutants_swift.toml", "Sources/HackMatrixCore/"),
+        mutants=read_mutants(_MUTANTS, "swift", folder="Sources/HackMatrixCore/"),
         environment=_with_binary,
         build=_built,
         ignore=(".build*",),
@@ -58,7 +58,7 @@ BENCHES = (
         engine="jax",
         reference="swift",
         source=_ROOT / "python",
-        mutants=read_mutants(_HERE / "mutants_jax.toml", "hackmatrix/jax_env/"),
+        mutants=read_mutants(_MUTANTS, "jax", folder="hackmatrix/jax_env/"),
         environment=_with_source,
     ),
 )

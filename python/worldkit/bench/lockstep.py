@@ -3,6 +3,7 @@
 import time
 
 from parity import ParityError, UsageError, World
+from parity.console import typed_command
 from parity.lockstep import Settings, run
 from worldkit.bench.records import Record, median_and_spread
 
@@ -45,5 +46,7 @@ def _steps_per_second(world: World, num_envs: int, seed: int) -> float:
     settings = Settings("uniform", steps=STEPS, games=num_envs, seed=seed, auto_reset=True)
     outcome = run(world, (reference, other), settings)
     if outcome.divergences:
-        raise ParityError(f"the engines '{reference}' and '{other}' differ: `parity run --auto-reset` shows where.")
+        words = "--world", world.name, "--engines", f"{reference},{other}", "--auto-reset", "--seed", str(seed)
+        shown = typed_command("parity", "parity", "run", *words, "--games", str(num_envs))
+        raise ParityError(f"the engines '{reference}' and '{other}' differ: `{shown}` shows where.")
     return outcome.steps / outcome.seconds

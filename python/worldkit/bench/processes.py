@@ -62,6 +62,6 @@ def spent(
         process.kill()  # does nothing to one that ended
         process.wait()
     if process.returncode or seconds is None:
-        last_words = (output.read_text().strip().splitlines() or ["it said nothing"])[-1]
+        last_words = (output.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
         raise ParityError(f"`python -m {' '.join(words[:2])}` did not get where it should: {last_words}")
     return Spent(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 
 from rich.table import Table
 
+from parity.strict_json import json_text, number_of
+
 MEBIBYTE = 2**20
 _NAME_WIDTH = len("train_ceiling_steps_per_second_network")
 _WIDTHS = {"games": 6, "median": 17, "spread": 6, "trace": 6, "compile": 7, "peak": 9}
@@ -65,7 +67,12 @@ def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str =
 
 def as_json(records: Sequence[Record]) -> str:
     """A JSON list with one object per record, keys as in ``Record``, ending in a newline."""
-    return json.dumps([asdict(record) for record in records], indent=2) + "\n"
+    return json_text([asdict(record) for record in records], indent=2) + "\n"
+
+
+def from_json(text: str) -> list[Record]:
+    """The records that ``as_json`` wrote; raises ValueError or TypeError for any other text."""
+    return [Record(**{name: number_of(value) for name, value in each.items()}) for each in json.loads(text)]
 
 
 def as_row(record: Record, *, with_heading: bool = False) -> Table:

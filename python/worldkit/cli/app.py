@@ -2,13 +2,14 @@
 
 import argparse
 import importlib
-import os
+import logging
 import sys
 from collections.abc import Sequence
 from importlib import metadata
 
 from parity.arguments import Parser
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, is_out_of_memory
+from parity.streams import discard_output, open_missing_streams
 from worldkit.cli.parser import fail
 from worldkit.game import Game
 
@@ -31,6 +32,9 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
     """
+    open_missing_streams()
+    # matplotlib warns of a home that it cannot write to, and of fonts that it looks through: neither asks for anything
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     words = list(sys.argv[1:] if argv is None else argv)
     purposes = _purposes(game)
     parser = _parser(game, purposes)
@@ -57,9 +61,13 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
         print(f"{game.name}: interrupted.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
-        # The reader of the output has gone; Python's own flush at exit must not complain about it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         return 1
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        less = "give fewer --num-envs" if command in KIT_COMMANDS else "ask for less at once"
+        fail(f"{game.name} {command} needs more memory than there is: {less}.")
 
 
 def version_text(game: Game) -> str:

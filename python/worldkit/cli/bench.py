@@ -8,9 +8,10 @@ from rich.console import Console
 
 from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
-from parity.errors import EngineError
+from parity.errors import EngineError, install_command
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
+from worldkit.cli.parser import fail
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import PARTS, of_parts, prefer_wide_vectors
 
@@ -34,7 +35,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
-            parser.error(f'{name} needs {benchmarks[name].needs}: run `pip install "{game.requirement}"`')
+            parser.error(f"{name} needs {benchmarks[name].needs}: run `{install_command(game.requirement)}`")
     check_output(parser, args.json)
     prefer_wide_vectors()
     if args.cpu_devices is not None:
@@ -44,8 +45,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
     rows = console if args.json == STANDARD_OUTPUT else open_console()
     chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
     measured = _measured(chosen, args.num_envs, args.repetitions, console)
-    for number, record in enumerate(_written(measured, args.json)):
-        rows.print(as_row(record, with_heading=number == 0))
+    is_first = True
+    for record in _written(measured, args.json):
+        rows.print(as_row(record, with_heading=is_first))
+        is_first = False
+    if is_first:
+        fail("Nothing was measured: install what is missing, or name another benchmark.")
     return 0
 
 
@@ -174,7 +179,7 @@ def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) ->
     names = [name for name in wanted if _is_installed(benchmarks[name])]
     if len(names) < len(wanted):
         missing = " and ".join(name for name in wanted if name not in names)
-        console.print(f'leaving out {missing}: `pip install "{game.requirement}"`')
+        console.print(f"leaving out {missing}: `{install_command(game.requirement)}`", soft_wrap=True)
     playing = [name for name in names if benchmarks[name].plays]
     if playing and (fault := _engine_fault(game)):
         console.print(f"leaving out {', '.join(playing)}: {fault}")

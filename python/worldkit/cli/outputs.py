@@ -6,6 +6,7 @@ from pathlib import Path
 
 from parity.arguments import Parser
 from parity.files import write_whole
+from parity.streams import is_output_closed
 from worldkit.cli.parser import could_write, fail
 
 STANDARD_OUTPUT = "-"
@@ -13,7 +14,9 @@ JSON_HELP = "write the figures as JSON; - is standard output"
 
 
 def check_output(parser: Parser, target: str | None) -> None:
-    """Exit with one sentence where ``target`` is a file that cannot be written, before any work is done."""
+    """Exit with one sentence where ``target`` is what cannot be written to, before any work is done."""
+    if target == STANDARD_OUTPUT and is_output_closed():
+        parser.error("cannot write to standard output, which is closed: name a file")
     if target not in (None, STANDARD_OUTPUT) and not could_write(Path(target or "")):
         parser.error(f"cannot write {target}: name a file in a folder that exists and can be written to")
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parity.arguments import STEPS, FileName, Parser, Real, Whole
+from parity.arguments import ALL_STEPS, STEPS, FileName, Parser, Real, Whole
+from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from worldkit.cli.parser import fail, typed_command
+from worldkit.cli.parser import fail
 from worldkit.game import Game
 from worldkit.jaxkit.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
@@ -98,13 +99,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
         os.environ.update(of_parts(options.cpu_devices))
     keep_compiled_programs(game.name)
     try:
+        _check_company(options)
         if options.resume is None:
-            if options.rewind:
-                raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
             # before anything imports JAX, for which a mistake should not have to wait
             config = _config_of(arguments, options, game.train_config, {})
-        elif options.init_from is not None:
-            raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
         is_first = _joined(options)
         assert game.train_env is not None
         env = game.train_env()
@@ -124,6 +122,20 @@ def main(game: Game, argv: Sequence[str]) -> int:
     except ParityError as error:
         print(error, file=sys.stderr)
         return 1
+
+
+def _check_company(options: TrainOptions) -> None:
+    """Raises UsageError for a flag that has no effect beside the others, or without another."""
+    if options.rewind and options.resume is None:
+        raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
+    if options.init_from is not None and options.resume is not None:
+        raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
+    for flag, value in (("--run-name", options.run_name), ("--resume", options.resume)):
+        if options.run_suffix is not None and value is not None:
+            raise UsageError(f"--run-suffix does not go with {flag}: it is for names made from time and seed.")
+    of_hosts = (options.coordinator, options.num_processes, options.process_id)
+    if not options.distributed and any(value is not None for value in of_hosts):
+        raise UsageError("--coordinator, --num-processes and --process-id go with --distributed: add it.")
 
 
 def _parser(game: Game) -> Parser:
@@ -229,7 +241,7 @@ def _train(
     argv: Sequence[str],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
-    from parity.console import open_console
+    from worldkit.purejaxrl.checkpointing import LATEST
     from worldkit.purejaxrl.training import SavePlan, train
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest
@@ -254,6 +266,9 @@ def _train(
     plan = SavePlan(options.save_interval, options.save_interval_minutes)
     if options.preset:
         run.say(f"Preset {options.preset}: {as_flags(game.train_config, _preset(options, game.train_config))}")
+    is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
+    if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
+        run.say(f"--checkpoint-dir has no effect: the run continues in {folder}.")
     with stop, run:
         trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
     if trained.progress.updates == trained.since.updates:
@@ -274,6 +289,7 @@ def _say_what_came_of_it(
     *,
     is_resumed: bool,
 ) -> None:
+    longer = 10 * config.total_timesteps
     steps = trained.progress.timesteps - trained.since.timesteps
     seconds = trained.progress.seconds - trained.since.seconds
     run.say(
@@ -284,18 +300,18 @@ def _say_what_came_of_it(
         if path.exists():
             run.say(f"  {path}")
     if "watch" in game.commands:
-        run.say(f"Watch it play: {typed_command(game.name, 'watch', str(trained.files[-1]))}")
+        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', trained.files[-1])}")
     if run.stop.requested:
-        run.say(f"Resume: {typed_command(game.name, 'train', '--resume', str(trained.files[0]))}")
-    elif not is_resumed:  # whose settings are the checkpoint's, which its command line does not tell
-        run.say(f"Next, a run ten times as long: {next_command(game.name, argv, 10 * config.total_timesteps)}")
+        run.say(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
+    elif not is_resumed and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
+        run.say(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
 
 
-def next_command(program: str, given: Sequence[str], total_timesteps: int) -> str:
+def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:
     """The command for a longer run with the same settings under a new name, as it can be typed here."""
     replaced = argparse.ArgumentParser(add_help=False, allow_abbrev=True)
     for flag in ("--total-timesteps", "--run-name", "--resume"):
         replaced.add_argument(flag)
     replaced.add_argument("--rewind", action="store_true")
     _, kept = replaced.parse_known_args(given)
-    return typed_command(program, "train", *kept, "--total-timesteps", str(total_timesteps))
+    return typed_command(game.name, game.module, "train", *kept, "--total-timesteps", str(total_timesteps))

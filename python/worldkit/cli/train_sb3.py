@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from parity.arguments import FileName, Parser
-from parity.console import open_console
-from parity.errors import UsageError
-from worldkit.cli.parser import typed_command
+from parity.console import open_console, typed_command
+from parity.errors import UsageError, install_command
 from worldkit.game import Game
 from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
 from worldkit.sb3.config import RATES
@@ -26,7 +25,8 @@ class TrainSB3Options:
 
     resume: Path | None = setting(
         None,
-        "a model to continue, in its own folder: steps, schedules, evaluations and the run's settings are kept",
+        "a model to continue, in its own folder: steps, schedules, evaluations and settings are kept; flags beside it "
+        "change them",
         group=_RUN,
         kind=Path,
         metavar="ZIP",
@@ -65,6 +65,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
     require_sb3(game.requirement)
     flags = given(arguments, game.sb3_config)
     config = game.sb3_config(**_kept(game, options.resume) | flags).validated()
+    if options.resume is None:
+        if options.trust:
+            raise UsageError("--trust goes with --resume: there is no file to trust.")
+        config.rollouts_after()
     folder = _folder(options, config.seed)
 
     # Imported only now: a mistaken command line should not have to wait for torch.
@@ -73,7 +77,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.sb3.training import train
 
     spec = game.env() if game.sb3_env is None else game.sb3_env(config)
-    engine = options.engine or next(iter(spec.world.engines))
     console = open_console()
     stop = StopRequest(lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."))
     run = Run(
@@ -85,13 +88,18 @@ def main(game: Game, argv: Sequence[str]) -> int:
         milestone=game.milestone,
         stop=stop,
     )
-    run.say(
-        f"Training MaskablePPO for {config.timesteps:,} steps in {config.num_envs} games of the {engine} engine, "
-        f"seed {config.seed}, into {folder}."
-    )
+    if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
+        run.say(f"--models-dir has no effect: the run continues in {folder}.")
     with stop, run:
         trained = train(
-            config, spec, run, resume=options.resume, device=options.device, engine=engine, trust=options.trust
+            config,
+            spec,
+            run,
+            resume=options.resume,
+            changes={name: value for name, value in flags.items() if name in config.ppo()},
+            device=options.device,
+            engine=options.engine,
+            trust=options.trust,
         )
 
     best = folder / "best_model.zip"
@@ -101,17 +109,18 @@ def main(game: Game, argv: Sequence[str]) -> int:
             run.say(f"  {path}")
     if "watch" in game.commands:
         watched = best if best.exists() else trained.model
-        run.say(f"Watch it play: {typed_command(game.name, 'watch', '--model', str(watched))}")
+        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', watched)}")
     if stop.requested:
-        run.say(f"Resume: {typed_command(game.name, 'train-sb3', '--resume', str(trained.model))}")
-    run.say(f"Compare runs: tensorboard --logdir {options.models_dir}")
+        run.say(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
+    tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
+    run.say(f"Compare runs: {tensorboard}")
     return 1 if run.keeper.failing else 0
 
 
 def require_sb3(requirement: str) -> None:
     """Raises UsageError, which says to install ``requirement``, where Stable-Baselines3 is not installed."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise UsageError(f'This command needs Stable-Baselines3: run `pip install "{requirement}"`.')
+        raise UsageError(f"This command needs Stable-Baselines3: run `{install_command(requirement)}`.")
 
 
 def _kept(game: Game, resume: Path | None) -> dict[str, Any]:

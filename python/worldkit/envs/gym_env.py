@@ -132,4 +132,4 @@ class WorldEnv(gym.Env[Any, np.int64]):
         return {**self.__dict__, "_window": None}
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        return self.env_spec.split(self._episodes.observation[0])
+        return self.env_spec.split(self._episodes.observation[0, ...])

@@ -10,6 +10,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from parity import State
+from parity.engine import Array
 from worldkit.envs import infos
 from worldkit.envs.arguments import check_actions, check_seed
 from worldkit.envs.episodes import Episodes
@@ -22,7 +23,8 @@ class WorldVecEnv(VecEnv):
     Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that
     step speaks of the old game and has ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and,
     for SB3's own statistics, ``episode`` (r, l, t); ``reset_infos`` has the new game's. With the same seeds all is
-    as of ``DummyVecEnv`` over single games.
+    as of ``DummyVecEnv`` over single games, but that an observation of a single number is an array (1,): SB3's networks
+    take none without an axis.
 
     Args:
         spec: the world.
@@ -53,7 +55,11 @@ class WorldVecEnv(VecEnv):
         )
         self.render_mode = None if spec.picture is None else "rgb_array"
         self.metadata = {"render_modes": [] if spec.picture is None else ["rgb_array"]}
-        super().__init__(num_envs, spec.observation_space(), spec.action_space())
+        space = spec.observation_space()
+        self._lacks_axis = isinstance(space, gym.spaces.Box) and space.shape == ()
+        if self._lacks_axis:
+            space = gym.spaces.Box(space.low[None], space.high[None], dtype=space.dtype.type)
+        super().__init__(num_envs, space, spec.action_space())
         if seed is not None:
             self.seed(seed)
 
@@ -83,7 +89,7 @@ class WorldVecEnv(VecEnv):
             info["TimeLimit.truncated"] = bool(step.truncated[game] and not step.terminated[game])
         for game in ended.tolist():
             info, stats = said[game], said[game]["episode_stats"]
-            info["terminal_observation"] = spec.split(episodes.observation[game].copy())
+            info["terminal_observation"] = self._shown(episodes.observation[game, ...].copy())
             info["episode"] = {"r": stats["return"], "l": stats["steps"], "t": 0.0}
         if len(ended):
             episodes.start(ended, in_place=True)
@@ -147,4 +153,8 @@ class WorldVecEnv(VecEnv):
         return infos.view_of_one(self.env_spec, self._episodes, game)
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        return self.env_spec.split(self._episodes.observation)
+        return self._shown(self._episodes.observation)
+
+    def _shown(self, observation: Array) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        shown = self.env_spec.split(observation)
+        return shown[..., None] if self._lacks_axis else shown

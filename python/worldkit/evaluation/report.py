@@ -1,14 +1,13 @@
 """What many episodes say together, with 95% confidence intervals."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from rich.table import Table
 
+from parity.strict_json import json_text
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
 
 Z = 1.96
@@ -38,8 +37,8 @@ def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
 
 
 def as_json(figures: Figures) -> str:
-    """The figures as JSON; null is what cannot be told (an interval from one episode, a share of nothing)."""
-    return json.dumps(_told(figures), indent=2, allow_nan=False) + "\n"
+    """The figures as JSON. A share of nothing is "NaN", and an interval from one episode infinite (`strict_json`)."""
+    return json_text(figures, indent=2) + "\n"
 
 
 def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]:
@@ -91,14 +90,6 @@ def share(count: int, total: int) -> dict[str, float]:
     centre = (part + Z**2 / (2 * total)) / (1 + Z**2 / total)
     margin = Z * math.sqrt(part * (1 - part) / total + Z**2 / (4 * total**2)) / (1 + Z**2 / total)
     return {"mean": part, "low": max(0.0, centre - margin), "high": min(1.0, centre + margin)}
-
-
-def _told(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can say
-    if isinstance(value, dict):
-        return {name: _told(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_told(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def interval(value: dict[str, float], digits: int = 2) -> str:

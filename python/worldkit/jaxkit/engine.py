@@ -16,8 +16,8 @@ from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
 from worldkit.jaxkit.batching import choose, where_wanted
 from worldkit.jaxkit.env import JaxEnv, State, StepOutput
-from worldkit.jaxkit.kept import traced
 from worldkit.jaxkit.marks import collecting, packed
+from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.jaxkit.wide import Wide, to_int64
 from worldkit.threefry import seed_pairs, seeds_of
 
@@ -171,12 +171,12 @@ class JaxEngine(BatchEngine):
             kind = type(self._env)
             about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", self._env.name, *self._marks]
             jitted = jax.jit(partial(function, self._env, self._marks))
-            _PROGRAMS[key] = traced(jitted, *args, about=about, packages=self._env.packages).compile()
+            _PROGRAMS[key] = load_or_trace(jitted, *args, about=about, packages=self._env.packages).compile()
         return _PROGRAMS[key](*args)
 
     def _placed(self, made: tuple[State, _Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
-        self._state, self._observed, fired = made
+        self._state, self._observed, fired = jax.block_until_ready(made)
         self._begun = self._arrays = None
         self._count(fired)
         return np.asarray(self._observed.observation)[slots]
@@ -185,7 +185,8 @@ class JaxEngine(BatchEngine):
         if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         assert self._begun is not None
-        self._state, self._observed, played, fired = self._begun[2]
+        # what failed, such as for want of memory, is an error here; numpy's view of it would end the process
+        self._state, self._observed, played, fired = jax.block_until_ready(self._begun[2])
         self._begun = None
         self._count(fired)
         host = _Played(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]

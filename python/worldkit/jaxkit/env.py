@@ -81,7 +81,7 @@ class JaxEnv(ABC):
         can_truncate: whether the world itself truncates episodes.
         levels: number of levels that ``level`` tells apart, for the curriculum archive; 0: none.
         packages: Python packages whose sources determine what is computed. If given, traced programs are cached on
-            disk (``worldkit.jaxkit.kept``).
+            disk (``worldkit.jaxkit.trace_cache``).
     """
 
     name: str
@@ -197,7 +197,7 @@ class JaxEnv(ABC):
 
         Raises UsageError in a world that does not implement it.
         """
-        raise UsageError(f"{self.name} cannot be reseeded, which search and the curriculum archive need.")
+        raise UsageError(f"{self.name} cannot be reseed, which search and the curriculum archive need.")
 
     def initial_seeds(self, seed: int, num_games: int) -> Array:
         """The seeds, uint32 (num_games, 2), from which a trainer with ``seed`` starts its games."""

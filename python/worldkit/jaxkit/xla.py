@@ -1,6 +1,7 @@
 """Settings of the compiler that must be in the environment before JAX makes its first backend."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -10,6 +11,9 @@ from worldkit.cores import share_of_cores
 
 PARTS = Whole(1, 2**8)
 """Into how many devices a processor can be split."""
+CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
+_ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
+"""Whether JAX uses the folder at all, and how long it must have compiled what it writes there."""
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
 _DEVICES, _THREADS = "--xla_force_host_platform_device_count", "PJRT_NPROC"
 
@@ -44,6 +48,46 @@ def threads_of_a_share(parts: int) -> dict[str, str]:
 def keep_compiled_programs(application: str) -> None:
     """Keep what XLA compiles from one run to the next.
 
-    It is kept in JAX_COMPILATION_CACHE_DIR if that is set, else in the user's cache directory of ``application``.
+    It is kept in JAX_COMPILATION_CACHE_DIR if that is set, else in the user's cache directory of ``application``. A
+    folder that cannot be written is only read from; without one that can be read, or without a home, nothing is kept.
     """
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(platformdirs.user_cache_dir(application)) / "jax"))
+    folder = _cache_folder(application)
+    if folder is None:
+        return
+    os.environ[CACHE_VARIABLE] = str(folder)
+    if not write_fault(folder):
+        return
+    if folder.is_dir() and os.access(folder, os.R_OK | os.X_OK):
+        os.environ[_LEAST_SECONDS] = "inf"
+    else:
+        os.environ[_ENABLED] = "false"
+
+
+def write_fault(folder: Path) -> str:
+    """Why nothing can be written into a folder, or nothing; it is made if need be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(b"\0")  # for which a full disk has no room
+            return ""
+    except FileExistsError:
+        return f"{folder} is no folder"
+    except OSError as error:
+        return f"{folder} cannot be written to ({error.strerror})"
+
+
+def is_remote(folder: str) -> bool:
+    """Whether JAX reaches a cache folder over a network, such as ``gs://…``, and no file system has it."""
+    return "://" in folder
+
+
+def _cache_folder(application: str) -> Path | None:
+    """The folder of the compilation cache; None where there is none, or where JAX alone can see to it."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named is not None:
+        return Path(named) if named and not is_remote(named) else None
+    try:
+        folder = Path(platformdirs.user_cache_dir(application)) / "jax"
+    except RuntimeError:  # a user without a home, such as an arbitrary one in a container
+        return None
+    return folder if folder.is_absolute() else None

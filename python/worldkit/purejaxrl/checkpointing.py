@@ -179,6 +179,20 @@ def check_metrics(checkpoint: Checkpoint, path: Path, stats: UpdateStats) -> Non
         raise CheckpointError(f"{path} holds other metrics than this world has: start a new run.")
 
 
+def has_same_games(checkpoint: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
+    """Whether a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
+    names = {jax.tree_util.keystr(place): leaf for place, leaf in leaves}
+    same_beginnings = all(
+        checkpoint.config.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS
+    )
+    return same_beginnings and all(
+        name in checkpoint.runner and _form(checkpoint.runner[name]) == _form(leaf)
+        for name, leaf in names.items()
+        if not name.startswith(NETWORK)
+    )
+
+
 def restored(
     checkpoint: Checkpoint, path: Path, fresh: RunnerState, config: TrainConfig
 ) -> tuple[RunnerState, str | None]:
@@ -188,15 +202,11 @@ def restored(
     new games begin, and the remark says so. Call ``check_fits`` first.
     """
     wanted = named_leaves(fresh)
-    of_games = {name for name in wanted if not name.startswith(NETWORK)}
-    same_beginnings = all(
-        checkpoint.config.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS
-    )
-    same_games = same_beginnings and all(
-        name in checkpoint.runner and _form(checkpoint.runner[name]) == _form(wanted[name]) for name in of_games
-    )
-    kept = wanted.keys() if same_games else wanted.keys() - of_games
-    leaves = {name: checkpoint.runner[name] if name in kept else value for name, value in wanted.items()}
+    same_games = has_same_games(checkpoint, fresh, config)
+    leaves = {
+        name: checkpoint.runner[name] if same_games or name.startswith(NETWORK) else value
+        for name, value in wanted.items()
+    }
     remark = None
     if not same_games:
         remark = (
@@ -228,7 +238,9 @@ def _is_key(leaf: Any) -> bool:  # noqa: ANN401 - a leaf of a tree
 
 
 def _form(leaf: Any) -> tuple[Any, Any]:  # noqa: ANN401 - a number, an array, or what one will be like
-    """Shape, and the dtype that JAX makes of it."""
+    """Shape, and the dtype that JAX makes of it; of a random key those of its words."""
+    if jnp.issubdtype(getattr(leaf, "dtype", float), jax.dtypes.prng_key):
+        leaf = jax.eval_shape(jax.random.key_data, leaf)
     return np.shape(leaf), jnp.result_type(getattr(leaf, "dtype", leaf))
 
 

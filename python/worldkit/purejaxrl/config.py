@@ -4,11 +4,11 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
 from parity.errors import UsageError
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead
 from worldkit.settings import check_settings, setting
 
 REFERENCE_BATCH_SIZE = 256 * 128
@@ -23,7 +23,9 @@ RATE = Real(0, 1, above=True)
 ABOVE_0 = Real(0, 1e6, above=True)
 WEIGHT = Real(0, 1e6)
 NO_CURRICULUM, ARCHIVE = "none", "archive"
-STANDARD, ROBUST = "standard", "robust"
+AdvantageScale = Literal["standard", "robust"]
+STANDARD: Final = "standard"
+ROBUST: Final = "robust"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -42,7 +44,9 @@ class TrainConfig:
 
     num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
     num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
-    total_timesteps: int = setting(10_000_000, "steps of all games, in whole updates", group=_GAMES, values=ALL_STEPS)
+    total_timesteps: int = setting(
+        10_000_000, "steps of all games at most: as many whole updates as fit", group=_GAMES, values=ALL_STEPS
+    )
     max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
     curriculum: str = setting(NO_CURRICULUM, "where a share of the games begins, by name", group=_GAMES)
     curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
@@ -57,7 +61,7 @@ class TrainConfig:
         values=RATE,
     )
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
-    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
     num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, values=STEPS)
     update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, values=EPOCHS)
     clip_eps: float = setting(
@@ -66,7 +70,7 @@ class TrainConfig:
     vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
-    advantage: str = setting(
+    advantage: AdvantageScale = setting(
         STANDARD,
         "what a minibatch's advantages are divided by: their `standard` deviation, or their mean absolute one and cut "
         "at ten of it, `robust` against a rare large reward",
@@ -82,7 +86,7 @@ class TrainConfig:
         group=_NETWORK,
         values=OneOf(("float32", "bfloat16")),
     )
-    value_head: str = setting(
+    value_head: ValueHead = setting(
         PLAIN,
         "what says the value: a `plain` number, its `symlog`, or probabilities of a row of values, `two-hot`",
         group=_NETWORK,

@@ -47,7 +47,7 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         _, step = self._env.play(state, jnp.asarray(action), params)
         done = step.terminated | step.truncated
         game = jax.tree.map(lambda ended, ongoing: jnp.where(done, ended, ongoing), step.final, step.state)
-        played = EnvState(game, state.steps + 1)
+        played = EnvState(game, state.steps + 1, step.terminated, step.truncated)
         return self._env.observe(played), played, step.reward, step.terminated, dict(step.events)
 
     def get_obs(self, state: EnvState, params: EnvParams | None = None, key: Array | None = None) -> Array:
@@ -59,12 +59,12 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         return self._env.get_action_mask(state)
 
     def is_truncated(self, state: EnvState, params: EnvParams) -> Array:
-        """Whether ``state``, as ``step_env`` returned it, has reached the time limit."""
-        return state.steps >= params.max_steps_in_episode
+        """Whether the episode was cut off in ``state``, as ``step_env`` returned it: by the time limit or the world."""
+        return state.truncated
 
     def is_terminated(self, state: EnvState, params: EnvParams) -> Array:
-        """Whether the game is over: no action is valid any more."""
-        return ~jnp.any(self._env.get_action_mask(state), axis=-1)
+        """Whether the game is over in ``state``, as ``step_env`` returned it."""
+        return state.terminated
 
     @property
     def name(self) -> str:

@@ -31,10 +31,15 @@ class EnvParams(struct.PyTreeNode):
 
 
 class EnvState(NamedTuple):
-    """One game in progress: the world's state and the steps played in this episode (int32)."""
+    """One game: the world's state and the steps played in this episode (int32).
+
+    terminated, truncated: how the episode ended (bool). Both are false wherever the next game replaces one that ended.
+    """
 
     game: State
     steps: Array
+    terminated: Array
+    truncated: Array
 
 
 class GymnaxStyle:
@@ -96,7 +101,7 @@ class GymnaxStyle:
 
     def reset_from_seed(self, seed: Array) -> EnvState:
         """Start the game of ``seed``, uint32 (2,): low and high word."""
-        return EnvState(self.env.reset(seed), jnp.int32(0))
+        return _in_progress(self.env.reset(seed), jnp.int32(0))
 
     def step(
         self, key: Array, state: EnvState, action: Array | int, params: EnvParams | None = None
@@ -131,7 +136,7 @@ class GymnaxStyle:
         steps = state.steps + 1
         truncate = None if isinstance(limit, int) and limit == NO_LIMIT else steps >= limit
         step = self.env.step_autoreset(state.game, jnp.asarray(action, jnp.int32), truncate)
-        return EnvState(step.state, jnp.where(step.terminated | step.truncated, 0, steps)), step
+        return _in_progress(step.state, jnp.where(step.terminated | step.truncated, 0, steps)), step
 
     def get_action_mask(self, state: EnvState) -> Array:
         """The valid actions, bool (actions,)."""
@@ -140,3 +145,7 @@ class GymnaxStyle:
     def observe(self, state: EnvState) -> Array:
         """The observation, float32."""
         return self.env.observe(state.game)
+
+
+def _in_progress(game: State, steps: Array) -> EnvState:
+    return EnvState(game, steps, jnp.bool_(False), jnp.bool_(False))

@@ -17,7 +17,7 @@ from jax.sharding import Mesh
 from parity.errors import ParityError
 from worldkit.jaxkit.beside import compiling_beside
 from worldkit.jaxkit.env import JaxEnv
-from worldkit.jaxkit.kept import traced
+from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.rollout import RunnerState
@@ -88,7 +88,7 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     settings = str(_settings(config))
     packages = env.packages if jax.process_count() == 1 else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
-    games = traced(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)
+    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)
     shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
     if mesh is not None:
         wanted = shardings_of(shapes, mesh)
@@ -98,7 +98,7 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     with compiling_beside(1) as beside:
         making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         function = _of_plain_states(train, shapes.train_state)
-        program = traced(
+        program = load_or_trace(
             jax.jit(function), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
         )
         compiled = program.compile()

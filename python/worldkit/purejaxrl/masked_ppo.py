@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,9 @@ import optax  # type: ignore[import-untyped]
 from jax import Array
 
 from worldkit.jaxkit.env import Compact
-from worldkit.purejaxrl.config import ROBUST, TrainConfig
+from worldkit.purejaxrl.config import AdvantageScale, TrainConfig
 from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.value_heads import SYMLOG, TWO_HOT, symlog, two_hot
+from worldkit.purejaxrl.value_heads import symlog, two_hot
 
 if TYPE_CHECKING:
     import distrax
@@ -130,17 +130,21 @@ def compute_gae(
     return advantages, advantages + value
 
 
-def scaled_advantage(advantage: Array, how: str) -> Array:
+def scaled_advantage(advantage: Array, how: AdvantageScale) -> Array:
     """The advantages of a minibatch, (samples,), around 0 and of the order of 1.
 
     ``standard``: divided by their standard deviation. ``robust``: by their mean absolute deviation, and cut at
     ``MOST_DEVIATIONS``; a single reward of hundreds then neither drowns all others nor moves the policy alone.
     """
     centred = advantage - advantage.mean()
-    if how == ROBUST:
-        deviation = jnp.abs(centred).mean()
-        return jnp.clip(centred / (deviation + ADVANTAGE_EPSILON), -MOST_DEVIATIONS, MOST_DEVIATIONS)
-    return centred / (advantage.std() + ADVANTAGE_EPSILON)
+    match how:
+        case "robust":
+            deviation = jnp.abs(centred).mean()
+            return jnp.clip(centred / (deviation + ADVANTAGE_EPSILON), -MOST_DEVIATIONS, MOST_DEVIATIONS)
+        case "standard":
+            return centred / (advantage.std() + ADVANTAGE_EPSILON)
+        case unknown:
+            assert_never(unknown)
 
 
 def value_errors(outputs: Array, old_value: Array, target: Array, config: TrainConfig) -> Array:
@@ -149,13 +153,17 @@ def value_errors(outputs: Array, old_value: Array, target: Array, config: TrainC
     ``plain``: half the squared error, or that of the value clipped around ``old_value``, whichever is larger.
     ``symlog``: half the squared error of the symmetric logarithm. ``two-hot``: cross-entropy.
     """
-    if config.value_head == TWO_HOT:
-        return -(two_hot(target, jnp) * jax.nn.log_softmax(outputs)).sum(axis=-1)
-    if config.value_head == SYMLOG:
-        return 0.5 * jnp.square(outputs[..., 0] - symlog(target, jnp))
-    value = outputs[..., 0]
-    clipped = old_value + jnp.clip(value - old_value, -config.clip_eps, config.clip_eps)
-    return 0.5 * jnp.maximum(jnp.square(value - target), jnp.square(clipped - target))
+    match config.value_head:
+        case "two-hot":
+            return -(two_hot(target, jnp) * jax.nn.log_softmax(outputs)).sum(axis=-1)
+        case "symlog":
+            return 0.5 * jnp.square(outputs[..., 0] - symlog(target, jnp))
+        case "plain":
+            value = outputs[..., 0]
+            clipped = old_value + jnp.clip(value - old_value, -config.clip_eps, config.clip_eps)
+            return 0.5 * jnp.maximum(jnp.square(value - target), jnp.square(clipped - target))
+        case unknown:
+            assert_never(unknown)
 
 
 def ppo_loss(

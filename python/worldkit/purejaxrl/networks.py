@@ -1,5 +1,6 @@
 """What the policy and the value are computed by. A world brings encoders; the rest is here."""
 
+import math
 from collections.abc import Mapping
 from functools import cache, partial
 
@@ -9,7 +10,7 @@ from jax import Array
 
 from worldkit.jaxkit.env import Encoder
 from worldkit.purejaxrl.params import Params, architecture_of
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN, values_of
+from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
 class ActorCritic(nn.Module):
@@ -27,10 +28,12 @@ class ActorCritic(nn.Module):
     """Lays the observation out before the first hidden layer; None reads it flat."""
     encoder_name: str = "encoder"
     """Under which name the encoder's parameters are kept."""
-    value_head: str = PLAIN
+    value_head: ValueHead = PLAIN
+    observation_axes: int = 1
+    """How many axes an observation has."""
 
     def __call__(self, obs: Array) -> tuple[Array, Array]:
-        """Evaluate observations, float32 (..., features)."""
+        """Evaluate observations, float32 (..., *shape)."""
         logits, outputs = self.outputs(obs)
         return logits, values_of(self.value_head, outputs, jnp)
 
@@ -38,9 +41,13 @@ class ActorCritic(nn.Module):
     def outputs(self, obs: Array, is_sorted: bool = False) -> tuple[Array, Array]:
         """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
 
-        ``is_sorted``: observations (samples, …) are sorted by ``JaxEnv.sort_key``.
+        ``is_sorted``: observations (samples, *shape) are sorted by ``JaxEnv.sort_key``.
         """
-        hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs) if self.encoder else obs
+        if self.encoder:
+            hidden = self.encoder(dtype=self.dtype, name=self.encoder_name)(obs)
+        else:
+            leading = obs.ndim - self.observation_axes
+            hidden = obs.reshape(*obs.shape[:leading], math.prod(obs.shape[leading:]))
         first_layer = getattr(self.encoder, "first_layer", None)
         for number in range(self.num_layers):
             dense = nn.Dense if number or not first_layer else partial(first_layer, is_sorted=is_sorted)
@@ -62,13 +69,14 @@ def make_network(
     hidden_dim: int,
     num_layers: int,
     dtype: str = "float32",
-    value_head: str = PLAIN,
+    value_head: ValueHead = PLAIN,
+    observation_axes: int = 1,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""
-    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head)
+    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head, observation_axes)
 
 
-def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorCritic:
+def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
     """The network that ``params`` belong to, its architecture read from their shapes.
 
     Raises ParityError if they are the parameters of something else.
@@ -81,4 +89,5 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None]) -> ActorC
         found.hidden_dim,
         found.num_layers,
         value_head=found.value_head,
+        observation_axes=observation_axes,
     )

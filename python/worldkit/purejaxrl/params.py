@@ -24,7 +24,7 @@ from worldkit.purejaxrl.checkpoint_file import (
     unpack,
 )
 from worldkit.purejaxrl.plain_pickle import NotPlain
-from worldkit.purejaxrl.value_heads import head_of
+from worldkit.purejaxrl.value_heads import ValueHead, head_of
 from worldkit.runs.kept import kept_settings
 
 Params = Any  # nested dicts of arrays, as flax makes them
@@ -47,7 +47,7 @@ class Architecture:
     num_actions: int
     hidden_dim: int
     num_layers: int
-    value_head: str
+    value_head: ValueHead
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
@@ -140,6 +140,11 @@ def trained_files(folder: Path) -> list[Path]:
     """
     found = [path for path in folder.rglob("*") if _NAME.fullmatch(path.name)]
     return sorted(found, key=lambda path: (began(path.parent), *_rank(path), path), reverse=True)
+
+
+def later_files(folder: Path, updates: int) -> list[Path]:
+    """The files of parameters and checkpoints that lie in a folder itself and tell of more updates."""
+    return [path for path in folder.iterdir() if _NAME.fullmatch(path.name) and _rank(path)[0] > updates]
 
 
 def _rank(path: Path) -> tuple[int, bool]:

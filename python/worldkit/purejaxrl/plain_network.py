@@ -1,5 +1,6 @@
 """The networks of the trainer in numpy: what `networks` computes in JAX, for players that should start at once."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,9 +33,10 @@ class PlainNetwork:
 
     def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
         """Evaluate observations."""
-        hidden = observations
         if self._encoder:
             hidden = self._encoder(self._layer(self.architecture.name), observations)
+        else:
+            hidden = observations.reshape(len(observations), math.prod(observations.shape[1:]))
         for number in range(self.architecture.num_layers):
             hidden = np.tanh(dense(self._layer(f"hidden_{number}"), hidden))
         head = HEADS[self.architecture.value_head]

@@ -26,7 +26,7 @@ def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[
     @jax.jit
     def logits(observations: ArrayLike) -> Array:
         try:
-            return network.apply(params, observations)[0]
+            return network.clone(observation_axes=jnp.ndim(observations) - 1).apply(params, observations)[0]
         except (FlaxError, TypeError, ValueError) as error:
             raise misfit(path) from error
 
@@ -39,7 +39,7 @@ def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
     Raises ParityError, with one sentence, for any other file.
     """
     params = load_params(path)
-    network = network_of(params, env.networks())
+    network = network_of(params, env.networks(), len(env.observation_shape))
     observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
     try:
         logits, _ = jax.eval_shape(network.apply, params, observations)

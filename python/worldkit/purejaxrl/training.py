@@ -1,22 +1,25 @@
 """Training as one call, from a command line or a notebook."""
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 
-from parity.errors import UsageError
+from parity.errors import ParityError, UsageError, is_out_of_memory
 from worldkit.jaxkit.env import JaxEnv
+from worldkit.jaxkit.trace_cache import reuse_text
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, restored
+from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, has_same_games, restored
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.initial import Initial, begun_with
 from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
-from worldkit.purejaxrl.params import BEGAN, Params, now
+from worldkit.purejaxrl.params import BEGAN, Params, began, later_files, now
+from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.saving import Saver
 from worldkit.purejaxrl.update import init_runner
 from worldkit.runs.console import compiling
@@ -54,6 +57,19 @@ class Trained(NamedTuple):
     files: list[Path]
 
 
+@contextlib.contextmanager
+def _one_sentence_for_memory() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise ParityError(
+            "Training needs more memory than there is: give fewer --num-envs, or more --num-minibatches."
+        ) from error
+
+
+@_one_sentence_for_memory()
 def train(
     config: TrainConfig,
     env: JaxEnv,
@@ -80,27 +96,31 @@ def train(
         UsageError: the settings cannot be used, or ``start`` has had all their steps.
         CheckpointError: ``start`` does not fit them, or the last checkpoint cannot be written.
         TrainingDiverged: the loss is no longer a number.
-        ParityError: ``initial`` is of another network.
+        ParityError: ``initial`` is of another network, or there is not enough memory.
     """
     config = config.validated()
     if start:
         check_steps_left(config, start)
         _check_schedule(config, start)
+        shapes = jax.eval_shape(functools.partial(init_runner, config, env))
+        check_fits(start.checkpoint, start.path, shapes, env)
+        _check_seed(config, start, shapes)
     run = run or Run()
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     done = start.checkpoint.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
     run.say(_headline(config, updates, start, initial))
-    if start:
-        check_fits(start.checkpoint, start.path, jax.eval_shape(functools.partial(init_runner, config, env)), env)
-    with compiling(run.console):
+    with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
     first = _first_state(compiled, start, initial, config, run.say)
 
+    if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
+        return Trained(first.runner.train_state.params, done, done, compiled.compile_seconds, [])
+    later = _later(run.folder, done.updates, start)
     settings: dict[str, Any] = {
         "run_name": run.folder and run.folder.name,
-        BEGAN: _began(run, start),
+        BEGAN: now() if later else _began(run.folder, start),
         **dataclasses.asdict(config),
     }
     run.begin(
@@ -108,6 +128,7 @@ def train(
         done.timesteps + updates * config.batch_size,
         after=done.updates,
         is_resumed=start is not None,
+        later=later,
     )
     saver = Saver(
         run.folder or Path(),
@@ -134,11 +155,21 @@ def train(
     return Trained(last.runner.train_state.params, last.progress, done, compiled.compile_seconds, files)
 
 
-def _began(run: Run, start: Start | None) -> str:
-    """When the run began: now, unless it continues in its folder."""
-    is_continued = start is not None and run.folder is not None and start.path.parent.resolve() == run.folder.resolve()
-    kept = start.checkpoint.config.get(BEGAN) if start and is_continued else None
-    return kept if isinstance(kept, str) else now()
+def _later(folder: Path | None, updates: int, start: Start | None) -> list[Path]:
+    """The folder's files of more updates, but for the checkpoint to resume from, whatever its name."""
+    found = [] if folder is None else later_files(folder, updates)
+    return [path for path in found if start is None or path.resolve() != start.path.resolve()]
+
+
+def _began(folder: Path | None, start: Start | None) -> str:
+    """When the run began: now, unless it continues in its folder.
+
+    The folder knows better than a checkpoint from before the run went back to it.
+    """
+    if start is None or folder is None or start.path.parent.resolve() != folder.resolve():
+        return now()
+    kept = start.checkpoint.config.get(BEGAN)
+    return max(began(folder), kept if isinstance(kept, str) else "") or now()
 
 
 def _headline(config: TrainConfig, updates: int, start: Start | None, initial: Initial | None) -> str:
@@ -180,6 +211,16 @@ def check_steps_left(config: TrainConfig, start: Start) -> None:
     done = start.checkpoint.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
+
+
+def _check_seed(config: TrainConfig, start: Start, shapes: RunnerState) -> None:
+    """Raises UsageError for another seed than that of the games which go on."""
+    seed = start.checkpoint.config.get("seed", config.seed)
+    if seed != config.seed and has_same_games(start.checkpoint, shapes, config):
+        raise UsageError(
+            f"{start.path} goes on with its own games and random numbers, which began with seed {seed}: leave --seed "
+            "out, or start a new run."
+        )
 
 
 def _check_schedule(config: TrainConfig, start: Start) -> None:

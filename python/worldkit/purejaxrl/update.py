@@ -60,6 +60,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
         config.num_layers,
         config.dtype,
         config.value_head,
+        len(env.observation_shape),
     )
     end = None if config.learning_rate_end is None else (config.learning_rate_end, config.num_gradient_steps)
     optimizer = make_optimizer(config.learning_rate, config.max_grad_norm, end)

@@ -9,12 +9,15 @@ takes the module of arrays, ``numpy`` or ``jax.numpy``, as ``xp``.
 """
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
-PLAIN, SYMLOG, TWO_HOT = "plain", "symlog", "two-hot"
+ValueHead = Literal["plain", "symlog", "two-hot"]
+PLAIN: Final = "plain"
+SYMLOG: Final = "symlog"
+TWO_HOT: Final = "two-hot"
 
 NUM_BINS = 127
 _MOST = 8.0
@@ -42,21 +45,30 @@ class Head(NamedTuple):
     outputs: int
 
 
-HEADS = {PLAIN: Head("value", 1), SYMLOG: Head("value_symlog", 1), TWO_HOT: Head("value_two_hot", NUM_BINS)}
+HEADS: dict[ValueHead, Head] = {
+    PLAIN: Head("value", 1),
+    SYMLOG: Head("value_symlog", 1),
+    TWO_HOT: Head("value_two_hot", NUM_BINS),
+}
 
 
-def head_of(layers: Collection[str]) -> str:
+def head_of(layers: Collection[str]) -> ValueHead:
     """The head that one of these layers belongs to; ``plain`` where none does."""
     return next((name for name, head in HEADS.items() if head.layer in layers), PLAIN)
 
 
-def values_of(head: str, outputs: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
+def values_of(head: ValueHead, outputs: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module
     """The values, (...), that a head's outputs (..., outputs) mean."""
-    if head == TWO_HOT:
-        weights = xp.exp(outputs - outputs.max(axis=-1, keepdims=True))
-        return weights @ BINS / weights.sum(axis=-1)
-    values = outputs[..., 0]
-    return symexp(values, xp) if head == SYMLOG else values
+    match head:
+        case "two-hot":
+            weights = xp.exp(outputs - outputs.max(axis=-1, keepdims=True))
+            return weights @ BINS / weights.sum(axis=-1)
+        case "symlog":
+            return symexp(outputs[..., 0], xp)
+        case "plain":
+            return outputs[..., 0]
+        case unknown:
+            assert_never(unknown)
 
 
 def two_hot(values: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module

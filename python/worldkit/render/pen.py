@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.console import encodable
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import Colour
 
@@ -112,7 +113,7 @@ class Pen:
 @lru_cache(maxsize=1024)
 def _written(text: str, size: int, colour: Colour) -> pygame.Surface:
     """Kept, since most texts stay as they are from picture to picture; a font would not outlive ``pygame.quit``."""
-    return pygame.font.Font(None, size).render(text, True, colour)
+    return pygame.font.Font(None, size).render(encodable(text), True, colour)
 
 
 def pixels(surface: pygame.Surface) -> NDArray[np.uint8]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from parity.console import encodable
 from parity.errors import ParityError
 from worldkit.render._pygame import pygame
 
@@ -105,7 +106,7 @@ def _open(size: tuple[int, int], title: str) -> pygame.Surface:
         # Where SDL finds no display, it takes a driver that shows nothing, unasked.
         if pygame.display.get_driver() == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:
             _LOGGER.warning(NO_DISPLAY)
-        pygame.display.set_caption(title)
+        pygame.display.set_caption(encodable(title))
         return pygame.display.set_mode(size)
     except pygame.error:
         raise ParityError(NO_DISPLAY) from None

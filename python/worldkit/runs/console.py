@@ -87,11 +87,11 @@ class ConsoleProgress:
 
 
 @contextlib.contextmanager
-def compiling(console: Console) -> Iterator[None]:
-    """Show that compilation is going on: a spinner on a terminal, a line elsewhere."""
-    message = "Compiling (once per configuration; later runs reuse the result)…"
+def compiling(console: Console, reuse: str) -> Iterator[None]:
+    """Show that compilation is going on, and who reuses it: a spinner on a terminal, a line elsewhere."""
+    message = f"Compiling ({reuse}) ..."
     if console.is_terminal:
-        with console.status(message):
+        with console.status(message, spinner="line"):  # in ASCII
             yield
     else:
         console.print(message, soft_wrap=True)

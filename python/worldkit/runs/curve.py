@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from parity.files import write_whole
-from worldkit.pictures import drawn
+from worldkit.pictures import drawn, literal
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
@@ -22,7 +22,7 @@ def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Miles
     panels = 3 if milestone else 2
     figure = Figure(figsize=(9, 3.4 * panels), layout="constrained")
     axes = figure.subplots(panels, 1, sharex=True)
-    figure.suptitle(title)
+    figure.suptitle(literal(title))
     steps = _column(rows, "timesteps") / 1e6
     _draw_smoothed(axes[0], steps, _column(rows, "train/mean_episode_return"))
     axes[0].set(title="Return of finished episodes", ylabel="mean return (reward units)")
@@ -32,7 +32,7 @@ def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Miles
     if milestone:
         marker = "." if len(steps) < 50 else ""
         axes[2].step(steps, _column(rows, milestone.metric), where="post", marker=marker)
-        axes[2].set(title=milestone.title, ylabel=milestone.unit)
+        axes[2].set(title=literal(milestone.title), ylabel=literal(milestone.unit))
         axes[2].set(ylim=(milestone.least - 0.5, milestone.most + 0.5))
         axes[2].set(yticks=range(milestone.least, milestone.most + 1))
     axes[-1].set(xlabel="environment steps (millions)")

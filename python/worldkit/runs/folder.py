@@ -9,6 +9,9 @@ from parity.errors import UsageError
 
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
 """What every run writes into its folder."""
+METRICS_LINES, EVALUATIONS = "metrics.jsonl", "evaluations.npz"
+RECORDS = (METRICS, METRICS_LINES, CURVE, CONFIG, EVALUATIONS)
+"""The files in which a run tells of itself, whichever trainer writes them."""
 _RESULTS = ("params_*.npz", METRICS, "*.zip")
 """What a run leaves once it has come to something."""
 

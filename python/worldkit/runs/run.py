@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,11 +12,13 @@ from typing import Any, Self
 
 from rich.console import Console
 
+from parity.strict_json import json_text
+from worldkit.runs.branch import move_aside
 from worldkit.runs.console import ConsoleProgress
-from worldkit.runs.folder import CONFIG, CURVE, METRICS, make_folder
+from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder
 from worldkit.runs.keeper import Keeper
 from worldkit.runs.kept import kept_settings
-from worldkit.runs.lock import locked
+from worldkit.runs.lock import LOCK, locked
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
@@ -44,9 +45,9 @@ class Run:
     """A run's folder, progress, metrics and end: a context. A trainer calls ``begin`` once it knows its steps.
 
     Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
-    its folder, which it makes where there is none: entering raises UsageError where that cannot be written, or another
-    process trains into it. A file that cannot be written never ends it: ``keeper`` tells that and tries again, and
-    ``keeper.failing`` is what is not whole at the end.
+    its folder, which it makes where there is none, and removes again if it fails with nothing in it: entering raises
+    UsageError where that cannot be written, or another process trains into it. A file that cannot be written never ends
+    it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
 
     Args:
         folder: where everything goes; None: nowhere.
@@ -80,7 +81,13 @@ class Run:
         self._wandb: WandbRun | None = None
 
     def begin(
-        self, settings: Mapping[str, Any], total_timesteps: int, *, after: int = 0, is_resumed: bool = False
+        self,
+        settings: Mapping[str, Any],
+        total_timesteps: int,
+        *,
+        after: int = 0,
+        is_resumed: bool = False,
+        later: Sequence[Path] = (),
     ) -> None:
         """Open everything that takes metrics, and write the settings down.
 
@@ -89,18 +96,27 @@ class Run:
             total_timesteps: where progress ends.
             after: the step that a resumed run resumes after; what its files say of later ones is dropped.
             is_resumed: whether the folder's run on W&B is to be continued.
+            later: the folder's agents of later steps, which make of what follows a branch. They are moved into a
+                subfolder with copies of the run's records, and what these say of later steps is dropped at once.
+
+        Raises UsageError where a file of an earlier session cannot be read, or ``later`` cannot be moved.
         """
         self._progress = ConsoleProgress(total_timesteps, self.console, self._milestone)
         if self.folder is not None:
             kept = kept_settings(self.folder).get("wandb_id") if is_resumed else None
-            on_disk: list[Sink] = [  # first, since these may refuse what an earlier session left
+            rows = (  # first, since these may refuse what an earlier session left
                 CsvLog(self.folder / METRICS, self._step, after),
-                JsonLinesLog(self.folder / "metrics.jsonl", self._step, after),
-                TensorBoardLog(self.folder / "tensorboard", self._step, after),
-            ]
+                JsonLinesLog(self.folder / METRICS_LINES, self._step, after),
+            )
+            if later:
+                aside = move_aside(self.folder, later, [self.folder / name for name in RECORDS])
+                self.say(f"This is a branch: what the run had after its {self._step} {after:,} is in {aside} now.")
+                for log in rows:
+                    self.keeper.attempt(log.path, log.drop_later)
+            board = TensorBoardLog(self.folder / "tensorboard", self._step, after)
             self._wandb = self._tracked(self.folder, settings, kept, after)
             self.keeper.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
-            self._sinks = [*on_disk, self._wandb]
+            self._sinks = [*rows, board, self._wandb]
             self._stack.push(self._end_files)
         self._stack.enter_context(self._progress)
 
@@ -134,12 +150,21 @@ class Run:
         if self.folder is not None:
             make_folder(self.folder, "choose another")
             self._stack.enter_context(locked(self.folder))
+            self._stack.push(self._remove_if_empty)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+
+    def _remove_if_empty(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Leave nothing of a run that failed before it wrote anything."""
+        assert self.folder is not None
+        with contextlib.suppress(OSError):
+            if kind is not None and [path.name for path in self.folder.iterdir()] == [LOCK]:
+                (self.folder / LOCK).unlink()
+                self.folder.rmdir()
 
     def _end_files(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self.folder is not None
@@ -189,4 +214,4 @@ class Run:
 
 def _json(value: Mapping[str, Any]) -> bytes:
     """Plain values, indented; what is not plain by its ``repr``."""
-    return (json.dumps(value, indent=2, default=repr) + "\n").encode()
+    return (json_text(value, indent=2, default=repr) + "\n").encode()

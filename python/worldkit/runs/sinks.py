@@ -22,6 +22,7 @@ from typing import Any, Protocol, Self
 from parity.errors import UsageError
 from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_text, shown
+from parity.strict_json import json_text
 from worldkit.runs.files import AppendedFile
 
 LIMIT = 256 * MIB
@@ -114,7 +115,12 @@ class _RowLog(_Log):
     def end(self) -> None:
         """Drop rows of later steps than the run's last, unless it has no row of its own; raises OSError as writing."""
         self.flush()
-        if self._has_begun and self._has_later:
+        if self._has_begun:
+            self.drop_later()
+
+    def drop_later(self) -> None:
+        """Drop rows of later steps than the run's last; raises OSError as writing does."""
+        if self._has_later and self.path.exists():
             self._rewrite(keep_later=False)
 
     def _rewrite(self, *, keep_later: bool = True) -> None:
@@ -188,19 +194,21 @@ class CsvLog(_RowLog):
 
     def _whole(self, rows: Sequence[_Row]) -> str:
         self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        if not rows:
+            return ""
         header = io.StringIO(newline="")
         csv.DictWriter(header, self._columns).writeheader()
         return header.getvalue() + self._text(rows)
 
 
 class JsonLinesLog(_RowLog):
-    """One JSON object per logging interval and line; a mean over no episodes is null. As ``CsvLog`` otherwise."""
+    """One JSON object per logging interval and line; a mean over no episodes is "NaN". As ``CsvLog`` otherwise."""
 
     def _check(self) -> None:
         _whole_text(self.path)
 
     def _row(self, metrics: Metrics) -> _Row:
-        return {name: None if math.isnan(value) else value for name, value in metrics.items()}
+        return dict(metrics)
 
     def _read(self) -> Iterable[_Row]:
         for line in _whole_text(self.path).splitlines():
@@ -215,7 +223,7 @@ class JsonLinesLog(_RowLog):
         return True
 
     def _text(self, rows: Sequence[_Row]) -> str:
-        return "".join(json.dumps(row) + "\n" for row in rows)
+        return "".join(json_text(row) + "\n" for row in rows)
 
     _whole = _text
 

@@ -56,9 +56,14 @@ class WandbRun:
         if find_spec("wandb") is None:
             self._leave_out("it is not installed (pip install wandb)")
             return
-        import wandb
+        try:
+            import wandb
 
-        if not (mode in _OFFLINE or wandb.api.api_key):
+            is_usable = mode in _OFFLINE or wandb.api.api_key
+        except Exception as error:  # whoever has no home folder cannot import it
+            self._leave_out(_first_line(error))
+            return
+        if not is_usable:
             self._leave_out("nobody is logged in (`wandb login`, or WANDB_MODE=offline)")
             return
         continued: dict[str, Any] = {"id": run_id}
@@ -151,4 +156,4 @@ def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

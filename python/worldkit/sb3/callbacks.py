@@ -2,12 +2,14 @@
 
 import functools
 import io
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
@@ -16,16 +18,18 @@ from parity.errors import UsageError
 from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_npz
 from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.runs.folder import EVALUATIONS
 from worldkit.runs.run import Run
 from worldkit.sb3.models import model_content
 
 BEST_MODEL = "best_model.zip"
-EVALUATIONS = "evaluations.npz"
 EVALUATIONS_LIMIT = 256 * MIB
 """The largest file of evaluations that is read, in bytes, unpacked."""
 _TICK_SECONDS = 0.25
 
 EpisodeSummary = dict[str, Any]
+Evaluation = tuple[list[float], list[int]]
+"""Returns and lengths of the episodes of one evaluation."""
 
 
 class Checkpoints(BaseCallback):
@@ -58,11 +62,13 @@ class Checkpoints(BaseCallback):
 class Evaluations(MaskableEvalCallback):
     """Plays the same games with the same masks every ``frequency`` steps and keeps the best model.
 
-    The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found is taken into account.
-    What cannot be written is told once and tried again.
+    The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found, up to the step ``after``,
+    is taken into account. What cannot be written is told once and tried again.
     """
 
-    def __init__(self, run: Run, env: WorldVecEnv, folder: Path, *, frequency: int, episodes: int, seed: int) -> None:
+    def __init__(
+        self, run: Run, env: WorldVecEnv, folder: Path, *, frequency: int, episodes: int, seed: int, after: int = 0
+    ) -> None:
         super().__init__(
             env,
             n_eval_episodes=episodes,
@@ -73,13 +79,14 @@ class Evaluations(MaskableEvalCallback):
         )
         self._run, self._folder, self._seed = run, folder, seed
         self._frequency, self._next = frequency, frequency
-        timesteps, results, lengths = earlier_evaluations(folder / EVALUATIONS)
-        if timesteps:
-            self.evaluations_timesteps, self.evaluations_results, self.evaluations_length = timesteps, results, lengths
-            self.best_mean_reward = float(np.mean(results, axis=1).max())
+        earlier = earlier_evaluations(folder / EVALUATIONS)
+        self._evaluations = {step: earlier[step] for step in sorted(earlier) if step <= after}
 
     def _on_training_start(self) -> None:
         self._next = self.num_timesteps + self._frequency
+        if (self._folder / BEST_MODEL).exists():
+            means = [float(np.mean(returns)) for returns, _ in self._evaluations.values()]
+            self.best_mean_reward = max(means, default=-np.inf)
 
     def _on_step(self) -> bool:
         if self.num_timesteps < self._next:
@@ -88,32 +95,52 @@ class Evaluations(MaskableEvalCallback):
         self.n_calls = self.eval_freq  # the parent evaluates in calls that it counts itself
         best = self.best_mean_reward
         self.eval_env.seed(self._seed)
-        archive = io.BytesIO()
-        self.log_path = archive  # type: ignore[assignment] # the parent's file would be half a file now and then
+        # the parent keeps what it finds only where it writes it, which it does not atomically
+        self.log_path = io.BytesIO()  # type: ignore[assignment]
         should_continue = super()._on_step()
-        self._run.keeper.write(self._folder / EVALUATIONS, archive.getvalue())
+        self._evaluations[self.num_timesteps] = self.evaluations_results[-1], self.evaluations_length[-1]
+        self._run.keeper.write(self._folder / EVALUATIONS, _archive(self._evaluations))
         if self.best_mean_reward > best:
             self._run.keeper.write(self._folder / BEST_MODEL, model_content(self.model))  # type: ignore[arg-type]
         return should_continue
 
 
-def earlier_evaluations(path: Path) -> tuple[list[int], list[list[float]], list[list[int]]]:
-    """Steps, returns and lengths of the evaluations in a file, one row for each; nothing where there is none.
+def _archive(evaluations: Mapping[int, Evaluation]) -> bytes:
+    """The file of evaluations by their steps, as Stable-Baselines3 has it; rows of fewer episodes end with NaN."""
+    returns, lengths = (_table(rows) for rows in zip(*evaluations.values(), strict=True))
+    archive = io.BytesIO()
+    np.savez(archive, timesteps=list(evaluations), results=returns, ep_lengths=lengths)
+    return archive.getvalue()
+
+
+def _table(rows: Sequence[Sequence[float]]) -> NDArray[Any]:
+    width = max(map(len, rows))
+    return np.array([[*row, *[math.nan] * (width - len(row))] for row in rows])
+
+
+def earlier_evaluations(path: Path) -> dict[int, Evaluation]:
+    """The evaluations in a file by their steps, the last of equal steps; none where there is no file.
 
     Raises UsageError where the file cannot be read, or holds something else.
     """
     try:
         kept = read_npz(path, EVALUATIONS_LIMIT)
     except FileNotFoundError:
-        return [], [], []
+        return {}
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; move it away to go on without it.") from fault
     steps, results, lengths = (kept.get(name, np.zeros(())) for name in ("timesteps", "results", "ep_lengths"))
     is_one_run = steps.ndim == 1 and results.ndim == 2 and results.shape == lengths.shape and 0 not in results.shape
-    is_numeric = steps.dtype.kind in "iu" and lengths.dtype.kind in "iu" and results.dtype.kind == "f"
-    if not (is_one_run and is_numeric and len(steps) == len(results) and np.isfinite(results).all()):
-        raise UsageError(f"{path} holds no evaluations; move it away to go on without it.")
-    return steps.tolist(), results.tolist(), lengths.tolist()
+    is_numeric = steps.dtype.kind in "iu" and lengths.dtype.kind in "iuf" and results.dtype.kind == "f"
+    if is_one_run and is_numeric and len(steps) == len(results):
+        is_played = np.isfinite(results)
+        is_whole = is_played.any(axis=1).all() and (is_played == np.isfinite(lengths)).all()
+        if is_whole and not np.isinf(results).any():
+            return {
+                int(step): (results[row, is_played[row]].tolist(), lengths[row, is_played[row]].astype(int).tolist())
+                for row, step in enumerate(steps)
+            }
+    raise UsageError(f"{path} holds no evaluations; move it away to go on without it.")
 
 
 class EpisodeMetrics(BaseCallback):

@@ -36,7 +36,7 @@ class MaskablePPOConfig:
 
     timesteps: int = setting(
         1_000_000,
-        "steps of all games, those before `--resume` included, in whole rollouts",
+        "steps of all games at most, those before `--resume` included: as many whole rollouts as fit",
         group=_RUN,
         values=ALL_STEPS,
     )
@@ -53,7 +53,7 @@ class MaskablePPOConfig:
     batch_size: int = setting(64, "steps of a minibatch", group=_PPO, values=STEPS)
     n_epochs: int = setting(10, "epochs per update", group=_PPO, values=EPOCHS)
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
-    gae_lambda: float = setting(0.95, "GAE λ", group=_PPO, values=SHARE)
+    gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
     clip_range: Any = setting(0.2, "clipping range of the probability ratio", group=_PPO, values=_RATE)
     ent_coef: float = setting(0.1, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
 
@@ -65,6 +65,17 @@ class MaskablePPOConfig:
         if min(self.num_envs * self.n_steps, self.batch_size) < 2:
             raise UsageError("A rollout and a minibatch need two steps at least: raise --n-steps or --batch-size.")
         return self
+
+    def rollouts_after(self, done: int = 0) -> int:
+        """Whole rollouts that fit into ``timesteps`` after so many steps; raises UsageError where none does."""
+        rollout = self.num_envs * self.n_steps
+        if self.timesteps - done < rollout:
+            had = f"the {done:,} steps that there were and " if done else ""
+            raise UsageError(
+                f"timesteps must cover {had}at least one rollout of {self.num_envs:,} x {self.n_steps:,} = {rollout:,} "
+                f"steps, got {self.timesteps:,}: ask for more with --timesteps."
+            )
+        return (self.timesteps - done) // rollout
 
     def ppo(self) -> dict[str, Any]:
         """The arguments of MaskablePPO."""

@@ -6,13 +6,12 @@ what loading needs a second time, as JSON beside them (``worldkit.json``), and i
 """
 
 import io
-import json
 import zipfile
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from gymnasium import spaces
@@ -21,12 +20,15 @@ from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
 from parity.errors import UsageError
-from parity.reading import GIB, Unreadable, is_count, is_number, is_object, json_of, read_bytes, read_zip, shown
+from parity.reading import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip, shown
+from parity.strict_json import is_json_number, json_text, number_of
 from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.model_file import LIMIT, PLAIN
 from worldkit.sb3.spaces import SpaceError, space_of, told_space
 from worldkit.settings import kept, setting
+
+Config = TypeVar("Config", bound=MaskablePPOConfig)
 
 _FORMAT, _VERSION = "worldkit MaskablePPO", 1
 _MOST_NUMBERS = GIB // 4
@@ -58,8 +60,15 @@ def model_content(model: MaskablePPO) -> bytes:
     content = io.BytesIO()
     model.save(content)
     with zipfile.ZipFile(content, "a") as archive:
-        archive.writestr(PLAIN, json.dumps(_told(model), indent=2, default=float))
+        archive.writestr(PLAIN, json_text(_told(model), indent=2, default=float))
     return content.getvalue()
+
+
+def settings_of(model: MaskablePPO, config: Config) -> Config:
+    """A configuration with the settings that a model has."""
+    has = {name: getattr(model, name) for name in config.ppo()}
+    has |= {name: rate for name in RATES if (rate := _told_rate(has[name])) is not None}
+    return replace(config, **{name: value for name, value in has.items() if value is not None})
 
 
 def _told(model: MaskablePPO) -> dict[str, Any]:
@@ -90,6 +99,7 @@ def load_model(
     device: str = "auto",
     *,
     rates: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Any] | None = None,
     trust: bool = False,
 ) -> MaskablePPO:
     """A saved model.
@@ -99,6 +109,7 @@ def load_model(
         env: where it goes on; None: the model only plays.
         device: of torch.
         rates: the functions ``learning_rate`` and ``clip_range``, for a model that was trained with functions.
+        changes: arguments of MaskablePPO in place of those that the file has.
         trust: let the file execute what it likes, as Stable-Baselines3 does: for models that others saved.
 
     Raises:
@@ -108,28 +119,33 @@ def load_model(
         content = read_bytes(path, LIMIT)
         files = read_zip(content, LIMIT)
         if trust:
-            return _trusted(content, env, device)
+            return _trusted(content, env, device, changes or {})
         if PLAIN not in files:
             raise UsageError(
                 f"{path} has no {PLAIN}, so that only pickles hold its settings, and these can execute anything: "
                 "add --trust if you trust whoever made it."
             )
-        return _plain(path, files, env, device, rates or {})
+        return _plain(path, files, env, device, rates or {}, changes or {})
     except FileNotFoundError:
         raise UsageError(f"There is no model {path}: name a .zip file that training wrote.") from None
     except (Unreadable, _Wrong, SpaceError) as fault:
         raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
 
 
-def _trusted(content: bytes, env: VecEnv | None, device: str) -> MaskablePPO:
+def _trusted(content: bytes, env: VecEnv | None, device: str, changes: Mapping[str, Any]) -> MaskablePPO:
     try:
-        return MaskablePPO.load(io.BytesIO(content), env=env, device=device)
+        return MaskablePPO.load(io.BytesIO(content), env=env, device=device, custom_objects=dict(changes))
     except Exception as error:  # what is unpickled runs code of its own, which may raise anything
         raise _Wrong((str(error).splitlines() or [type(error).__name__])[0]) from error
 
 
 def _plain(
-    path: Path, files: Mapping[str, bytes], env: VecEnv | None, device: str, rates: Mapping[str, Any]
+    path: Path,
+    files: Mapping[str, bytes],
+    env: VecEnv | None,
+    device: str,
+    rates: Mapping[str, Any],
+    changes: Mapping[str, Any],
 ) -> MaskablePPO:
     try:
         told = json_of(files[PLAIN])
@@ -143,7 +159,7 @@ def _plain(
         observed, actions = space_of(told.get("observation_space")), space_of(told.get("action_space"))
     else:
         observed, actions = env.observation_space, env.action_space
-    settings = _settings(path, told.get("settings"), rates, is_resumed=env is not None)
+    settings = _settings(path, told.get("settings"), rates, changes, is_resumed=env is not None)
     weights, optimizer = (_tensors(files, f"{name}.pth") for name in ("policy", "policy.optimizer"))
     if settings["n_steps"] * (spaces.flatdim(observed) + spaces.flatdim(actions)) > _MOST_NUMBERS:
         raise _Wrong(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
@@ -161,13 +177,15 @@ def _plain(
     return model
 
 
-def _settings(path: Path, told: object, rates: Mapping[str, Any], *, is_resumed: bool) -> dict[str, Any]:
-    """The arguments of MaskablePPO as the file has them, functions as ``rates`` has them."""
+def _settings(
+    path: Path, told: object, rates: Mapping[str, Any], changes: Mapping[str, Any], *, is_resumed: bool
+) -> dict[str, Any]:
+    """The arguments of MaskablePPO as the file has them but for ``changes``, functions as ``rates`` has them."""
     names = _Settings().ppo()
     if not is_object(told) or told.keys() != names.keys():
         raise _Wrong(f"its settings must be {', '.join(names)}")
-    functions = [name for name in RATES if told[name] is None]
-    plain = {name: value for name, value in told.items() if name not in functions}
+    functions = [name for name in RATES if told[name] is None and name not in changes]
+    plain = {name: value for name, value in {**told, **changes}.items() if name not in functions}
     settings = kept(_Settings, plain, path)
     for name in functions:
         settings[name] = rates.get(name)
@@ -238,9 +256,10 @@ def _restore_counts(model: MaskablePPO, told: Mapping[str, Any]) -> None:
     if not isinstance(episodes, list) or not all(_is_episode(episode) for episode in episodes):
         raise _Wrong("its episodes are no list of returns, lengths and times")
     model.num_timesteps, model._n_updates = told["num_timesteps"], told["updates"]
+    episodes = [{name: number_of(part) for name, part in episode.items()} for episode in episodes]
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
 
 
 def _is_episode(value: object) -> bool:
-    return is_object(value) and value.keys() == set("rlt") and all(is_number(part) for part in value.values())
+    return is_object(value) and value.keys() == set("rlt") and all(is_json_number(part) for part in value.values())

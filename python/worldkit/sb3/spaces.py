@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from parity.reading import is_count, is_number, is_object, shown
+from parity.reading import is_count, is_object, shown
+from parity.strict_json import is_json_number, number_of
 
 MOST_VALUES = 2**18
 """How many numbers an observation that a file describes may have."""
@@ -21,24 +22,19 @@ class SpaceError(Exception):
 def told_space(space: "spaces.Space[Any]") -> dict[str, Any] | None:
     """A Box, Discrete or MultiBinary space, or a Dict of them, as plain values; None for another one.
 
-    Of a Box with many bounds only the outermost are told, and null is infinity.
+    Of a Box with many bounds only the outermost are told.
     """
     if isinstance(space, spaces.Dict):
         parts = {name: told_space(part) for name, part in space.spaces.items()}
         return None if None in parts.values() else {"kind": "Dict", "spaces": parts}
     if isinstance(space, spaces.Box):
-        bounds = {"low": _told_bound(space.low.min()), "high": _told_bound(space.high.max())}
+        bounds = {"low": space.low.min().item(), "high": space.high.max().item()}
         return {"kind": "Box", "shape": list(space.shape), "dtype": str(space.dtype), **bounds}
     if isinstance(space, spaces.Discrete):
         return {"kind": "Discrete", "n": int(space.n), "start": int(space.start)}
     if isinstance(space, spaces.MultiBinary):
         return {"kind": "MultiBinary", "n": space.n if isinstance(space.n, int) else list(space.shape)}
     return None
-
-
-def _told_bound(bound: np.generic) -> float | int | None:
-    value = bound.item()
-    return value if math.isfinite(value) else None
 
 
 def space_of(told: object) -> "spaces.Space[Any]":
@@ -59,15 +55,17 @@ def _simple_space(told: object) -> "spaces.Space[Any]":
         raise SpaceError("a space in it is no object")
     match told:
         case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
-            bounds = (-math.inf if low is None else low, math.inf if high is None else high)
+            # models of earlier versions have null for infinity
+            bounds = (-math.inf if low is None else number_of(low), math.inf if high is None else number_of(high))
             is_known = isinstance(dtype, str) and dtype in _DTYPES
-            if _is_shape(shape) and is_known and all(bound is None or is_number(bound) for bound in (low, high)):
+            is_bounded = all(bound is None or is_json_number(bound) for bound in (low, high))
+            if _is_shape(shape) and is_known and is_bounded:
                 return _box(bounds, shape, np.dtype(dtype))
         case {"kind": "Discrete", "n": n, "start": start}:
             if is_count(n, MOST_VALUES) and n and is_count(start, MOST_VALUES):
                 return spaces.Discrete(n, start=start)
         case {"kind": "MultiBinary", "n": n}:
-            if _is_shape(n if isinstance(n, list) else [n]):
+            if n and _is_shape(n if isinstance(n, list) else [n]):
                 return spaces.MultiBinary(n)
     raise SpaceError(f"a space in it, of the kind {shown(told.get('kind'))}, is none that MaskablePPO takes")
 
@@ -82,7 +80,7 @@ def _box(bounds: tuple[float, float], shape: list[int], dtype: "np.dtype[Any]") 
 def _is_shape(value: object) -> bool:
     return (
         isinstance(value, list)
-        and 0 < len(value) <= 8
+        and len(value) <= 8
         and all(is_count(length, MOST_VALUES + 1) and length for length in value)
         and math.prod(value) <= MOST_VALUES
     )

@@ -1,10 +1,10 @@
 """Training MaskablePPO as one call, from a command line or a notebook."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from sb3_contrib import MaskablePPO
@@ -18,8 +18,9 @@ from worldkit.envs.spec import EnvSpec
 from worldkit.runs.keeper import reason
 from worldkit.runs.run import Run
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
-from worldkit.sb3.config import MaskablePPOConfig
-from worldkit.sb3.models import load_model, model_content, policy_for
+from worldkit.sb3.config import RATES, MaskablePPOConfig
+from worldkit.sb3.model_file import timesteps_of
+from worldkit.sb3.models import load_model, model_content, policy_for, settings_of
 
 __all__ = ["FINAL_MODEL", "Trained", "load_model", "train"]
 
@@ -41,6 +42,7 @@ def train(
     run: Run,
     *,
     resume: Path | None = None,
+    changes: Mapping[str, Any] | None = None,
     device: str = "auto",
     engine: str | None = None,
     trust: bool = False,
@@ -48,11 +50,12 @@ def train(
     """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
 
     Args:
-        config: the settings; with ``resume``, those of the optimizer are the saved ones, but for rates that are
-            functions, which no file holds.
+        config: the settings; with ``resume``, the arguments of MaskablePPO among them are those that the model was
+            saved with, but for rates that are functions, which no file holds.
         spec: the world.
         run: its folder takes models, metrics and the curve; it counts ``timesteps``.
         resume: a model to continue; its steps and schedules continue.
+        changes: arguments of MaskablePPO that hold from here on in place of those that ``resume`` was saved with.
         device: of torch: auto, cpu, cuda, …
         engine: one of the world's; by default its first.
         trust: let the model to continue execute what it likes when it is loaded; see `load_model`.
@@ -66,42 +69,57 @@ def train(
         raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
     config = config.validated()
     _check_device(device)
+    engine = engine or next(iter(spec.world.engines))
     with contextlib.ExitStack() as stack:
         env = WorldVecEnv(spec, config.num_envs, engine=engine, seed=config.seed)
         stack.callback(env.close)
         if resume:
-            rates = {"learning_rate": config.learning_rate, "clip_range": config.clip_range}
-            model = load_model(resume, env, device, rates=rates, trust=trust)
+            rates = {name: getattr(config, name) for name in RATES}
+            model = load_model(resume, env, device, rates=rates, changes=changes, trust=trust)
+            config = settings_of(model, config).validated()
         else:
             model = _new_model(config, env, device)
         first_step = model.num_timesteps
-        if resume is not None:
-            if first_step >= config.timesteps:
-                raise UsageError(
-                    f"{resume} has had {first_step:,} steps already: ask for more than that with --timesteps."
-                )
+        rollouts = config.rollouts_after(first_step)
+        if resume:
             env.seed(config.seed + first_step)  # other games than those it has seen
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
         eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
         stack.callback(eval_env.close)
         evaluations = Evaluations(
-            run, eval_env, run.folder, frequency=config.eval_freq, episodes=config.eval_episodes, seed=_EVALUATION_SEED
+            run,
+            eval_env,
+            run.folder,
+            frequency=config.eval_freq,
+            episodes=config.eval_episodes,
+            seed=_EVALUATION_SEED,
+            after=first_step,
         )
 
-        rollout = model.n_steps * config.num_envs
-        rollouts = -(-(config.timesteps - first_step) // rollout)  # learning ends with a whole one
+        steps = rollouts * config.n_steps * config.num_envs
+        origin = f"going on with {resume}" if resume else f"seed {config.seed}"
+        run.say(
+            f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
+            f"engine, {origin}, into {run.folder}."
+        )
         settings = {
             **asdict(config),
             "engine": engine,
             "device": str(model.device),
             "policy": policy_for(env.observation_space),
         }
-        run.begin(settings, first_step + rollouts * rollout, after=first_step, is_resumed=resume is not None)
+        run.begin(
+            settings,
+            first_step + steps,
+            after=first_step,
+            is_resumed=resume is not None,
+            later=_later(run.folder, first_step),
+        )
         model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
         checkpoints = Checkpoints(run, run.folder, config.save_freq)
         callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
         with _one_sentence_for_divergence():
-            model.learn(config.timesteps - first_step, callbacks, reset_num_timesteps=resume is None)
+            model.learn(steps, callbacks, reset_num_timesteps=resume is None)
         last = checkpoints.path if run.stop.requested else run.folder / FINAL_MODEL
         try:
             write_whole(last, model_content(model))
@@ -110,6 +128,11 @@ def train(
                 f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
             ) from error
     return Trained(last, model.num_timesteps)
+
+
+def _later(folder: Path, steps: int) -> list[Path]:
+    """The folder's models that have had more steps."""
+    return [path for path in folder.glob("*.zip") if timesteps_of(path) > steps]
 
 
 def _new_model(config: MaskablePPOConfig, env: WorldVecEnv, device: str) -> MaskablePPO:

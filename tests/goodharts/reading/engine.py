@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.rules import FOOD, MODES, POISON, Numbers, marks_of
 from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 from parity.engine import Array, Slots
 
-from .game import CELLS, PUBLISHED, Game, Outcome
+from .game import CELLS, FOOD, POISON, PUBLISHED, Game, Numbers, Outcome
 from .observation import observe
 from .randomness import WORD, key_of_seed
 
@@ -19,13 +18,21 @@ NUMBERS = (*WHOLE, "food_count", "poison_count")
 
 
 class Reading(BatchEngine):
-    """``games`` games of a mode in training, one object each. A game's seed is its key, lower word first."""
+    """``games`` games of a mode in training, one object each. A game's seed is its key, lower word first.
+
+    marks: the names of those that are counted, in the order of the world.
+    """
 
     def __init__(
-        self, mode: str, games: int, options: EngineOptions = EngineOptions(), numbers: Numbers = PUBLISHED
+        self,
+        mode: str,
+        marks: Sequence[str],
+        games: int,
+        options: EngineOptions = EngineOptions(),
+        numbers: Numbers = PUBLISHED,
     ) -> None:
         self.games = games
-        self._names = tuple(marks_of(MODES[mode])) if options.marks else None
+        self._names = marks if options.marks else None
         self._marks: Counter[str] = Counter()
         self._played = [Game(mode, (0, 0), numbers, marks=self._marks) for _ in range(games)]
 

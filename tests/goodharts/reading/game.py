@@ -3,10 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from goodharts.rules import EMPTY, FOOD, POISON, Numbers
-
 from .randomness import FOOD_COUNT, PLACE, POISON_COUNT, REAPPEAR, RESPAWN, Pair, from_range, word
 
+EMPTY, FOOD, POISON = 0, 1, 2
 SIDE = 128
 CELLS = SIDE * SIDE
 MOVES = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
@@ -23,28 +22,33 @@ RINGS = {
 }
 """The cells at each king's distance, from where one stands."""
 
-PUBLISHED = Numbers(
-    start_energy=1000,
-    step_energy=10,
-    food_energy=1000,
-    poison_energy=-2000,
-    food_interest=1000,
-    poison_interest=500,
-    death_price=-400_000,
-    handhold_step_price=-1000,
-    handhold_food_price=100_000,
-    handhold_poison_price=-100_000,
-    handhold_death_price=-200_000,
-    reward_clip=2_000_000,
-    max_steps=512,
-    min_food=64,
-    max_food=256,
-    min_poison=64,
-    max_poison=256,
-    evaluation_food=128,
-    evaluation_poison=128,
-)
-"""Each number as the rules have it."""
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers that a configuration may change (G9), each as the rules have it."""
+
+    start_energy: int = 1000
+    step_energy: int = 10
+    food_energy: int = 1000
+    poison_energy: int = -2000
+    food_interest: int = 1000
+    poison_interest: int = 500
+    death_price: int = -400_000
+    handhold_step_price: int = -1000
+    handhold_food_price: int = 100_000
+    handhold_poison_price: int = -100_000
+    handhold_death_price: int = -200_000
+    reward_clip: int = 2_000_000
+    max_steps: int = 512
+    min_food: int = 64
+    max_food: int = 256
+    min_poison: int = 64
+    max_poison: int = 256
+    evaluation_food: int = 128
+    evaluation_poison: int = 128
+
+
+PUBLISHED = Numbers()
 
 SEES_TRUTH = {"ground_truth", "ground_truth_handhold"}
 REWARDED_WITH_INTEREST = {"proxy_mortal", "proxy"}

@@ -3,9 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.rules import EMPTY, FOOD, POISON
-
-from .game import SEES_TRUTH, SIDE, Game
+from .game import EMPTY, FOOD, POISON, SEES_TRUTH, SIDE, Game
 
 REACH = 5
 

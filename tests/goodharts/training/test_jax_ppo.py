@@ -17,7 +17,7 @@ from jax import export
 from numpy.typing import NDArray
 from torch import nn
 
-from goodharts.architecture import NETWORKS, NetworkConfig
+from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.cli.train import main
 from goodharts.config import Config
@@ -152,7 +152,7 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
 
 @pytest.mark.parametrize("privileged", [True, False])
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_a_network_is_the_same_in_both(kind: str, privileged: bool) -> None:
+def test_a_network_is_the_same_in_both(kind: NetworkKind, privileged: bool) -> None:
     shape = NetworkConfig(kind, channels=(3, 4), hidden=8, privileged=privileged)
     drawn = network.initial_weights(shape, 1)
     policy = policy_of(shape, {name: torch.from_numpy(each) for name, each in drawn.items()})
@@ -190,7 +190,7 @@ def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypa
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: str) -> None:
+def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: NetworkKind) -> None:
     shape = NetworkConfig(kind, channels=(3, 4), hidden=8)
     weights = network.initial_weights(shape, 1)
 
@@ -204,7 +204,7 @@ def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_weights_begin_as_torchs_do(kind: str) -> None:
+def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
     shape = NetworkConfig(kind, channels=(3, 4), hidden=8)
     drawn, torchs = network.initial_weights(shape, 1), ActorCritic(shape).state_dict()
     for name, weight in torchs.items():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from goodharts.architecture import NETWORKS, NetworkConfig
+from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.networks import ActorCritic
 from goodharts.training.checkpoints import read_checkpoint
@@ -18,14 +18,14 @@ from parity.errors import UsageError
 from .small_runs import small_trainer
 
 
-def model(kind: str = "mlp", privileged: bool = True) -> Model:
+def model(kind: NetworkKind = "mlp", privileged: bool = True) -> Model:
     network = NetworkConfig(kind, channels=(2, 3), hidden=8, privileged=privileged)
     return Model("proxy", network, {"training": {"gamma": 0.5}}, 3, 72, ActorCritic(network))
 
 
 @pytest.mark.parametrize("privileged", [True, False])
 @pytest.mark.parametrize("kind", NETWORKS)
-def test_what_is_written_is_read_again(kind: str, privileged: bool, tmp_path: Path) -> None:
+def test_what_is_written_is_read_again(kind: NetworkKind, privileged: bool, tmp_path: Path) -> None:
     path = model_path("proxy", tmp_path)
     assert path == tmp_path / "ppo_proxy.pth"
     written = model(kind, privileged)
@@ -143,7 +143,9 @@ def test_a_file_that_unpacks_to_more_than_it_seems_is_refused(tmp_path: Path, mo
 
 
 def test_a_missing_file_says_how_to_train_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^There is no model .*ppo_proxy.pth: train one with `goodharts train`, or"):
+    with pytest.raises(
+        UsageError, match=r"^There is no model .*ppo_proxy.pth: train one with `goodharts train --mode proxy`, or"
+    ):
         read_model(tmp_path / "ppo_proxy.pth")
 
 

@@ -165,13 +165,38 @@ def test_a_run_that_was_killed_repeats_what_came_after_its_checkpoint_once() -> 
     assert untimed(log)[:2] == first
 
 
+def test_a_run_that_goes_back_keeps_the_agent_and_the_logs_that_it_had(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--updates", "1"])
+    checkpoint = Path("models/ppo_ground_truth.checkpoint.pth")
+    first = checkpoint.read_bytes()
+    main(["--resume", "--updates", "3"])
+    log = only("logs/*_updates.csv")
+    wanted, agent = log.read_bytes(), Path("models/ppo_ground_truth.pth").read_bytes()
+    assert not list(Path("models").glob("abandoned-*"))
+    checkpoint.write_bytes(first)
+    capsys.readouterr()
+    assert main(["--resume", "--updates", "2"]) == 0
+    assert "later updates than 1 are kept in models/abandoned-1." in capsys.readouterr().out
+    assert (Path("models/abandoned-1") / log.name).read_bytes() == wanted
+    assert Path("models/abandoned-1/ppo_ground_truth.pth").read_bytes() == agent
+    assert [row["update"] for row in rows(log)] == ["1", "2"]
+
+
 def test_a_finished_run_wants_more_updates_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--updates", "1"])
     assert main(["--resume"]) == 2
     said = "models/ppo_ground_truth.checkpoint.pth has had its 1 updates: ask for more with --updates.\n"
     assert capsys.readouterr().err == said
     assert main(["--resume", "--timesteps", "300"]) == 0
-    assert read_model(Path("models/ppo_ground_truth.pth")).update == 3  # in whole updates of 128 steps
+    assert read_model(Path("models/ppo_ground_truth.pth")).update == 2  # the whole updates of 128 steps that fit
+    assert main(["--resume", "--timesteps", "383"]) == 2
+
+
+def test_timesteps_are_never_more_than_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--timesteps", "255"]) == 0
+    assert read_model(Path("models/ppo_ground_truth.pth")).timesteps == 128
+    assert main(["--timesteps", "127"]) == 2
+    assert capsys.readouterr().err == "--timesteps must cover at least one update of 8 x 16 = 128 steps, got 127.\n"
 
 
 def test_of_several_modes_those_that_are_done_are_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -291,7 +316,7 @@ def test_a_signal_saves_and_says_how_to_go_on(
     said = capsys.readouterr().out
     assert "Stopping after this update; a second Ctrl-C ends it at once." in said
     assert "ground_truth: stopped after update 1, 128 steps (" in said
-    assert "Go on later with the same --mode and --resume." in said
+    assert "\nResume: goodharts train --mode ground_truth --resume\n" in said
     assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
 
@@ -422,10 +447,12 @@ def test_what_the_machine_cannot_do_is_one_sentence(
     assert captured.count("\n") == 1
 
 
-def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None:
+def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["--updates", "1"])
     (folder / "config.toml").write_text("[training]\ngamma = 0.5\n[runtime]\namp = false", encoding="utf-8")
     main(["--updates", "2", "--resume"])
+    said = capsys.readouterr().out
+    assert "checkpoint.pth goes on as it began: training.gamma of config.toml or the environment has no effect." in said
     kept = read_model(Path("models/ppo_ground_truth.pth")).config
     assert kept["training"] == small_config(updates=2).plain()["training"]
     assert kept["runtime"] == {**Config().plain()["runtime"], "amp": False}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,15 @@ class MiscountingEngine(PlanesEngine):
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         self.count("sting", int(((actions == 5) & (self.hp == 3)).sum()))
         return super().step(actions)
+
+
+class NanEngine(PlanesEngine):
+    """Shows hp as NaN, and gives components of NaN and infinite reward."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = super().step(actions)
+        step.observation[:, 0], step.reward[:] = np.nan, -np.inf
+        return replace(step, components=np.full(step.components.shape, np.nan))
 
 
 class ForgetfulEngine(PlainEngine):
@@ -83,6 +93,13 @@ class DyingEngine(PlanesEngine):
         if self.steps == 3:
             raise BrokenPipeError("the process has gone")
         return super().step(actions)
+
+
+class HungryEngine(PlanesEngine):
+    """Runs out of a device's memory in its first step."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        raise RuntimeError("INTERNAL: Error dispatching computation: Out of memory allocating 1099511627776 bytes.")
 
 
 class HangingEngine(PlanesEngine):

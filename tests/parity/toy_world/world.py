@@ -87,9 +87,7 @@ MUTANTS = (
     Mutant("wasp-turns-right", "toy_world/planes.py", "64 * self.turn) % 4", "64 * self.turn + 1) % 4", ("O-WASP",)),
     Mutant("rest-heals-to-4", "toy_world/planes.py", "np.minimum(3,", "np.minimum(4,", ("O-REST",)),
     Mutant("sting-is-cheap", "toy_world/planes.py", "-500 * stung", "-499 * stung", ("O-STING", "O-REWARD")),
-    Mutant(
-        "no-op", "toy_world/planes.py", """O-DRAW: splitmix64's finaliser.""", """O-DRAW: the finaliser.""", ("O-DRAW",)
-    ),
+    Mutant("no-op", "toy_world/planes.py", "splitmix64's finaliser.", "the finaliser.", ("O-DRAW",)),
 )
 
 WORLD = World(
@@ -100,11 +98,13 @@ WORLD = World(
         "restless": faulty.RestlessEngine,
         "miscounting": faulty.MiscountingEngine,
         "forgetful": faulty.ForgetfulEngine,
+        "nan": faulty.NanEngine,
         "leaky": faulty.LeakyEngine,
         "hiding": faulty.HidingEngine,
         "hiding-late": faulty.HidingLateEngine,
         "double": faulty.DoubleEngine,
         "dying": faulty.DyingEngine,
+        "hungry": faulty.HungryEngine,
         "hanging": faulty.HangingEngine,
     },
     actions=("up", "down", "left", "right", "pick", "rest"),

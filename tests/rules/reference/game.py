@@ -3,10 +3,8 @@
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
-from hackmatrix.explain.siphon import missed as missed_by_siphon
-
 from .actions import mask, move, run_program, siphon
-from .board import ACTION, DIRECTIONS, NUM_ACTIONS, Game, dump, neighbours, saturated
+from .board import ACTION, CELLS, DIRECTIONS, NUM_ACTIONS, Game, cross, neighbours, saturated
 from .enemies import enemy_turn
 from .randomness import WORD, Draws
 from .stage import generate_stage
@@ -135,6 +133,32 @@ def _gain(before: Game, after: Game, action: int, complete: bool, death: bool) -
 
 
 def _missed(before: Game) -> int:
-    """Missed credits plus missed energy of a siphon (W2), read from the state alone as for ``hackmatrix explain``."""
-    missed = missed_by_siphon(dump(before))
-    return missed.credits + missed.energy
+    """Missed credits plus missed energy of a siphon (W2)."""
+    found, credits, energy = _yield(before, before.player)
+    most_credits, most_energy = credits, energy
+    has_blocks = found != ([], set())
+    needed = {cell for cell in cross(before.player) if cell in before.blocks and cell not in before.siphoned}
+    for cell in CELLS:
+        if cell in before.blocks or (has_blocks and not needed <= set(cross(cell))):
+            continue
+        found_there, credits_there, energy_there = _yield(before, cell)
+        if found_there == found and credits_there >= credits and energy_there >= energy:
+            most_credits, most_energy = max(most_credits, credits_there), max(most_energy, energy_there)
+    return most_credits - credits + most_energy - energy
+
+
+def _yield(game: Game, cell: int) -> tuple[tuple[list[int], set[int]], int, int]:
+    """The sorted points with the new programs, the credits and the energy that a siphon in the cell would give (W2)."""
+    points, programs, credits, energy = [], set(), 0, 0
+    for there in cross(cell) if cell not in game.blocks else ():
+        block = game.blocks.get(there)
+        if there in game.siphoned:
+            continue
+        if block is None:
+            credits += game.cell_credits[there]
+            energy += game.cell_energy[there]
+        elif block.program is None:
+            points.append(block.points)
+        elif block.program not in game.owned_programs:
+            programs.add(block.program)
+    return (sorted(points), programs), credits, energy

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from goodharts.config import AUTO, OFF, Config
 from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.launched import is_launched
-from parity.errors import ParityError, UsageError
+from parity.errors import ParityError, UsageError, is_out_of_memory
 from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors, threads_of_a_share
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ class JaxEngine(Engine):
             yield JaxTrainer(mode, config)
 
     def explained(self, error: Exception, mode: str) -> ParityError | None:
-        is_memory = isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
-        return out_of_memory(mode, "the device") if is_memory else None
+        return out_of_memory(mode, "the device") if is_out_of_memory(error) else None
 
 
 def _device(name: str) -> jax.Device:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
+from typing import assert_never
 
 import jax
 import jax.numpy as jnp
@@ -54,14 +55,17 @@ def evaluate(
 def _layers(config: NetworkConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Each layer with the shape of its weights."""
     hidden = config.hidden
-    if config.kind == "cnn":
-        depths = (OBSERVATION_SHAPE[0], *config.channels)
-        for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
-            yield f"body.conv{number}", (depth_out, depth_in, 3, 3)
-        yield "body.dense", (hidden, depths[-1] * CELLS)
-    else:
-        yield "body.dense1", (hidden, SEEN)
-        yield "body.dense", (hidden, hidden)
+    match config.kind:
+        case "cnn":
+            depths = (OBSERVATION_SHAPE[0], *config.channels)
+            for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
+                yield f"body.conv{number}", (depth_out, depth_in, 3, 3)
+            yield "body.dense", (hidden, depths[-1] * CELLS)
+        case "mlp":
+            yield "body.dense1", (hidden, SEEN)
+            yield "body.dense", (hidden, hidden)
+        case unknown:
+            assert_never(unknown)
     yield "policy", (len(ACTIONS), hidden)
     if config.privileged:
         yield "joined.0", (hidden, hidden + PRIVILEGES)
@@ -69,14 +73,17 @@ def _layers(config: NetworkConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _body(config: NetworkConfig, weights: Weights, observation: Array, dtype: str) -> Array:
-    if config.kind == "cnn":
-        out = jax.lax.platform_dependent(
-            observation,
-            cpu=partial(_convolved_in_chunks, config, weights, dtype=dtype),
-            default=partial(_convolved, config, weights, dtype=dtype, convolution=_convolution),
-        )
-    else:
-        out = jax.nn.relu(_dense(weights, "body.dense1", observation.reshape(len(observation), -1), dtype))
+    match config.kind:
+        case "cnn":
+            out = jax.lax.platform_dependent(
+                observation,
+                cpu=partial(_convolved_in_chunks, config, weights, dtype=dtype),
+                default=partial(_convolved, config, weights, dtype=dtype, convolution=_convolution),
+            )
+        case "mlp":
+            out = jax.nn.relu(_dense(weights, "body.dense1", observation.reshape(len(observation), -1), dtype))
+        case unknown:
+            assert_never(unknown)
     return jax.nn.relu(_dense(weights, "body.dense", out, dtype))
 
 

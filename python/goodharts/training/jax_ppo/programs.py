@@ -18,7 +18,7 @@ from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.training.jax_ppo.learning import Actor, Batch, Ended, Gained, Learner, Playing, Said, Update
 from goodharts.training.rates import Rates
 from worldkit.jaxkit.beside import compiling_beside
-from worldkit.jaxkit.kept import traced
+from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.threefry import seed_pair
 
 _ACTIONS, _ORDER = range(2)
@@ -77,14 +77,16 @@ def compiled(
         nothing = jnp.zeros(len(seeds), jnp.int32)
         return Playing(jax.vmap(env.reset)(seeds), Gained(nothing.astype(jnp.float32), nothing, nothing))
 
-    begin = traced(jax.jit(new_games), seeds, about=["begin", env.name], packages=env.packages)
+    begin = load_or_trace(jax.jit(new_games), seeds, about=["begin", env.name], packages=env.packages)
     with compiling_beside(2) as beside:
         games = beside.submit(lambda: begin.compile()(seeds))
         now, actor = moment(training.seed, 0), Actor(learner.weights, learner.scale)
-        playing = traced(jax.jit(play), actor, begin.results, now, about=["play", *about], packages=env.packages)
+        playing = load_or_trace(jax.jit(play), actor, begin.results, now, about=["play", *about], packages=env.packages)
         play_it = beside.submit(playing.compile)
         rates = Rates(*(jax.ShapeDtypeStruct((), jnp.float32) for _ in Rates._fields))  # type: ignore[arg-type]
         batch = playing.results[1]
-        learning = traced(jax.jit(learn), learner, batch, rates, now, about=["learn", *about], packages=env.packages)
+        learning = load_or_trace(
+            jax.jit(learn), learner, batch, rates, now, about=["learn", *about], packages=env.packages
+        )
         learn_it = learning.compile()
         return Programs(games.result(), play_it.result(), learn_it)

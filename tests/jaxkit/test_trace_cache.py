@@ -1,11 +1,12 @@
-"""Traced programs that are kept from one run to the next."""
+"""The on-disk cache of exported traces."""
 
 import importlib
 import os
 import pickle
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +15,8 @@ import pytest
 from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from worldkit.jaxkit import kept
-from worldkit.jaxkit.kept import Program, traced
+from worldkit.jaxkit import trace_cache
+from worldkit.jaxkit.trace_cache import Program, load_or_trace
 
 
 class Pair(NamedTuple):
@@ -38,7 +39,14 @@ class Tracer:
 
     def program(self, about: str = "a program", package: str = "parity") -> Program:
         """The function as a new process would get it."""
-        return traced(jax.jit(lambda key, shift: self(key, shift)), *ARGS, about=[about], packages=[package])
+        return load_or_trace(jax.jit(lambda key, shift: self(key, shift)), *ARGS, about=[about], packages=[package])
+
+
+class Bomb:
+    """What runs when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
+        return pytest.fail, ("it was executed",)
 
 
 ARGS = jax.random.key(5), jnp.float32(2.0)
@@ -46,8 +54,8 @@ ARGS = jax.random.key(5), jnp.float32(2.0)
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(kept, "_folder", lambda: tmp_path / kept.FOLDER)
-    return tmp_path / kept.FOLDER
+    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path / trace_cache.FOLDER)
+    return tmp_path / trace_cache.FOLDER
 
 
 @pytest.fixture
@@ -65,7 +73,7 @@ def test_the_second_time_nothing_is_traced_and_the_results_are_the_same_bits(fol
     assert tracer.traces == 1
     assert result(tracer.program()) == first
     assert tracer.traces == 1
-    assert first == result(traced(jax.jit(tracer), *ARGS, about=[], packages=[]))
+    assert first == result(load_or_trace(jax.jit(tracer), *ARGS, about=[], packages=[]))
 
 
 def test_the_shapes_of_the_results_are_known_before_anything_is_compiled(folder: Path, tracer: Tracer) -> None:
@@ -85,7 +93,7 @@ def test_another_program_has_a_trace_of_its_own(folder: Path, tracer: Tracer) ->
 def test_other_shapes_have_a_trace_of_their_own(folder: Path, tracer: Tracer) -> None:
     tracer.program()
     wider = ARGS[0], jnp.ones(3)
-    traced(jax.jit(lambda *args: tracer(*args)), *wider, about=["a program"], packages=["parity"])
+    load_or_trace(jax.jit(lambda *args: tracer(*args)), *wider, about=["a program"], packages=["parity"])
     assert tracer.traces == 2
 
 
@@ -94,7 +102,7 @@ def test_what_is_spread_over_devices_has_a_trace_of_its_own_and_stays_spread(fol
     shapes = tuple(jax.ShapeDtypeStruct(arg.shape, arg.dtype, sharding=spread) for arg in ARGS)
     tracer.program()
     for _ in range(2):
-        program = traced(jax.jit(lambda *args: tracer(*args)), *shapes, about=["a program"], packages=["parity"])
+        program = load_or_trace(jax.jit(lambda *args: tracer(*args)), *shapes, about=["a program"], packages=["parity"])
     assert tracer.traces == 2
     out: Pair = program.compile()(*(jax.device_put(arg, spread) for arg in ARGS))
     assert out.values["shifted"].sharding == spread
@@ -118,11 +126,11 @@ def test_changed_sources_ask_for_another_trace(
     monkeypatch.syspath_prepend(tmp_path)
     importlib.invalidate_caches()
     tracer.program(package="changing")
-    kept._sources.cache_clear()  # what a new process starts with
+    trace_cache._source_digest.cache_clear()  # what a new process starts with
     tracer.program(package="changing")
     assert tracer.traces == 1
     source.write_text("PRICE = 2\n")
-    kept._sources.cache_clear()
+    trace_cache._source_digest.cache_clear()
     tracer.program(package="changing")
     assert tracer.traces == 2
 
@@ -131,23 +139,24 @@ def test_another_version_of_a_library_asks_for_another_trace(
     folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tracer.program()
-    monkeypatch.setattr(kept, "_versions", lambda: ("jax 99.0",))
+    monkeypatch.setattr(trace_cache, "_versions", lambda: ("jax 99.0",))
     tracer.program()
     assert tracer.traces == 2
 
 
 def test_a_library_that_is_not_installed_has_no_version() -> None:
-    assert kept._version("a-library-that-nobody-wrote") is None
-    assert all(f"{name} {version(name)}" in kept._versions() for name in ("jax", "flax", "distrax"))
+    assert trace_cache._version("a-library-that-nobody-wrote") is None
+    assert all(f"{name} {version(name)}" in trace_cache._versions() for name in ("jax", "flax", "distrax"))
 
 
 def test_a_good_trace_of_something_else_is_refused(folder: Path, tracer: Tracer) -> None:
     tracer.program("one")
-    (path,) = folder.iterdir()
-    made_of, *trace = pickle.loads(path.read_bytes())
-    path.write_bytes(pickle.dumps((made_of + b" and more", *trace)))
+    (one,) = folder.iterdir()
+    tracer.program("another")
+    (another,) = set(folder.iterdir()) - {one}
+    one.write_bytes(another.read_bytes())
     tracer.program("one")
-    assert tracer.traces == 2
+    assert tracer.traces == 3
 
 
 def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer: Tracer) -> None:
@@ -161,28 +170,51 @@ def test_what_another_process_has_not_finished_is_no_trace(folder: Path, tracer:
     assert path.with_suffix(".12345").read_bytes() == b"half a"
 
 
-@pytest.mark.parametrize("content", [b"", b"no trace", pickle.dumps((b"something else", None, b""))])
-def test_a_file_that_cannot_be_used_is_replaced(folder: Path, tracer: Tracer, content: bytes) -> None:
+def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(folder: Path, tracer: Tracer) -> None:
     first = result(tracer.program())
     (path,) = folder.iterdir()
-    path.write_bytes(content)
+    good = path.read_bytes()
+    flipped = bytearray(good)
+    flipped[-1] ^= 1
+    for number, content in enumerate([b"", b"no trace", pickle.dumps(Bomb()), good[:-100], bytes(flipped)], start=1):
+        path.write_bytes(content)
+        for _ in range(2):
+            assert result(tracer.program()) == first
+        assert tracer.traces == 1 + number
+
+
+@pytest.mark.parametrize("name", ["builtins:exec", "builtins:str", "collections:OrderedDict", "not_imported:Pair"])
+def test_a_file_can_name_named_tuples_that_are_there_and_nothing_else(name: str) -> None:
+    with pytest.raises((TypeError, KeyError)):
+        trace_cache._tree_from_json([name, "leaf", "leaf"])
+
+
+def test_results_of_a_type_that_has_no_name_are_traced_every_time(folder: Path) -> None:
+    class Local(NamedTuple):
+        value: Array
+
     for _ in range(2):
-        assert result(tracer.program()) == first
-    assert tracer.traces == 2
+        program = load_or_trace(jax.jit(Local), jnp.float32(2.0), about=[], packages=["parity"])
+        assert program.compile()(jnp.float32(2.0)) == Local(jnp.float32(2.0))
+    assert not folder.exists()
 
 
-def test_half_a_file_is_replaced(folder: Path, tracer: Tracer) -> None:
-    tracer.program()
-    (path,) = folder.iterdir()
-    path.write_bytes(path.read_bytes()[:-100])
-    tracer.program()
-    assert tracer.traces == 2
+def test_a_trace_that_may_be_read_but_not_touched_is_used(
+    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    first = result(tracer.program())
+    monkeypatch.setattr("worldkit.jaxkit.trace_cache.os.utime", refused)
+    assert result(tracer.program()) == first
+    assert tracer.traces == 1
 
 
 def test_of_too_many_the_one_not_used_for_longest_goes(
     folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "MOST_KEPT", 2)
+    monkeypatch.setattr(trace_cache, "MAX_FILES", 2)
     tracer.program("one")
     (one,) = folder.iterdir()
     tracer.program("two")
@@ -203,13 +235,23 @@ def test_a_folder_that_cannot_be_made_costs_only_the_trace(folder: Path, tracer:
     assert tracer.traces == 2
 
 
+@pytest.mark.parametrize(("is_writable", "promise"), [(True, "later runs reuse the result"), (False, "only if JAX_")])
+def test_later_runs_are_promised_what_is_cached_only_where_it_can_be(
+    folder: Path, is_writable: bool, promise: str
+) -> None:
+    if not is_writable:
+        folder.write_text("a file in its place")
+    assert promise in trace_cache.reuse_text()
+    assert ("only if" in trace_cache.reuse_text()) is not is_writable
+
+
 def test_nothing_is_kept_where_jax_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tracer: Tracer) -> None:
-    monkeypatch.setattr(kept, "_folder", lambda: None)
+    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: None)
     result(tracer.program())
     tracer.program()
     assert tracer.traces == 2
 
 
 def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_sources", " and ".join)
-    assert b"worldkit and parity" in kept._made_of(("parity",), [])
+    monkeypatch.setattr(trace_cache, "_source_digest", " and ".join)
+    assert "worldkit and parity" in trace_cache._cache_key(("parity",), [])

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from reading_worlds import PAIRED
 
 from goodharts.rules import COMPONENTS, NUM_CELLS, SIZE
 from parity import State
 from parity.engine import AutoResetBatch, Engine
-
-from .worlds import PAIRED
 
 ENGINES = ("reading", "torch", "jax")
 

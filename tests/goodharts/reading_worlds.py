@@ -1,21 +1,21 @@
 """The worlds of Goodharts with one more engine, the reading, to hold both others to.
 
-In this folder's parent: ``parity run --world reading.worlds:GROUND_TRUTH``, and so on for the other modes.
+In this folder: ``parity run --world reading_worlds:GROUND_TRUTH``, and so on for the other modes.
 """
 
 from dataclasses import replace
 from functools import partial
 
+from reading.engine import Reading
+
 from goodharts.rules import MODES, Mode
 from goodharts.world import WORLDS
 from parity import World
 
-from .engine import Reading
-
 
 def _with_reading(mode: Mode) -> World:
     world = WORLDS[mode.name]
-    engines = {**world.engines, "reading": partial(Reading, mode.name)}
+    engines = {**world.engines, "reading": partial(Reading, mode.name, tuple(world.marks))}
     return replace(world, engines=engines)
 
 

@@ -1,0 +1,254 @@
+"""On-disk cache of exported traces, beside JAX's cache of compiled programs.
+
+With JAX's own compilation cache a second start compiles nothing, but it still traces every program in Python, which
+then takes longest. So the trace is cached as well (`jax.export`), in a file whose name is a digest of what the trace
+depends on: the sources of the packages that say what is computed, what it is computed for, the versions and settings of
+JAX. A file is a digest of its content, the length of its header, the header in JSON, and the trace; reading it executes
+nothing.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import struct
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+from jax import export
+from jax.sharding import NamedSharding
+from jax.stages import Wrapped
+
+from parity.reading import GIB, json_of, read_bytes
+from worldkit.jaxkit.xla import CACHE_VARIABLE, is_remote, write_fault
+
+Tree = Any
+
+FOLDER = "traces"
+"""In the folder of JAX's compilation cache."""
+MAX_FILES = 200
+"""Of about half a megabyte each; the least recently used one is removed first."""
+_MAGIC = b"worldkit trace 1\n"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_HEADER_LENGTH = struct.Struct("<Q")
+_LEAF, _LEAF_NAME = object(), "leaf"
+_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
+"""What else is traced through: another version of one of these may compute something else."""
+_SETTINGS = (
+    "jax_default_matmul_precision",
+    "jax_default_prng_impl",
+    "jax_enable_x64",
+    "jax_numpy_dtype_promotion",
+    "jax_threefry_partitionable",
+)
+"""The settings of JAX that change what is traced."""
+
+
+class Program(NamedTuple):
+    """A traced function.
+
+    results: their shapes, `jax.ShapeDtypeStruct` or alike. compile: makes what is called with the arguments.
+    """
+
+    results: Tree
+    compile: Callable[[], Callable[..., Tree]]
+
+
+def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
+    """Trace a jitted function for arguments like ``args``, or load its trace from the cache.
+
+    What it computes must not depend on anything but its arguments, the sources of ``packages``, those of this kit, and
+    what ``about`` says: its name and the settings that it closes over. A trace is cached where packages are named, JAX
+    has a folder for its compilation cache, and the results are a tree of tuples, named tuples, lists, dicts and None.
+    A file that is damaged, foreign or of something else is replaced. The folder is to be trusted: JAX runs the machine
+    code that it finds there.
+
+    Args:
+        function: what to trace.
+        args: its arguments, or trees of `jax.ShapeDtypeStruct` in their place; with the sharding of what is to be
+            spread over several devices of this process.
+        about: what tells this program from all others of these packages.
+        packages: by name; none for a program that is not to be cached, such as one of several processes.
+    """
+    folder, names = _cache_folder(), tuple(packages)
+    if folder is None or not names:
+        lowered = function.lower(*args)
+        return Program(lowered.out_info, lowered.compile)
+    leaves, tree = jax.tree.flatten(args)
+    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=_mesh_sharding(leaf)) for leaf in leaves]
+    key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
+    path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+    cached = _read_trace(path, key)
+    if cached is None:
+        cached = _trace(function, tree, shapes)
+        _write_trace(path, key, *cached)
+    exported, outputs = cached
+
+    def compile_it() -> Callable[..., Tree]:
+        on_leaves = jax.jit(exported.call).lower(*shapes).compile()
+        return lambda *args: jax.tree.unflatten(outputs, on_leaves(*jax.tree.leaves(args)))
+
+    results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
+    return Program(jax.tree.unflatten(outputs, results), compile_it)
+
+
+def reuse_text() -> str:
+    """Whether later runs reuse what this one compiles, in the words of a message."""
+    folder = _cache_folder()
+    if folder is not None and not write_fault(folder):
+        return "once per configuration; later runs reuse the result"
+    return f"later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
+
+
+def _mesh_sharding(leaf: Any) -> NamedSharding | None:
+    """How a leaf is spread over the devices of a mesh; None where it lies on any one device."""
+    sharding = getattr(leaf, "sharding", None)
+    return sharding if isinstance(sharding, NamedSharding) else None
+
+
+def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
+    """The trace of ``function`` on flat arguments and results, and the tree of its results."""
+    trees = []
+
+    def on_leaves(*leaves: Any) -> list[Any]:
+        results, outputs = jax.tree.flatten(function(*jax.tree.unflatten(tree, leaves)))
+        trees.append(outputs)
+        return results
+
+    exported = export.export(jax.jit(on_leaves))(*shapes)
+    return exported, trees[0]
+
+
+def _cache_folder() -> Path | None:
+    folder = _setting("jax_compilation_cache_dir")
+    is_used = folder and _setting("jax_enable_compilation_cache") and not is_remote(folder)
+    return Path(folder) / FOLDER if is_used else None
+
+
+def _setting(name: str) -> Any:
+    """A setting of JAX as it holds here and now."""
+    return getattr(jax.config, name)
+
+
+def _cache_key(packages: tuple[str, ...], about: Sequence[str]) -> str:
+    settings = [f"{name} {_setting(name)}" for name in _SETTINGS]
+    sources = _source_digest((__name__.partition(".")[0], *packages))
+    return "\n".join([*_versions(), jax.default_backend(), *settings, sources, *about])
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return tuple(f"{library} {_version(library)}" for library in _LIBRARIES)
+
+
+def _version(library: str) -> str | None:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def _source_digest(packages: tuple[str, ...]) -> str:
+    """A digest of all sources of some packages."""
+    digest = hashlib.sha256()
+    for package in packages:
+        spec = find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            for path in sorted(Path(folder).rglob("*.py")):
+                digest.update(f"{package} {path.relative_to(folder)}\n".encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read_trace(path: Path, key: str) -> tuple[export.Exported, Any] | None:
+    """The trace in a file and the tree of its results; None where there is nothing that can be used."""
+    start = len(_MAGIC) + _DIGEST_BYTES
+    try:
+        content = read_bytes(path, GIB)
+        body = content[start:]
+        if content[:start] != _MAGIC + hashlib.sha256(body).digest():
+            return None
+        (length,) = _HEADER_LENGTH.unpack_from(body)
+        header, trace = body[_HEADER_LENGTH.size :][:length], body[_HEADER_LENGTH.size + length :]
+        values = json_of(header)
+        if values["key"] != key:
+            return None
+        outputs = jax.tree.structure(_tree_from_json(values["results"]))
+        exported = export.deserialize(bytearray(trace))
+        if outputs.num_leaves != len(exported.out_avals):
+            return None
+    except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
+        return None
+    with contextlib.suppress(OSError):  # of somebody else, or on a medium that cannot be written
+        os.utime(path)
+    return exported, outputs
+
+
+def _write_trace(path: Path, key: str, exported: export.Exported, outputs: Any) -> None:
+    """Cache a trace; a folder that cannot be written only costs the next start its time."""
+    try:
+        results = _tree_to_json(jax.tree.unflatten(outputs, [_LEAF] * outputs.num_leaves))
+        if jax.tree.structure(_tree_from_json(results)) != outputs:
+            return
+    except (TypeError, KeyError):  # a type that is not found again by its name
+        return
+    header = json.dumps({"key": key, "results": results}).encode()
+    body = _HEADER_LENGTH.pack(len(header)) + header + exported.serialize()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(_MAGIC + hashlib.sha256(body).digest() + body)
+        unfinished.replace(path)
+        oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
+        for file in oldest_first[:-MAX_FILES]:
+            file.unlink()
+    except OSError:
+        return
+
+
+def _tree_to_json(tree: Tree) -> Any:
+    """A tree of leaves ``_LEAF`` as JSON; raises TypeError for a node of another type than the cache holds."""
+    if tree is _LEAF:
+        return _LEAF_NAME
+    if tree is None:
+        return None
+    kind = type(tree)
+    if kind is dict and all(isinstance(name, str) for name in tree):
+        return {name: _tree_to_json(part) for name, part in tree.items()}
+    if kind in (tuple, list):
+        return [kind.__name__, *map(_tree_to_json, tree)]
+    return [f"{kind.__module__}:{_named_tuple(kind, len(tree)).__qualname__}", *map(_tree_to_json, tree)]
+
+
+def _tree_from_json(value: Any) -> Tree:
+    """The inverse of ``_tree_to_json``; imports nothing, and makes nothing but tuples, lists and dicts."""
+    if value == _LEAF_NAME:
+        return _LEAF
+    if value is None:
+        return None
+    if isinstance(value, dict):
+        return {name: _tree_from_json(part) for name, part in value.items()}
+    name, *parts = value
+    nodes = map(_tree_from_json, parts)
+    if name in ("tuple", "list"):
+        return tuple(nodes) if name == "tuple" else list(nodes)
+    module, _, qualified = name.partition(":")
+    found: Any = sys.modules[module]
+    for part in qualified.split("."):
+        found = vars(found)[part]
+    return tuple.__new__(_named_tuple(found, len(parts)), nodes)
+
+
+def _named_tuple(kind: Any, length: int) -> type[tuple[Any, ...]]:
+    """A type that is one of named tuples of this length; raises TypeError for any other."""
+    if not (isinstance(kind, type) and issubclass(kind, tuple) and len(getattr(kind, "_fields", ())) == length):
+        raise TypeError(f"{kind} is no type of named tuples of {length} fields")
+    return kind
