@@ -52,6 +52,7 @@ def train_mode(
     report: Callable[[Row], None] = lambda row: None,
     say: Callable[[str], None] = lambda line: None,
     should_stop: Callable[[], bool] = lambda: False,
+    begun: Callable[[], None] = lambda: None,
 ) -> Ended:
     """Train a mode until its updates are done or ``should_stop`` says so; either way everything is saved.
 
@@ -63,6 +64,7 @@ def train_mode(
         report: takes the row of each update, in the first process.
         say: takes lines for the user.
         should_stop: asked after each update.
+        begun: called after each update: from the first one on there is something to keep.
 
     Raises:
         UsageError: the device is missing, the games cannot be shared, the network cannot be compiled, or the
@@ -75,12 +77,17 @@ def train_mode(
         with engine.opened(job.mode, job.config) as trainer:
             if job.start:
                 restore(trainer, job.start)
-            return _Session(job, trainer, report, say, should_stop).run()
+            return _Session(job, trainer, report, say, should_stop, begun).run()
     except Exception as error:
         explained = engine.explained(error, job.mode)
         if explained:
             raise explained from None
         raise
+
+
+def nothing_to_keep(mode: str) -> Ended:
+    """How a mode ends that is stopped before its first update is complete."""
+    return Ended(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
 
 
 class _Session:
@@ -93,9 +100,10 @@ class _Session:
         report: Callable[[Row], None],
         say: Callable[[str], None],
         should_stop: Callable[[], bool],
+        begun: Callable[[], None],
     ) -> None:
         self._job, self._trainer = job, trainer
-        self._report, self._should_stop = report, should_stop
+        self._report, self._should_stop, self._begun = report, should_stop, begun
         writes = trainer.is_first and not job.is_benchmark
         self._outputs = Outputs(job.mode, job.name, say, after=trainer.update, folder=job.folder) if writes else None
         self._since = trainer.update
@@ -119,6 +127,7 @@ class _Session:
 
     def _update(self) -> None:
         updated = self._trainer.step()
+        self._begun()
         self._times.append(self._trainer.seconds)
         self._row = updated.row
         self._episodes += len(updated.episodes)
@@ -140,7 +149,7 @@ class _Session:
     def _ended(self, has_trained: bool, is_stopped: bool) -> Ended:
         mode, trainer = self._job.mode, self._trainer
         if not has_trained:
-            return Ended(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
+            return nothing_to_keep(mode)
         times = self._times[1:] or self._times  # the first one warms up
         seconds, playing = sum(each.all for each in times), sum(each.playing for each in times)
         rate = f"{len(times) * trainer.config.batch_size / seconds:,.0f} steps/s"

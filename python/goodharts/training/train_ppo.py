@@ -15,6 +15,7 @@ from goodharts.training import launched
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from worldkit.runs.console import say, say_nothing_to_keep
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         return _train(arguments)
+    except KeyboardInterrupt:
+        print("goodharts: interrupted.", file=sys.stderr)
+        return INTERRUPTED_EXIT_CODE
     except ParityError as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -136,9 +140,9 @@ def _train(arguments: argparse.Namespace) -> int:
         results = _run(jobs, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
-            console.print(line, soft_wrap=True)
+            say(console, line)
     if any(each.outcome == "stopped" and each.files for each in results):
-        console.print("Go on later with the same --mode and --resume.", soft_wrap=True)
+        say(console, "Go on later with the same --mode and --resume.")
     if any(each.outcome == "failed" or not each.is_whole for each in results):
         return FAILED_EXIT_CODE
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
@@ -189,7 +193,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     if not jobs:
         raise UsageError(done[0])
     for line in done:
-        console.print(line, soft_wrap=True)
+        say(console, line)
     return jobs
 
 
@@ -219,8 +223,12 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
     from goodharts.training.session import Ended, train_mode
 
     modes = [job.mode for job in jobs]
+    is_crew = len(jobs) > 1 and not launched.is_launched()  # which ends each mode that has nothing to keep
     progress = Progress(modes, console)
-    stop = StopRequest(lambda: progress.say("Stopping after this update; a second Ctrl-C ends it at once."))
+    stop = StopRequest(
+        lambda: progress.say("Stopping after this update; a second Ctrl-C ends it at once."),
+        None if is_crew else lambda: say_nothing_to_keep(console),
+    )
     with _opened_dashboard(modes, jobs[0].config, progress.say, with_dashboard) as dashboard, stop, progress:
 
         def report(row: Row) -> None:
@@ -235,12 +243,14 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
         def should_stop() -> bool:
             return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
 
-        if len(jobs) > 1 and not launched.is_launched():
+        if is_crew:
             return train_modes(jobs, report=report, say=progress.say, ended=ended, should_stop=should_stop)
         results = []
         for job in jobs:
             try:
-                results.append(train_mode(job, report=report, say=progress.say, should_stop=should_stop))
+                results.append(
+                    train_mode(job, report=report, say=progress.say, should_stop=should_stop, begun=stop.begun)
+                )
             except ParityError as error:
                 ended(Ended(job.mode, "failed", str(error)))
                 raise

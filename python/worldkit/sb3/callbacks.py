@@ -151,6 +151,7 @@ class Obedience(BaseCallback):
         self._run, self._shown = run, 0.0
 
     def _on_step(self) -> bool:
+        self._run.stop.begun()  # the first step, which compiles what there is to compile, is through
         if time.monotonic() - self._shown > _TICK_SECONDS:
             self._shown = time.monotonic()
             self._run.advance(self.num_timesteps)

@@ -28,7 +28,7 @@ from goodharts.training.outputs import reserved
 from goodharts.training.ppo import losses
 from goodharts.training.session import Job, train_mode
 from goodharts.training.torch_trainer import TorchTrainer
-from parity.errors import UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 
 from .small_runs import small_config, small_trainer, write_small_config
 
@@ -282,10 +282,16 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
     assert "Not complete, because they could not be written: models/ppo_ground_truth.checkpoint.pth (" in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_and_says_how_to_go_on(
-    number: int, dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    number: int,
+    dashboard: type[StandIn],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
 ) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with
+    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
     monkeypatch.setattr(StandIn, "on_row", lambda self, row: os.kill(os.getpid(), number))
     assert main(["--updates", "1000", "--dashboard"]) == 0
     said = capsys.readouterr().out
@@ -294,6 +300,17 @@ def test_a_signal_saves_and_says_how_to_go_on(
     assert "Go on later with the same --mode and --resume." in said
     assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
+
+
+def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
+    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(StandIn, "start", lambda self: self.stop_requested.set())
+    assert main(["--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard"]) == INTERRUPTED_EXIT_CODE
+    said = capsys.readouterr().out
+    for mode in ("ground_truth", "proxy"):
+        assert f"{mode}: stopped before the first update was complete; nothing to keep." in said
+    assert not list(Path("models").glob("*.pth"))
 
 
 def test_the_dashboard_is_told_everything_and_its_stop_saves(
