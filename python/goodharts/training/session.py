@@ -17,6 +17,8 @@ from goodharts.training.trainer import Row, Seconds, Trainer
 
 _RETRY_SECONDS = 60.0
 """When a save that failed is tried again."""
+WARM_UP_UPDATES = 2
+"""Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
 
 
 @dataclass(frozen=True)
@@ -150,10 +152,13 @@ class _Session:
         mode, trainer = self._job.mode, self._trainer
         if not has_trained:
             return nothing_to_keep(mode)
-        times = self._times[1:] or self._times  # the first one warms up
+        is_benchmark = self._job.is_benchmark
+        times = self._times[WARM_UP_UPDATES:] if is_benchmark else self._times[1:] or self._times
+        if not times:
+            return Ended(mode, "stopped", f"{mode}: stopped before it was warm; nothing is measured.")
         seconds, playing = sum(each.all for each in times), sum(each.playing for each in times)
         rate = f"{len(times) * trainer.config.batch_size / seconds:,.0f} steps/s"
-        if self._job.is_benchmark:
+        if is_benchmark:
             spent = f"{playing / seconds:.0%} of the time playing, the rest learning"
             on = f"{trainer.network.kind} on {trainer.place}"
             return Ended(mode, "finished", f"{mode}: {rate} with the {on} over {len(times)} updates, {spent}.")

@@ -106,7 +106,10 @@ def _parser() -> Parser:
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
     parser.add_argument(
-        "-b", "--benchmark", action="store_true", help=f"measure {_BENCHMARK_UPDATES} updates, and save nothing"
+        "-b",
+        "--benchmark",
+        action="store_true",
+        help=f"measure --updates (default {_BENCHMARK_UPDATES}) after two that warm up; save nothing",
     )
     return parser
 
@@ -161,11 +164,13 @@ def _layer(arguments: argparse.Namespace) -> Layer:
 
 def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
     from goodharts.training.outputs import run_name
-    from goodharts.training.session import Job
+    from goodharts.training.session import WARM_UP_UPDATES, Job
 
     updates = _updates(arguments, config)
-    if updates is None:
-        updates = _BENCHMARK_UPDATES if arguments.benchmark else config.training.updates
+    if arguments.benchmark:
+        updates = WARM_UP_UPDATES + (updates or _BENCHMARK_UPDATES)
+    elif updates is None:
+        updates = config.training.updates
     config = _with_updates(config, updates)
     return [Job(mode, config, run_name(mode), is_benchmark=arguments.benchmark) for mode in arguments.mode]
 

@@ -15,8 +15,10 @@ from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
+from worldkit.runs.folder import METRICS
 from worldkit.runs.keeper import reason
 from worldkit.runs.run import Run
+from worldkit.runs.sinks import read_csv
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
 from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.models import load_model, model_content, policy_for
@@ -97,7 +99,8 @@ def train(
             "policy": policy_for(env.observation_space),
         }
         run.begin(settings, first_step + rollouts * rollout, after=first_step, is_resumed=resume is not None)
-        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
+        seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0
+        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
         checkpoints = Checkpoints(run, run.folder, config.save_freq)
         callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
         with _one_sentence_for_divergence():
@@ -110,6 +113,12 @@ def train(
                 f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
             ) from error
     return Trained(last, model.num_timesteps)
+
+
+def _earlier_seconds(path: Path, step: int) -> float:
+    """Seconds of training until the last row of a file of metrics that is of no later step; 0 where there is none."""
+    rows = [row for row in read_csv(path) if row["timesteps"] <= step]
+    return max((row.get("seconds", 0.0) for row in rows), default=0.0)
 
 
 def _new_model(config: MaskablePPOConfig, env: WorldVecEnv, device: str) -> MaskablePPO:

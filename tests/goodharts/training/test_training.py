@@ -26,8 +26,10 @@ from goodharts.training import crew
 from goodharts.training.checkpoints import Checkpoint, read_checkpoint, restore
 from goodharts.training.outputs import reserved
 from goodharts.training.ppo import losses
+from goodharts.training.rates import Rates
 from goodharts.training.session import Job, train_mode
 from goodharts.training.torch_trainer import TorchTrainer
+from goodharts.training.trainer import Learned, Seconds
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 
 from .small_runs import small_config, small_trainer, write_small_config
@@ -387,10 +389,22 @@ def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
     assert 1 <= read_checkpoint(Path("models/ppo_proxy.checkpoint.pth")).update < 100_000
 
 
-def test_a_benchmark_measures_and_saves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--benchmark", "--updates", "3"]) == 0
+@pytest.mark.parametrize("updates", [1, 3])
+def test_a_benchmark_measures_all_its_updates_once_it_is_warm_and_saves_nothing(
+    updates: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = iter([Seconds(60.0, 40.0), Seconds(2.0, 3.0), *[Seconds(0.5, 1.5)] * updates])
+    update = TorchTrainer._play_and_learn
+
+    def timed(trainer: TorchTrainer, rates: Rates) -> tuple[Learned, list[list[float]], Seconds]:
+        learned, finished, _ = update(trainer, rates)
+        return learned, finished, next(seconds)
+
+    monkeypatch.setattr(TorchTrainer, "_play_and_learn", timed)
+    assert main(["--benchmark", "--updates", str(updates)]) == 0
     said = capsys.readouterr().out
-    assert "steps/s with the mlp on cpu over 2 updates," in said
+    measured = f"64 steps/s with the mlp on cpu over {updates} updates, 25% of the time playing, the rest learning."
+    assert measured in said
     assert sorted(path.name for path in Path().iterdir()) == ["config.toml"]
 
 
