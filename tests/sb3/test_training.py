@@ -117,6 +117,8 @@ class TestGoingOn:
         both = rows(tmp_path / "run" / "metrics.csv")
         assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
         assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
+        seconds = [float(row["seconds"]) for row in both]
+        assert seconds == sorted(seconds)
         rates = [row["train/learning_rate"] for row in both[4:]]
         # half of the run is left: the rate begins at half of what it was, not anew
         assert max(float(rate) for rate in rates if rate) <= 0.5e-3
