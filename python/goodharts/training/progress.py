@@ -8,9 +8,9 @@ from typing import Self
 from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 
 from goodharts.training.trainer import Row
+from parity.table import Table
 from worldkit.runs.console import duration
 
 _LINES_PER_RUN = 32

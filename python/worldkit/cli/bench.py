@@ -45,7 +45,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
     measured = _measured(chosen, args.num_envs, args.repetitions, console)
     for number, record in enumerate(_written(measured, args.json)):
-        rows.print(as_row(record, with_heading=number == 0))
+        rows.print(as_row(record, with_heading=number == 0), soft_wrap=True)
     return 0
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
+from parity.table import Table
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
 
 Z = 1.96

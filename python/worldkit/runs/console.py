@@ -8,8 +8,8 @@ from typing import Self
 from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 
+from parity.table import Table
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
