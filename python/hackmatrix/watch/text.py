@@ -46,7 +46,7 @@ def _board(moment: Moment, *, colour: bool) -> Text:
     return Text.from_ansi(draw_text(moment.board, colour=colour), no_wrap=True)
 
 
-def _columns(*parts: RenderableType) -> Table:
+def _columns(*parts: RenderableType) -> RenderableType:
     grid = Table.grid(padding=(0, 4))
     grid.add_row(*parts)
     return grid

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -70,7 +70,7 @@ class ConsoleProgress:
         """Move the bar between two rows of metrics."""
         self._bar.update(self._task, completed=timesteps)
 
-    def _panel(self, metrics: Metrics) -> Table:
+    def _panel(self, metrics: Metrics) -> RenderableType:
         figures = Table(box=None, padding=(0, 2, 0, 0))
         for shown, _, _ in self._headlines:
             figures.add_column(shown, justify="right")
