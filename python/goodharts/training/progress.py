@@ -9,9 +9,9 @@ from typing import Self
 from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 
 from goodharts.training.trainer import Row
+from parity.table import Table
 from worldkit.runs.console import duration, say
 
 _LINES_PER_RUN = 32

@@ -5,13 +5,13 @@ import math
 from collections.abc import Iterator
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.segment import ControlType
-from rich.table import Table
 
+from parity.table import Table
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
@@ -73,7 +73,7 @@ class ConsoleProgress:
         """Move the bar between two rows of metrics."""
         self._bar.update(self._task, completed=timesteps)
 
-    def _panel(self, metrics: Metrics) -> Table:
+    def _panel(self, metrics: Metrics) -> RenderableType:
         figures = Table(box=None, padding=(0, 2, 0, 0))
         for shown, _, _ in self._headlines:
             figures.add_column(shown, justify="right")
