@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Column, Table
 from rich.text import Text
 
 from parity.boards import value_text
@@ -28,6 +27,7 @@ from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
 from parity.strict_json import json_text
+from parity.table import Table
 from parity.trace import Trace, read_trace, trace_files
 from parity.world import World
 
@@ -404,7 +404,7 @@ def _print_transitions(
 
 
 def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
-    table = Table("engine", Column("mutant", overflow="fold"), "rules", "result", "steps", "seen in")
+    table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
     for verdict in verdicts:
         cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result
         style = "" if verdict.noticed else "red"

@@ -8,13 +8,13 @@ from pathlib import Path
 from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from parity.boards import differing_cells, differing_scalars, value_text
 from parity.compare import Difference
 from parity.errors import UsageError
 from parity.replay import Moment
+from parity.table import Table
 from parity.trace import RESTART, Action, Trace
 from parity.viewer.page import Episode, Page, Step
 from parity.viewer.write import write_page

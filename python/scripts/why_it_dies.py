@@ -20,7 +20,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from rich.table import Table
 
 from hackmatrix.cli.players import caption_of, load
 from hackmatrix.evaluation.report import DIED
@@ -33,6 +32,7 @@ from parity import State
 from parity.arguments import SEED, STEPS, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError
+from parity.table import Table
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail

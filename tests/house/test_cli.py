@@ -1,8 +1,10 @@
 """The console command ``hackmatrix``: fast help, versions, and one sentence for a mistake."""
 
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -85,6 +87,16 @@ def test_too_little_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, caps
         cli.main(["evaluate"])
     assert stopped.value.code == 2
     assert capsys.readouterr().err == "hackmatrix evaluate needs more memory than there is: give fewer --num-envs.\n"
+
+
+def test_a_home_that_cannot_be_written_is_no_warning_of_matplotlib(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    program = "from hackmatrix.cli.main import main; main(['version']); import matplotlib.figure"
+    environment = {**os.environ, "MPLCONFIGDIR": str(tmp_path / "file")}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
 
 
 PROGRAMS = ("hackmatrix.cli.main", "goodharts.cli.main", "parity")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from rich.panel import Panel
-from rich.table import Table
 
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME as HACKMATRIX
 from parity import cli as parity_cli
 from parity.arguments import Parser
 from parity.console import open_console, typed_command, typed_program
+from parity.table import Table
 from worldkit.cli.app import kit_commands, main
 from worldkit.game import Game
 from worldkit.runs.console import ConsoleProgress, compiling
@@ -180,3 +180,19 @@ def test_a_program_is_typed_by_its_name_where_the_shell_finds_it_else_by_its_pat
     assert found == {tmp_path: "'some bin/make it'", program.parent: "'./make it'", Path("/usr"): f"'{program}'"}
     monkeypatch.setenv("PATH", str(program.parent))
     assert typed_program(program) == "'make it'"
+
+
+@pytest.mark.parametrize("width", [80, 20, 12])
+def test_a_narrow_terminal_cuts_nothing_off_a_table(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    console = open_console()
+    table = Table("name", "value", box=None, show_header=False)
+    table.add_row("abcdefghijklmnopqrstuvwxyz", "0.1234567890")
+    with console.capture() as captured:
+        console.print(table)
+    lines = captured.get().splitlines()
+    assert max(map(len, lines)) <= width
+    shown = "".join(lines)
+    assert sorted(shown.replace(" ", "")) == sorted("abcdefghijklmnopqrstuvwxyz0.1234567890")

@@ -2,6 +2,11 @@
 
 import inspect
 import json
+import os
+import socket
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +111,74 @@ class StandIn:
     def log(self, metrics: dict[str, float], *, step: int) -> None:
         self.logged.append((step, metrics))
 
+    def log_artifact(self, path: str, *, name: str, type: str) -> None:
+        """Nothing is uploaded."""
+
     def finish(self) -> None:
         """Nothing is left to do."""
+
+
+@pytest.mark.parametrize("call", ["init", "log", "log_artifact", "finish"])
+def test_a_call_that_never_returns_is_one_line(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    released, begun, torn_down = threading.Event(), threading.Event(), threading.Event()
+
+    def hang(*_: object, **__: object) -> None:
+        begun.set()
+        released.wait()
+
+    client = StandIn(monkeypatch)
+    monkeypatch.setattr(wandb if call == "init" else client, call, hang)
+    monkeypatch.setattr("wandb.teardown", torn_down.set)
+    monkeypatch.setattr("worldkit.runs.wandb_run._CALL_SECONDS", 0.05)
+    monkeypatch.setattr("worldkit.runs.wandb_run._FINISH_SECONDS", 0.06)
+    run = opened(tmp_path, said)
+    for update in (1, 2):
+        run.write({"a": 1.0, "update": update})
+        run.upload(tmp_path / "params_1.npz")
+    run.close()
+    seconds = 0.06 if call == "finish" else 0.05
+    assert said == [f"W&B is left out: it gave no answer within {seconds} seconds; --no-wandb silences this."]
+    assert begun.is_set()
+    assert torn_down.wait(10), "its own process would be waited for"
+    released.set()
+
+
+SESSION = """
+import sys
+from pathlib import Path
+from worldkit.runs import wandb_run
+
+wandb_run._CALL_SECONDS = float(sys.argv[2])
+run = wandb_run.WandbRun(print, folder=Path(sys.argv[1]), project="worlds", name="mine", config={})
+run.close()
+print("went on")
+"""
+
+
+def session(folder: Path, seconds: float, **environment: str) -> list[str]:
+    """What a session of the real client says on standard output, in a process of its own with this deadline."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("WANDB_")}
+    command = [sys.executable, "-c", SESSION, str(folder), str(seconds)]
+    there = {**plain, "WANDB_API_KEY": "0" * 40, **environment}
+    done = subprocess.run(command, env=there, capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.splitlines()
+
+
+def test_a_server_that_never_answers_holds_up_neither_the_run_nor_its_end(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        said = session(tmp_path, 0.5, WANDB_BASE_URL=f"http://127.0.0.1:{silent.getsockname()[1]}")
+    assert said == [
+        "W&B is left out: it gave no answer within 0.5 seconds; --no-wandb silences this.",
+        "went on",
+    ]
+
+
+@pytest.mark.parametrize("name", ["WANDB_MODE", "WANDB_BASE_URL"])
+def test_a_variable_that_w_and_b_refuses_is_one_line_with_its_name(name: str, tmp_path: Path) -> None:
+    said, went_on = session(tmp_path, 30, **{name: "oflfine"})
+    assert said.startswith(f"W&B is left out: {name} cannot be used (Input should be ")
+    assert went_on == "went on"
 
 
 def test_a_new_run_begins_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

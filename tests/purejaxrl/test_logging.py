@@ -1,6 +1,7 @@
 """The sinks: files, terminal and learning curve."""
 
 import csv
+import errno
 import io
 import json
 import math
@@ -115,6 +116,19 @@ def test_on_a_terminal_progress_is_a_live_panel() -> None:
     assert "\x1b[" in text
     for shown in ("steps/s", "return", "length", "entropy", "KL", "clipped", "highest stage", "250000/1000000", *SHOWN):
         assert shown in text
+
+
+def test_a_terminal_that_has_gone_does_not_fail_the_end_of_a_run() -> None:
+    class Terminal(io.StringIO):
+        has_gone = False
+
+        def flush(self) -> None:
+            if self.has_gone:
+                raise OSError(errno.EIO, "Input/output error")
+
+    out = Terminal()
+    with ConsoleProgress(1_000_000, Console(file=out, force_terminal=True)):
+        out.has_gone = True
 
 
 @pytest.mark.parametrize("terminal", [False, True])

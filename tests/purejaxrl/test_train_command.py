@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -36,6 +37,7 @@ from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.training import Trained
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
+from worldkit.runs.run import Run as RunOfTraining
 from worldkit.runs.sinks import read_csv
 
 ENV = HackMatrixJaxEnv()
@@ -141,6 +143,19 @@ def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path
     (tmp_path / "metrics.csv").touch()
     assert run_folder(tmp_path.parent, tmp_path.name, "--checkpoint-dir") == tmp_path
     assert (tmp_path / "config.json").exists()
+
+
+def test_a_terminal_that_closes_saves_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with
+    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
+    monkeypatch.setattr(RunOfTraining, "write", lambda run, metrics: signal.raise_signal(signal.SIGHUP))
+    run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 4000 --run-name closed")
+    assert run.exit_code == 0
+    assert "Stopping after the current chunk" in run.output
+    assert f"--resume {run.folder}/checkpoint_2.pkl" in run.output
+    assert (run.folder / "params_2.npz").exists()
 
 
 def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(finished: Run, tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
-"""Ctrl-C and ``kill`` ask for a clean end once, and end the process the second time."""
+"""Ctrl-C, ``kill`` and a terminal that closes ask for a clean end once there is something to save."""
 
+import errno
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.runs.stop import StopRequest
 
 # in a process of its own: a signal that is not heard ends it
@@ -22,20 +25,112 @@ with StopRequest(announce=lambda: print("announced", flush=True)) as stop:
 """
 
 
+# a terminal that closes sends SIGHUP several times
+CLOSED = """
+import os, signal, sys
+from worldkit.runs.stop import StopRequest
+
+signal.signal(signal.SIGHUP, getattr(signal, sys.argv[1]))
+with StopRequest(announce=lambda: print("announced", flush=True)) as stop:
+    for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+        print(stop.requested, flush=True)
+"""
+
+# a native call that a handler of Python's has to wait for, as compiling is
+NATIVE = """
+import hashlib, os, signal, sys, threading
+from importlib import import_module
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+def native(*_, **__):
+    threading.Thread(target=os.kill, args=(os.getpid(), {number})).start()
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+"""
+
+WAITING = """
+from worldkit.runs.stop import StopRequest
+
+with StopRequest(announce=lambda: print("announced"), give_up=lambda: print("gave up", flush=True)):
+    native()
+"""
+
+TRAINING = """
+setattr(import_module("{module}"), "{name}", native)
+import_module("{world}.cli.main").main({words})
+"""
+
+
+def call(program: str, *words: str, folder: Path | None = None) -> tuple[list[str], int]:
+    """What a program says, and its exit code."""
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return done.stdout.splitlines() or done.stderr.splitlines(), done.returncode
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_asks_and_the_second_ends(number: signal.Signals) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(number.value)], capture_output=True, text=True, check=False
+    assert call(PROGRAM, str(number.value)) == (["announced", "True"], -number)
+
+
+def test_a_terminal_that_closes_asks_once_however_often_it_says_so() -> None:
+    assert call(CLOSED, "SIG_DFL") == (["announced", "True", "True"], -signal.SIGTERM)
+
+
+def test_under_nohup_a_terminal_that_closes_asks_nothing() -> None:
+    assert call(CLOSED, "SIG_IGN") == (["False", "False", "announced", "True"], 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_where_nothing_is_to_be_saved_the_first_ends_in_the_midst_of_a_native_call(number: signal.Signals) -> None:
+    program = NATIVE.format(number=number.value) + WAITING
+    assert call(program) == (["gave up"], INTERRUPTED_EXIT_CODE)
+
+
+def test_once_there_is_something_to_save_the_first_asks() -> None:
+    wakeup = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(wakeup)
+    with StopRequest(give_up=lambda: pytest.fail("it gave up")) as stop:
+        stop.begun()
+        stop.begun()
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.requested
+    assert signal.set_wakeup_fd(wakeup) == wakeup, "it is not as before"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "world", "words"),
+    [
+        ("worldkit.purejaxrl.training", "compile_training", "hackmatrix", ["train", "--no-wandb"]),
+        ("worldkit.sb3.training", "WorldVecEnv", "hackmatrix", ["train-sb3", "--no-wandb"]),
+        ("goodharts.training.torch_engine", "TorchTrainer", "goodharts", ["train"]),
+    ],
+)
+def test_a_trainer_that_still_compiles_ends_at_once(
+    module: str, name: str, world: str, words: list[str], tmp_path: Path
+) -> None:
+    program = (NATIVE + TRAINING).format(
+        number=signal.SIGTERM.value, module=module, name=name, world=world, words=words
     )
-    assert done.stdout.splitlines() == ["announced", "True"], done.stderr
-    assert done.returncode == -number
+    said, code = call(program, folder=tmp_path)
+    assert (said[-1], code) == (
+        "Stopped before the first update was complete; there is nothing to keep.",
+        INTERRUPTED_EXIT_CODE,
+    )
 
 
-def test_a_stream_in_use_that_takes_no_announcement_stops_nothing() -> None:
-    """A signal may come in the midst of a print, and then Python's streams refuse another one."""
-
+@pytest.mark.parametrize(
+    "error",
+    [
+        # a signal may come in the midst of a print, and then Python's streams refuse another one
+        RuntimeError("reentrant call inside <_io.BufferedWriter name='<stdout>'>"),
+        OSError(errno.EIO, "Input/output error"),
+    ],
+)
+def test_a_stream_that_takes_no_announcement_stops_nothing(error: Exception) -> None:
     def refused() -> None:
-        raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stdout>'>")
+        raise error
 
     with StopRequest(refused) as stop:
         signal.raise_signal(signal.SIGTERM)

@@ -117,6 +117,8 @@ class TestGoingOn:
         both = rows(tmp_path / "run" / "metrics.csv")
         assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
         assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
+        seconds = [float(row["seconds"]) for row in both]
+        assert seconds == sorted(seconds)
         rates = [row["train/learning_rate"] for row in both[4:]]
         # half of the run is left: the rate begins at half of what it was, not anew
         assert max(float(rate) for rate in rates if rate) <= 0.5e-3
@@ -284,7 +286,8 @@ def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
 def test_progress_is_told_in_lines_where_there_is_no_terminal(swift_built: None, tmp_path: Path) -> None:
     said = io.StringIO()
     run(tmp_path, console=Console(file=said, width=200))
-    lines = said.getvalue().splitlines()
+    headline, *lines = said.getvalue().splitlines()
+    assert headline.startswith("Training MaskablePPO for 2,048 steps in 4 games of the swift engine, seed 0, into ")
     assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
     assert "return" in lines[-1]
     assert lines[-1].rstrip().endswith("0:00:00 left")

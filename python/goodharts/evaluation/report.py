@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rich.table import Table
-
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure
+from parity.table import Table
 
 _WITHOUT_DIGITS = 1000
 """Steps, from which a fraction of one says nothing."""

@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from goodharts.training.engines import engine_named
-from goodharts.training.session import Ended, Job, train_mode
+from goodharts.training.session import Ended, Job, nothing_to_keep, train_mode
 from goodharts.training.trainer import Row
 from parity.errors import ParityError
 from worldkit.runs.stop import StopRequest
@@ -35,12 +35,15 @@ def train_modes(
         report: takes the row of each update.
         say: takes lines for the user.
         ended: takes how a mode ended, as soon as it does.
-        should_stop: asked several times a second; then all modes save and end.
+        should_stop: asked several times a second; then all modes save and end. One without an update has nothing to
+            save, and ends at once.
     """
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     found: dict[str, Ended] = {}
     workers: dict[Connection, tuple[str, BaseProcess]] = {}
-    with _interrupts_ignored():  # a worker that still starts leaves Ctrl-C to this process
+    begun: set[str] = set()
+    given_up: set[str] = set()
+    with _interrupts_ignored():  # a worker that still starts leaves them to this process
         for job in jobs:
             ours, theirs = context.Pipe()
             process: BaseProcess = context.Process(target=_work, args=(job, theirs, len(jobs)), name=job.mode)
@@ -54,18 +57,24 @@ def train_modes(
             mode, process = workers[ready]
             message = _received(ready)
             if isinstance(message, dict):
+                begun.add(mode)
                 report(message)
             elif isinstance(message, str):
                 say(message)
             else:
                 process.join()
-                found[mode] = message or _died(mode, process.exitcode)
+                ended_early = nothing_to_keep(mode) if mode in given_up else _died(mode, process.exitcode)
+                found[mode] = message or ended_early
                 ended(found[mode])
                 ready.close()
                 del workers[ready]
         if should_stop() and not is_told:
             is_told = True
-            for worker in workers:
+            for worker, (mode, process) in workers.items():
+                if mode not in begun:
+                    given_up.add(mode)
+                    process.kill()
+                    continue
                 with contextlib.suppress(OSError):  # it has just ended
                     worker.send(_STOP)
     return [found[job.mode] for job in jobs]
@@ -110,12 +119,14 @@ def _died(mode: str, exit_code: int | None) -> Ended:
 
 @contextlib.contextmanager
 def _interrupts_ignored() -> Iterator[None]:
+    """Ignore the signals that a terminal sends to all of its processes."""
     try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
     except ValueError:  # outside the main thread, where Python allows no signal handlers
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Self
 
 from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
-from rich.table import Table
 
 from goodharts.training.trainer import Row
-from worldkit.runs.console import duration
+from parity.table import Table
+from worldkit.runs.console import duration, say
 
 _LINES_PER_RUN = 32
 """How many lines a mode prints where there is no terminal."""
@@ -42,7 +43,8 @@ class Progress:
 
     def __exit__(self, *error: object) -> None:
         if self._live:
-            self._live.stop()
+            with contextlib.suppress(OSError):  # the terminal has gone
+                self._live.stop()
 
     def write(self, row: Row) -> None:
         """Show a row."""
@@ -56,7 +58,7 @@ class Progress:
 
     def say(self, line: str) -> None:
         """Print a line, above what changes in place."""
-        self._console.print(line, soft_wrap=True, highlight=False, markup=False)
+        say(self._console, line)
 
     def _table(self) -> Table:
         table = Table(box=None, padding=(0, 2, 0, 0))

@@ -17,6 +17,8 @@ from goodharts.training.trainer import Row, Seconds, Trainer
 
 _RETRY_SECONDS = 60.0
 """When a save that failed is tried again."""
+WARM_UP_UPDATES = 2
+"""Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def train_mode(
     report: Callable[[Row], None] = lambda row: None,
     say: Callable[[str], None] = lambda line: None,
     should_stop: Callable[[], bool] = lambda: False,
+    begun: Callable[[], None] = lambda: None,
 ) -> Ended:
     """Train a mode until its updates are done or ``should_stop`` says so; either way everything is saved.
 
@@ -63,6 +66,7 @@ def train_mode(
         report: takes the row of each update, in the first process.
         say: takes lines for the user.
         should_stop: asked after each update.
+        begun: called after each update: from the first one on there is something to keep.
 
     Raises:
         UsageError: the device is missing, the games cannot be shared, the network cannot be compiled, or the
@@ -75,12 +79,17 @@ def train_mode(
         with engine.opened(job.mode, job.config) as trainer:
             if job.start:
                 restore(trainer, job.start)
-            return _Session(job, trainer, report, say, should_stop).run()
+            return _Session(job, trainer, report, say, should_stop, begun).run()
     except Exception as error:
         explained = engine.explained(error, job.mode)
         if explained:
             raise explained from None
         raise
+
+
+def nothing_to_keep(mode: str) -> Ended:
+    """How a mode ends that is stopped before its first update is complete."""
+    return Ended(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
 
 
 class _Session:
@@ -93,9 +102,10 @@ class _Session:
         report: Callable[[Row], None],
         say: Callable[[str], None],
         should_stop: Callable[[], bool],
+        begun: Callable[[], None],
     ) -> None:
         self._job, self._trainer = job, trainer
-        self._report, self._should_stop = report, should_stop
+        self._report, self._should_stop, self._begun = report, should_stop, begun
         writes = trainer.is_first and not job.is_benchmark
         self._outputs = Outputs(job.mode, job.name, say, after=trainer.update, folder=job.folder) if writes else None
         self._since = trainer.update
@@ -119,6 +129,7 @@ class _Session:
 
     def _update(self) -> None:
         updated = self._trainer.step()
+        self._begun()
         self._times.append(self._trainer.seconds)
         self._row = updated.row
         self._episodes += len(updated.episodes)
@@ -140,11 +151,14 @@ class _Session:
     def _ended(self, has_trained: bool, is_stopped: bool) -> Ended:
         mode, trainer = self._job.mode, self._trainer
         if not has_trained:
-            return Ended(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
-        times = self._times[1:] or self._times  # the first one warms up
+            return nothing_to_keep(mode)
+        is_benchmark = self._job.is_benchmark
+        times = self._times[WARM_UP_UPDATES:] if is_benchmark else self._times[1:] or self._times
+        if not times:
+            return Ended(mode, "stopped", f"{mode}: stopped before it was warm; nothing is measured.")
         seconds, playing = sum(each.all for each in times), sum(each.playing for each in times)
         rate = f"{len(times) * trainer.config.batch_size / seconds:,.0f} steps/s"
-        if self._job.is_benchmark:
+        if is_benchmark:
             spent = f"{playing / seconds:.0%} of the time playing, the rest learning"
             on = f"{trainer.network.kind} on {trainer.place}"
             return Ended(mode, "finished", f"{mode}: {rate} with the {on} over {len(times)} updates, {spent}.")

@@ -17,6 +17,7 @@ from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from parity.streams import open_missing_streams
+from worldkit.runs.console import say, say_nothing_to_keep
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         return _train(arguments)
+    except KeyboardInterrupt:
+        print("goodharts: interrupted.", file=sys.stderr)
+        return INTERRUPTED_EXIT_CODE
     except ParityError as error:
         print(error, file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -105,7 +109,10 @@ def _parser() -> Parser:
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
     parser.add_argument(
-        "-b", "--benchmark", action="store_true", help=f"measure {_BENCHMARK_UPDATES} updates, and save nothing"
+        "-b",
+        "--benchmark",
+        action="store_true",
+        help=f"measure --updates (default {_BENCHMARK_UPDATES}) after two that warm up; save nothing",
     )
     return parser
 
@@ -142,11 +149,11 @@ def _train(arguments: argparse.Namespace) -> int:
         results = _run(jobs, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
-            console.print(line, soft_wrap=True)
+            say(console, line)
     stopped = ",".join(each.mode for each in results if each.outcome == "stopped" and each.files)
     if stopped:
         resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
-        console.print(f"Resume: {resume}", soft_wrap=True)
+        say(console, f"Resume: {resume}")
     if any(each.outcome == "failed" or not each.is_whole for each in results):
         return FAILED_EXIT_CODE
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
@@ -171,11 +178,13 @@ def _layer(arguments: argparse.Namespace) -> Layer:
 
 def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
     from goodharts.training.outputs import run_name
-    from goodharts.training.session import Job
+    from goodharts.training.session import WARM_UP_UPDATES, Job
 
     updates = _updates(arguments, config)
-    if updates is None:
-        updates = _BENCHMARK_UPDATES if arguments.benchmark else config.training.updates
+    if arguments.benchmark:
+        updates = WARM_UP_UPDATES + (updates or _BENCHMARK_UPDATES)
+    elif updates is None:
+        updates = config.training.updates
     config = _with_updates(config, updates)
     return [Job(mode, config, run_name(mode), is_benchmark=arguments.benchmark) for mode in arguments.mode]
 
@@ -210,7 +219,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     if not jobs:
         raise UsageError(done[0])
     for line in done:
-        console.print(line, soft_wrap=True)
+        say(console, line)
     return jobs
 
 
@@ -257,8 +266,12 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
     from goodharts.training.session import Ended, train_mode
 
     modes = [job.mode for job in jobs]
+    is_crew = len(jobs) > 1 and not launched.is_launched()  # which ends each mode that has nothing to keep
     progress = Progress(modes, console)
-    stop = StopRequest(lambda: progress.say("Stopping after this update; a second Ctrl-C ends it at once."))
+    stop = StopRequest(
+        lambda: progress.say("Stopping after this update; a second Ctrl-C ends it at once."),
+        None if is_crew else lambda: say_nothing_to_keep(console),
+    )
     with _opened_dashboard(modes, jobs[0].config, progress.say, with_dashboard) as dashboard, stop, progress:
 
         def report(row: Row) -> None:
@@ -273,12 +286,14 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
         def should_stop() -> bool:
             return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
 
-        if len(jobs) > 1 and not launched.is_launched():
+        if is_crew:
             return train_modes(jobs, report=report, say=progress.say, ended=ended, should_stop=should_stop)
         results = []
         for job in jobs:
             try:
-                results.append(train_mode(job, report=report, say=progress.say, should_stop=should_stop))
+                results.append(
+                    train_mode(job, report=report, say=progress.say, should_stop=should_stop, begun=stop.begun)
+                )
             except ParityError as error:
                 ended(Ended(job.mode, "failed", str(error)))
                 raise

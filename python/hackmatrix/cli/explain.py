@@ -103,8 +103,8 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
             played.append(step)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.trace and not all(step.states_agree for step in played):
-        names = ",".join(args.engines)
-        replay = typed_command("parity", "parity", "replay", "--world", "hackmatrix", "--engines", names, args.trace)
+        words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace
+        replay = typed_command("parity", "parity", *words)
         console.print(f"Where the states differ: {replay}", soft_wrap=True)
     if args.json:
         shown = [step for step in played if _shown(step, args)]

@@ -71,8 +71,12 @@ def main(argv: Sequence[str] | None = None, *, command: str = "watch") -> int:
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     announce(args.engine)
     watched = watched_of(agent, args, searcher_for(path, args))
-    with StopRequest() as stop, closing(Episodes(WORLD, 1, args.engine, max_episode_steps=args.max_steps)) as episodes:
+    with (
+        StopRequest(give_up=lambda: None) as stop,
+        closing(Episodes(WORLD, 1, args.engine, max_episode_steps=args.max_steps)) as episodes,
+    ):
         _warm_up(episodes, watched)
+        stop.begun()
         with _recording(args, caption, watched) as record:
             played = games(episodes, watched, args.seed, args.episodes)
             show(args, played if record is None else (recorded(game, record) for game in played), caption, stop)

@@ -6,7 +6,7 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Column, Table
+from rich.table import Column
 from rich.text import Text
 
 from hackmatrix.explain.paths import exit_distance
@@ -17,6 +17,7 @@ from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import cell_text
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from parity import State
+from parity.table import Table
 from parity.trace import RESTART
 
 WIDTH = 100
@@ -81,7 +82,7 @@ def _outcome(step: Transition) -> str:
 
 def _rewards(step: ExplainedStep, engines: Sequence[str]) -> Table:
     headings = [Column(f"{'| ' if at else ''}{name}", justify="right") for at, name in enumerate(engines)]
-    table = Table(Column("", min_width=20), *headings, Column("from", overflow="fold"), box=None)
+    table = Table(Column("", min_width=20), *headings, "from", box=None)
     for name, values, reading in _components(step):
         sound = {*values} == {reading.value}
         table.add_row(name, *_columns(values), _reason(reading, values), style="" if sound else "red")

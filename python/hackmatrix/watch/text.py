@@ -2,13 +2,13 @@
 
 from rich.bar import Bar
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from hackmatrix.render import draw_text
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS
 from hackmatrix.watch.controls import KEYS, Controls
 from hackmatrix.watch.play import Decision, Moment
+from parity.table import Table
 
 WIDE, TALL = (144, 28), (100, 40)
 """Columns and lines that a page needs with the decision beside the board, or below it."""
@@ -46,7 +46,7 @@ def _board(moment: Moment, *, colour: bool) -> Text:
     return Text.from_ansi(draw_text(moment.board, colour=colour), no_wrap=True)
 
 
-def _columns(*parts: RenderableType) -> Table:
+def _columns(*parts: RenderableType) -> RenderableType:
     grid = Table.grid(padding=(0, 4))
     grid.add_row(*parts)
     return grid

@@ -5,8 +5,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from rich.table import Table
-
 from parity.strict_json import json_text, number_of
 
 MEBIBYTE = 2**20
@@ -75,13 +73,9 @@ def from_json(text: str) -> list[Record]:
     return [Record(**{name: number_of(value) for name, value in each.items()}) for each in json.loads(text)]
 
 
-def as_row(record: Record, *, with_heading: bool = False) -> Table:
-    """A record as one row for the terminal; rows that are printed one after the other are one table."""
-    table = Table(box=None, padding=(0, 1, 0, 0), show_header=with_heading)
-    table.add_column("measured", no_wrap=True, min_width=_NAME_WIDTH)
-    for heading, width in _WIDTHS.items():
-        table.add_column(heading, justify="right", min_width=width)
-    table.add_row(
+def as_row(record: Record, *, with_heading: bool = False) -> str:
+    """A record as one line for the terminal; lines that are printed one after the other are one table."""
+    cells = (
         record.name,
         f"{record.num_envs:,}",
         _value(record),
@@ -90,7 +84,12 @@ def as_row(record: Record, *, with_heading: bool = False) -> Table:
         _seconds(record.compile_seconds),
         "–" if record.peak_bytes is None else f"{record.peak_bytes / MEBIBYTE:,.0f} MiB",
     )
-    return table
+    return "\n".join(map(_line, [("measured", *_WIDTHS), cells] if with_heading else [cells]))
+
+
+def _line(cells: Sequence[str]) -> str:
+    name, *figures = cells
+    return " ".join((f"{name:{_NAME_WIDTH}}", *map(str.rjust, figures, _WIDTHS.values())))
 
 
 def _value(record: Record) -> str:

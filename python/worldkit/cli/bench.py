@@ -47,7 +47,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     measured = _measured(chosen, args.num_envs, args.repetitions, console)
     is_first = True
     for record in _written(measured, args.json):
-        rows.print(as_row(record, with_heading=is_first))
+        rows.print(as_row(record, with_heading=is_first), soft_wrap=True)
         is_first = False
     if is_first:
         fail("Nothing was measured: install what is missing, or name another benchmark.")

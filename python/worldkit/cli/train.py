@@ -243,6 +243,7 @@ def _train(
     """Train; without a folder, as one of the processes that neither write nor speak."""
     from worldkit.purejaxrl.checkpointing import LATEST
     from worldkit.purejaxrl.training import SavePlan, train
+    from worldkit.runs.console import say_nothing_to_keep
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest
 
@@ -254,7 +255,10 @@ def _train(
         upload=not options.no_artifact,
         rewind=options.rewind,
     )
-    stop = StopRequest(lambda: run.say("Stopping after the current chunk; a second Ctrl-C ends it at once."))
+    stop = StopRequest(
+        lambda: run.say("Stopping after the current chunk; a second Ctrl-C ends it at once."),
+        lambda: say_nothing_to_keep(console),
+    )
     run = Run(
         folder,
         title=f"{game.title}, masked PPO",
@@ -272,7 +276,7 @@ def _train(
     with stop, run:
         trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
     if trained.progress.updates == trained.since.updates:
-        run.say("Stopped before the first update was complete; there is nothing to keep.")
+        say_nothing_to_keep(console)
         return INTERRUPTED_EXIT_CODE
     if folder is not None:
         _say_what_came_of_it(game, config, folder, trained, run, argv, is_resumed=start is not None)

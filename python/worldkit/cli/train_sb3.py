@@ -46,7 +46,7 @@ class TrainSB3Options:
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Train and return the exit code: 0, or 1 if a file is not complete.
+    """Train and return the exit code: 0, 1 if a file is not complete, or 130 if stopped before the first step.
 
     Raises:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
@@ -72,13 +72,17 @@ def main(game: Game, argv: Sequence[str]) -> int:
     folder = _folder(options, config.seed)
 
     # Imported only now: a mistaken command line should not have to wait for torch.
+    from worldkit.runs.console import say_nothing_to_keep
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest
     from worldkit.sb3.training import train
 
     spec = game.env() if game.sb3_env is None else game.sb3_env(config)
     console = open_console()
-    stop = StopRequest(lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."))
+    stop = StopRequest(
+        lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."),
+        lambda: say_nothing_to_keep(console),
+    )
     run = Run(
         folder,
         title=f"{game.title}, MaskablePPO",

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from rich.table import Table
 
 from parity.strict_json import json_text
+from parity.table import Table
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
 
 Z = 1.96

@@ -180,7 +180,7 @@ def _read_trace(path: Path, key: str) -> tuple[export.Exported, Any] | None:
         values = json_of(header)
         if values["key"] != key:
             return None
-        outputs = jax.tree.structure(_tree_from_json(values["results"]))
+        outputs: Any = jax.tree.structure(_tree_from_json(values["results"]))
         exported = export.deserialize(bytearray(trace))
         if outputs.num_leaves != len(exported.out_avals):
             return None

@@ -147,13 +147,15 @@ def run_training(
     *,
     write: Callable[[Mapping[str, float]], None],
     should_stop: Callable[[], bool] = lambda: False,
+    begun: Callable[[], None] = lambda: None,
     saving: Saving | None = None,
 ) -> LoopState:
     """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
 
     Every ``config.log_interval`` updates, and at the end, ``write`` gets the metrics of the updates since. A call
     of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
-    into calls changes nothing. Raises TrainingDiverged at metrics whose loss is not finite.
+    into calls changes nothing. ``begun`` is called after each: from the first one on there is something to save. Raises
+    TrainingDiverged at metrics whose loss is not finite.
     """
     runner, progress, log = start
     last_update = progress.updates + (config.total_timesteps - progress.timesteps) // config.batch_size
@@ -162,14 +164,15 @@ def run_training(
         to_log = config.log_interval - progress.updates % config.log_interval
         to_save = saving.updates_left(progress.updates) if saving else to_log
         chunk = min(fits, to_log, to_save, last_update - progress.updates)
-        begun = time.perf_counter()
+        start_time = time.perf_counter()
         runner, stats = train(runner, jnp.int32(chunk))
         _wait_for(stats)
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - start_time
         fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))
         progress = Progress(
             progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
         )
+        begun()
         log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats)))
         if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
             metrics = _metrics_since(log, progress, env, config.natural_games / config.num_envs)

@@ -148,6 +148,7 @@ def train(
         env,
         write=run.write,
         should_stop=lambda: run.stop.requested,
+        begun=run.stop.begun,
         saving=saver if saves else None,
     )
     has_trained = last.progress.updates > done.updates

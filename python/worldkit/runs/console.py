@@ -5,11 +5,13 @@ import math
 from collections.abc import Iterator
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.control import Control
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.segment import ControlType
 
+from parity.table import Table
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
@@ -56,7 +58,8 @@ class ConsoleProgress:
 
     def __exit__(self, *error: object) -> None:
         if self._live:
-            self._live.stop()
+            with contextlib.suppress(OSError):  # the terminal has gone
+                self._live.stop()
 
     def write(self, metrics: Metrics) -> None:
         """Show the newest metrics."""
@@ -70,7 +73,7 @@ class ConsoleProgress:
         """Move the bar between two rows of metrics."""
         self._bar.update(self._task, completed=timesteps)
 
-    def _panel(self, metrics: Metrics) -> Table:
+    def _panel(self, metrics: Metrics) -> RenderableType:
         figures = Table(box=None, padding=(0, 2, 0, 0))
         for shown, _, _ in self._headlines:
             figures.add_column(shown, justify="right")
@@ -96,6 +99,19 @@ def compiling(console: Console, reuse: str) -> Iterator[None]:
     else:
         console.print(message, soft_wrap=True)
         yield
+
+
+def say(console: Console, line: str) -> None:
+    """Print a line as it is, however narrow the terminal is; nothing where the terminal has gone."""
+    with contextlib.suppress(OSError):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def say_nothing_to_keep(console: Console) -> None:
+    """Say that a run ends before its first update is complete, and leave a live display, on any thread."""
+    say(console, "Stopped before the first update was complete; there is nothing to keep.")
+    console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+    console.show_cursor()
 
 
 def _formatted(metrics: Metrics, name: str, style: str) -> str:

@@ -1,40 +1,82 @@
-"""A clean end on request: Ctrl-C and ``kill``."""
+"""A clean end on request: Ctrl-C, ``kill`` and a terminal that closes."""
 
 import contextlib
+import os
 import signal
+import socket
 import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
+from parity.errors import INTERRUPTED_EXIT_CODE
+
 
 class StopRequest:
-    """A context in which Ctrl-C or ``kill`` asks for a clean end; a second one ends the process at once.
+    """A context in which Ctrl-C, ``kill`` or SIGHUP asks for a clean end; a second Ctrl-C or ``kill`` ends at once.
 
-    ``announce`` is called on the first. Outside the main thread, where Python allows
-    no signal handlers, the context does nothing.
+    SIGHUP comes several times when a terminal closes, so that further ones change nothing; under ``nohup`` it is
+    ignored as before. Outside the main thread, where Python allows no signal handlers, the context does nothing.
+
+    Args:
+        announce: called on the first.
+        give_up: given where there is nothing to save until ``begun`` is called: before that, the first signal calls
+            this, on a thread of its own, and ends the process with exit code 130, in the midst of a compilation too.
     """
 
-    def __init__(self, announce: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, announce: Callable[[], None] = lambda: None, give_up: Callable[[], None] | None = None) -> None:
         self.requested = False
-        self._announce = announce
+        self._announce, self._give_up = announce, give_up
         self._previous: dict[int, Any] = {}
+        self._wakeup: socket.socket | None = None
+        self._previous_wakeup = -1
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             # SIGINT too: a shell starts its background jobs with it ignored
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._previous[number] = signal.signal(number, self._on_signal)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                    self._previous[number] = signal.signal(number, self._on_signal)
+            if self._give_up:
+                self._end_at_once(self._give_up)
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.begun()
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
+    def begun(self) -> None:
+        """Say that there is something to save from here on; saying it again is fine."""
+        if self._wakeup:
+            signal.set_wakeup_fd(self._previous_wakeup)
+            self._wakeup.close()
+            self._wakeup = None
+
+    def _end_at_once(self, give_up: Callable[[], None]) -> None:
+        """End the process on the next signal, from a thread: a handler waits for native calls to return."""
+        signals, self._wakeup = socket.socketpair()
+        self._wakeup.setblocking(False)
+        self._previous_wakeup = signal.set_wakeup_fd(self._wakeup.fileno())
+
+        def work() -> None:
+            with signals:
+                while number := signals.recv(1):  # nothing, once the other end is closed
+                    if number[0] in self._previous:
+                        try:
+                            give_up()
+                        finally:
+                            os._exit(INTERRUPTED_EXIT_CODE)
+
+        threading.Thread(target=work, daemon=True).start()
+
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True
+        is_first, self.requested = not self.requested, True
         for handled in self._previous:
-            signal.signal(handled, signal.SIG_DFL)
-        # a stream that is being written to refuses another write in between: then the end itself must say it
-        with contextlib.suppress(RuntimeError):
-            self._announce()
+            if handled != signal.SIGHUP:
+                signal.signal(handled, signal.SIG_DFL)
+        if is_first and not self._wakeup:
+            # a stream that is being written to refuses another write in between, and a terminal may have gone: then
+            # the end itself must say it
+            with contextlib.suppress(RuntimeError, OSError):
+                self._announce()

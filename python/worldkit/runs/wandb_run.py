@@ -4,20 +4,29 @@ import functools
 import logging
 import math
 import os
+import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 _OFFLINE = ("offline", "dryrun")
 _CONNECT_SECONDS = 20
+_CALL_SECONDS = 30.0
+"""How long a call of W&B may take: longer than connecting, of which W&B says itself why it failed."""
+_FINISH_SECONDS = 120.0
+"""How long the end may take, when W&B sends what it has not sent yet."""
 _ROOM = 256 * 1024
 """Bytes that must fit on the disk before W&B gets more: it writes in blocks of 32 KiB, and some beside them."""
 
 
 class WandbRun:
-    """A run on W&B, or nothing: where it cannot be opened or fails later, ``say`` gets one line, once.
+    """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``say`` gets one line, once.
 
     Args:
         say: takes a line for the user.
@@ -56,23 +65,15 @@ class WandbRun:
         if find_spec("wandb") is None:
             self._leave_out("it is not installed (pip install wandb)")
             return
-        try:
-            import wandb
-
-            is_usable = mode in _OFFLINE or wandb.api.api_key
-        except Exception as error:  # whoever has no home folder cannot import it
-            self._leave_out(_first_line(error))
-            return
-        if not is_usable:
-            self._leave_out("nobody is logged in (`wandb login`, or WANDB_MODE=offline)")
-            return
         continued: dict[str, Any] = {"id": run_id}
         if run_id is not None and mode not in _OFFLINE:
             rewound = {"resume_from": f"{run_id}?_step={rewind_to}"}
             continued = {"id": run_id, "resume": "allow"} if rewind_to is None else rewound
-        try:
-            _check_room(folder)
-            self._run = wandb.init(
+
+        def start() -> Any:  # noqa: ANN401 - W&B's run, or None where nobody is logged in
+            if not (mode in _OFFLINE or wandb.api.api_key):
+                return None
+            return wandb.init(
                 **continued,
                 project=project,
                 entity=entity,
@@ -81,8 +82,17 @@ class WandbRun:
                 config=dict(config),
                 settings=wandb.Settings(silent=True, console="off", init_timeout=_CONNECT_SECONDS),
             )
+
+        try:
+            import wandb  # here, since it takes a while
+
+            _check_room(folder)
+            self._run = _in_time(start, _CALL_SECONDS)
         except Exception as error:
-            self._leave_out(_first_line(error))
+            self._give_up(error)
+        else:
+            if self._run is None:
+                self._leave_out("nobody is logged in (`wandb login`, or WANDB_MODE=offline)")
         for handler in logging.getLogger("wandb").handlers:
             # W&B keeps a log of its own: a full disk must not fill the terminal with tracebacks of it
             handler.handleError = lambda record: None  # type: ignore[method-assign]
@@ -105,7 +115,7 @@ class WandbRun:
         _check_room(self.path.parent)
         waiting, self._waiting = self._waiting, []
         for metrics in waiting:
-            self._try(functools.partial(self._log, metrics))
+            self._try(functools.partial(self._log, metrics), _CALL_SECONDS)
 
     def end(self) -> None:
         """As ``flush``."""
@@ -117,24 +127,30 @@ class WandbRun:
         def log() -> None:
             self._run.log_artifact(str(path), name=f"{self._run.id}-{path.stem.split('_')[0]}", type="model")
 
-        self._try(log)
+        self._try(log, _CALL_SECONDS)
 
     def close(self) -> None:
         """Finish the run; closing twice is fine."""
-        self._try(lambda: self._run.finish())
+        self._try(lambda: self._run.finish(), _FINISH_SECONDS)
         self._run = None
 
     def _log(self, metrics: Mapping[str, float]) -> None:
         self._run.log(metrics, step=int(metrics[self._step]))
 
-    def _try(self, call: Callable[[], object]) -> None:
+    def _try(self, call: Callable[[], object], seconds: float) -> None:
         if self._run is None:
             return
         try:
-            call()
+            _in_time(call, seconds)
         except Exception as error:
             self._run = None
-            self._leave_out(_first_line(error))
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        self._leave_out(_reason(error))
+        if wandb := sys.modules.get("wandb"):
+            # at the end of this process W&B would wait for its own, which may hang too
+            threading.Thread(target=wandb.teardown, daemon=True).start()
 
     def _leave_out(self, why: str) -> None:
         self._say(f"W&B is left out: {why}; --no-wandb silences this.")
@@ -155,5 +171,28 @@ def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
     return "the run has no id on W&B" if run_id is None else None
 
 
-def _first_line(error: Exception) -> str:
+def _in_time(call: Callable[[], _T], seconds: float) -> _T:
+    """What ``call`` returns; raises TimeoutError where that takes longer, and lets it go on by itself."""
+    answer: Future[_T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        return answer.result(seconds)
+    except TimeoutError:
+        raise TimeoutError(f"it gave no answer within {seconds:g} seconds") from None
+
+
+def _reason(error: Exception) -> str:
+    """Why W&B fails, in one line."""
+    from pydantic import ValidationError  # which W&B checks its settings with
+
+    if isinstance(error, ValidationError):
+        fault = error.errors()[0]
+        return f"WANDB_{'_'.join(map(str, fault['loc'])).upper()} cannot be used ({fault['msg']})"
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")

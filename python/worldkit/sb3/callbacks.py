@@ -178,6 +178,7 @@ class Obedience(BaseCallback):
         self._run, self._shown = run, 0.0
 
     def _on_step(self) -> bool:
+        self._run.stop.begun()  # the first step, which compiles what there is to compile, is through
         if time.monotonic() - self._shown > _TICK_SECONDS:
             self._shown = time.monotonic()
             self._run.advance(self.num_timesteps)
@@ -185,10 +186,15 @@ class Obedience(BaseCallback):
 
 
 class RunWriter(KVWriter):
-    """Hands what Stable-Baselines3 logs of an update to the run, under the names of the trainer in JAX too."""
+    """Hands what Stable-Baselines3 logs of an update to the run, under the names of the trainer in JAX too.
 
-    def __init__(self, run: Run, first_step: int) -> None:
+    ``seconds`` counts on from those of earlier sessions, and ``steps_per_second`` is of the steps since the last row,
+    or since the writer was made.
+    """
+
+    def __init__(self, run: Run, first_step: int, seconds: float = 0.0) -> None:
         self._run, self._first_step = run, first_step
+        self._step, self._seconds, self._time = first_step, seconds, time.perf_counter()
         self._latest: dict[str, float] = {}
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
@@ -200,14 +206,15 @@ class RunWriter(KVWriter):
         if "rollout/ep_rew_mean" not in key_values or step == self._first_step:
             return
         latest, self._latest = self._latest, {}
-        nothing, elapsed = float("nan"), max(latest["time/time_elapsed"], 1e-9)
-        done = step - self._first_step
+        # a clock of our own: that of Stable-Baselines3 shows whole seconds
+        nothing, now, steps = float("nan"), time.perf_counter(), step - self._step
+        elapsed, self._step, self._time = now - self._time, step, now
+        self._seconds += elapsed
         self._run.write(
             {
                 "timesteps": step,
-                # as if the whole run had gone at this session's pace
-                "seconds": elapsed * step / done,
-                "steps_per_second": done / elapsed,
+                "seconds": self._seconds,
+                "steps_per_second": steps / elapsed,
                 "train/mean_episode_return": latest["rollout/ep_rew_mean"],
                 "train/mean_episode_length": latest["rollout/ep_len_mean"],
                 "train/entropy": -latest.get("train/entropy_loss", nothing),

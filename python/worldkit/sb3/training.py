@@ -15,8 +15,10 @@ from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
+from worldkit.runs.folder import METRICS
 from worldkit.runs.keeper import reason
 from worldkit.runs.run import Run
+from worldkit.runs.sinks import read_csv
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
 from worldkit.sb3.config import RATES, MaskablePPOConfig
 from worldkit.sb3.model_file import timesteps_of
@@ -115,7 +117,8 @@ def train(
             is_resumed=resume is not None,
             later=_later(run.folder, first_step),
         )
-        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step)]))
+        seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0
+        model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
         checkpoints = Checkpoints(run, run.folder, config.save_freq)
         callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
         with _one_sentence_for_divergence():
@@ -133,6 +136,12 @@ def train(
 def _later(folder: Path, steps: int) -> list[Path]:
     """The folder's models that have had more steps."""
     return [path for path in folder.glob("*.zip") if timesteps_of(path) > steps]
+
+
+def _earlier_seconds(path: Path, step: int) -> float:
+    """Seconds of training until the last row of a file of metrics that is of no later step; 0 where there is none."""
+    rows = [row for row in read_csv(path) if row["timesteps"] <= step]
+    return max((row.get("seconds", 0.0) for row in rows), default=0.0)
 
 
 def _new_model(config: MaskablePPOConfig, env: WorldVecEnv, device: str) -> MaskablePPO:

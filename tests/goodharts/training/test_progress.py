@@ -1,5 +1,6 @@
 """Training in the terminal."""
 
+import errno
 import io
 from typing import Any
 
@@ -12,6 +13,21 @@ MODES = ("ground_truth", "proxy")
 
 def row(mode: str, update: int, updates: int = 64, **numbers: Any) -> dict[str, Any]:  # noqa: ANN401 - of any metric
     return {"mode": mode, "update": update, "updates": updates, "seconds_left": 3723.4, "entropy": 2.079, **numbers}
+
+
+def test_a_terminal_that_has_gone_ends_nothing() -> None:
+    class Terminal(io.StringIO):
+        has_gone = False
+
+        def flush(self) -> None:
+            if self.has_gone:
+                raise OSError(errno.EIO, "Input/output error")
+
+    out = Terminal()
+    with Progress(MODES, Console(file=out, force_terminal=True)) as progress:
+        out.has_gone = True
+        progress.write(row("proxy", 3))
+        progress.say("a line for nobody")
 
 
 def test_a_terminal_shows_a_line_for_each_mode_that_changes_in_place() -> None:

@@ -26,9 +26,11 @@ from goodharts.training import crew
 from goodharts.training.checkpoints import Checkpoint, read_checkpoint, restore
 from goodharts.training.outputs import reserved
 from goodharts.training.ppo import losses
+from goodharts.training.rates import Rates
 from goodharts.training.session import Job, train_mode
 from goodharts.training.torch_trainer import TorchTrainer
-from parity.errors import UsageError
+from goodharts.training.trainer import Learned, Seconds
+from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 
 from .small_runs import small_config, small_trainer, write_small_config
 
@@ -307,10 +309,16 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
     assert "Not complete, because they could not be written: models/ppo_ground_truth.checkpoint.pth (" in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_and_says_how_to_go_on(
-    number: int, dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    number: int,
+    dashboard: type[StandIn],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
 ) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with
+    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
     monkeypatch.setattr(StandIn, "on_row", lambda self, row: os.kill(os.getpid(), number))
     assert main(["--updates", "1000", "--dashboard"]) == 0
     said = capsys.readouterr().out
@@ -319,6 +327,17 @@ def test_a_signal_saves_and_says_how_to_go_on(
     assert "\nResume: goodharts train --mode ground_truth --resume\n" in said
     assert read_checkpoint(Path("models/ppo_ground_truth.checkpoint.pth")).update == 1
     assert json.loads(only("logs/*_summary.json").read_text(encoding="utf-8"))["outcome"] == "stopped"
+
+
+def test_a_stop_ends_several_modes_at_once_that_have_nothing_to_keep(
+    dashboard: type[StandIn], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(StandIn, "start", lambda self: self.stop_requested.set())
+    assert main(["--mode", "ground_truth,proxy", "--updates", "1000", "--dashboard"]) == INTERRUPTED_EXIT_CODE
+    said = capsys.readouterr().out
+    for mode in ("ground_truth", "proxy"):
+        assert f"{mode}: stopped before the first update was complete; nothing to keep." in said
+    assert not list(Path("models").glob("*.pth"))
 
 
 def test_the_dashboard_is_told_everything_and_its_stop_saves(
@@ -395,10 +414,22 @@ def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
     assert 1 <= read_checkpoint(Path("models/ppo_proxy.checkpoint.pth")).update < 100_000
 
 
-def test_a_benchmark_measures_and_saves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--benchmark", "--updates", "3"]) == 0
+@pytest.mark.parametrize("updates", [1, 3])
+def test_a_benchmark_measures_all_its_updates_once_it_is_warm_and_saves_nothing(
+    updates: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = iter([Seconds(60.0, 40.0), Seconds(2.0, 3.0), *[Seconds(0.5, 1.5)] * updates])
+    update = TorchTrainer._play_and_learn
+
+    def timed(trainer: TorchTrainer, rates: Rates) -> tuple[Learned, list[list[float]], Seconds]:
+        learned, finished, _ = update(trainer, rates)
+        return learned, finished, next(seconds)
+
+    monkeypatch.setattr(TorchTrainer, "_play_and_learn", timed)
+    assert main(["--benchmark", "--updates", str(updates)]) == 0
     said = capsys.readouterr().out
-    assert "steps/s with the mlp on cpu over 2 updates," in said
+    measured = f"64 steps/s with the mlp on cpu over {updates} updates, 25% of the time playing, the rest learning."
+    assert measured in said
     assert sorted(path.name for path in Path().iterdir()) == ["config.toml"]
 
 
