@@ -12,7 +12,7 @@ from parity import commands
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
 from parity.guard import DEFAULT_TIMEOUT, LESS_MEMORY
-from parity.streams import discard_output, is_output_closed, open_missing_streams
+from parity.streams import discard_output, is_output_closed, is_output_full, open_missing_streams
 
 JOBS = Whole(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
@@ -184,7 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json and is_output_closed():
         parser.error("--json prints on standard output, which is closed")
     try:
-        return int(options.does(options))
+        exit_code = int(options.does(options))
+        sys.stdout.flush()
+        return exit_code
     except ParityError as error:
         if options.traceback:
             raise
@@ -196,6 +198,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         discard_output()
         return 1
+    except OSError as error:
+        if options.traceback or not is_output_full(error):
+            raise
+        discard_output()
+        print(f"parity: the output could not be written ({error.strerror}): make room.", file=sys.stderr)
+        return UsageError.exit_code
     except Exception as error:
         if options.traceback or not is_out_of_memory(error):
             raise

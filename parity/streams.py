@@ -1,5 +1,6 @@
 """Standard input, output and error of a command, which its caller may have closed."""
 
+import errno
 import os
 import sys
 
@@ -24,6 +25,11 @@ def is_output_closed() -> bool:
     return sys.__stdout__ is None
 
 
+def is_output_full(error: OSError) -> bool:
+    """Whether printing failed because standard output is a file on a full disk."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None
+
+
 def discard_output() -> None:
-    """Send what is still to be printed nowhere, because its reader has gone: Python would complain at exit."""
+    """Send what is still to be printed nowhere, because it cannot be written: Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

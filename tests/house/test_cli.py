@@ -133,6 +133,25 @@ def test_an_answer_for_a_closed_output_is_refused_before_any_work(module: str, w
     assert answer.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("hackmatrix.cli.main", ("version",)),
+        ("goodharts.cli.main", ("version",)),
+        ("parity", ("rewards", "--world", "toy_world.world:WORLD", "--engines", "plain,planes")),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_output_on_a_full_disk_is_one_sentence(
+    module: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "parity"))
+    answer = closed(">/dev/full", module, *words)
+    assert answer.returncode == 2
+    assert "the output could not be written (No space left on device)" in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
 def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     child = "import os, sys; sys.exit({os.fstat(0).st_rdev, os.fstat(1).st_rdev} != {os.stat(os.devnull).st_rdev})"
     parent = (

@@ -9,7 +9,7 @@ from importlib import metadata
 
 from parity.arguments import Parser
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, is_out_of_memory
-from parity.streams import discard_output, open_missing_streams
+from parity.streams import discard_output, is_output_full, open_missing_streams
 from worldkit.cli.parser import fail
 from worldkit.game import Game
 
@@ -47,14 +47,15 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     if command in (VERSION, f"--{VERSION}"):
+        command = VERSION
         if arguments:
             parser.error(f"{command} takes no arguments, got {arguments[0]!r}")
-        print(version_text(game))
-        return 0
-    if command not in purposes:
+    elif command not in purposes:
         parser.error(f"unknown command {command!r}; {choices}")
     try:
-        return _run(game, command, arguments)
+        exit_code = _run(game, command, arguments)
+        sys.stdout.flush()
+        return exit_code
     except ParityError as error:
         fail(error)
     except KeyboardInterrupt:
@@ -63,6 +64,11 @@ def main(game: Game, argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         discard_output()
         return 1
+    except OSError as error:
+        if not is_output_full(error):
+            raise
+        discard_output()
+        fail(f"{game.name}: the output could not be written ({error.strerror}): make room, or send it elsewhere.")
     except Exception as error:
         if not is_out_of_memory(error):
             raise
@@ -86,6 +92,9 @@ def kit_commands(game: Game) -> dict[str, str]:
 
 
 def _run(game: Game, command: str, arguments: list[str]) -> int:
+    if command == VERSION:
+        print(version_text(game))
+        return 0
     if command in game.commands:
         return game.commands[command].main(arguments)
     exit_code: int = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}").main(game, arguments)
