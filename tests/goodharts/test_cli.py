@@ -48,8 +48,8 @@ def test_version_names_package_rules_and_torch(capsys: pytest.CaptureFixture[str
         (["bench", "--num-envs", "0"], "from 1 to 1,048,576, got '0'"),
         (["bench", "--json", "/no/such/folder/file.json"], "/no/such/folder/file.json"),
         (["train-sb3", "--mode", "happy"], "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
-        (["train-sb3", "--device", "abacus", "--timesteps", "8"], "The device 'abacus' cannot be used"),
-        (["train-sb3", "--engine", "swift", "--timesteps", "8"], "there is no engine 'swift': choose torch"),
+        (["train-sb3", "--device", "abacus", "--timesteps", "16384"], "The device 'abacus' cannot be used"),
+        (["train-sb3", "--engine", "swift", "--timesteps", "16384"], "there is no engine 'swift': choose torch"),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_code_2(

@@ -287,7 +287,9 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(swift_built: None,
     said = io.StringIO()
     run(tmp_path, console=Console(file=said, width=200))
     headline, *lines = said.getvalue().splitlines()
-    assert headline.startswith("Training MaskablePPO for 2,048 steps in 4 games of the swift engine, seed 0, into ")
+    assert headline.startswith(
+        "Training MaskablePPO for at most 2,048 steps in 4 games of the swift engine, seed 0, into "
+    )
     assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
     assert "return" in lines[-1]
     assert lines[-1].rstrip().endswith("0:00:00 left")

@@ -15,7 +15,7 @@ from goodharts.rules import DEFAULT_MODES, MODES
 from goodharts.training import launched
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console, typed_command
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from parity.streams import open_missing_streams
 from worldkit.runs.console import say, say_nothing_to_keep
 from worldkit.runs.stop import StopRequest
@@ -163,7 +163,7 @@ def _train(arguments: argparse.Namespace) -> int:
 def _check_torch(arguments: argparse.Namespace, config: Config) -> None:
     """Raises UsageError where torch is missing: models and checkpoints are its files, whichever engine trains."""
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
-        raise UsageError('goodharts train needs torch: run `pip install "hackmatrix[goodharts]"`.')
+        raise UsageError(f"goodharts train needs torch: run `{install_command('hackmatrix[goodharts]')}`.")
 
 
 def _layer(arguments: argparse.Namespace) -> Layer:
