@@ -34,7 +34,6 @@ KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
 BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks}
-BY_DEFAULT = [name for name, each in BENCHMARKS.items() if each.by_default]
 
 
 @pytest.fixture
@@ -79,13 +78,12 @@ def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("quick", "swift_built")
-def test_without_names_every_benchmark_runs_but_the_longest_and_the_file_holds_all(
+def test_without_names_every_benchmark_runs_and_the_file_holds_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "bench.json"
     assert main(["bench", "--num-envs", "4", "--json", str(target)]) == 0
-    assert len(json.loads(target.read_text())) == len(BY_DEFAULT)
-    assert set(BENCHMARKS) - set(BY_DEFAULT) == {"growth", "boards", "peers"}
+    assert len(json.loads(target.read_text())) == len(BENCHMARKS)
     assert "env_steps_per_second" in capsys.readouterr().out
 
 
@@ -337,7 +335,7 @@ def test_without_the_swift_engine_the_starts_that_need_none_are_measured(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", BY_DEFAULT)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_every_benchmark_measures_the_real_thing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", name, "--num-envs", "8", "--repetitions", "1", "--json", "-"]) == 0
     records = json.loads(capsys.readouterr().out)
@@ -350,7 +348,7 @@ def test_without_the_swift_engine_all_other_benchmarks_run(
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
     assert main(["bench", "--json", "-", "--num-envs", "3"]) == 0
     out = capsys.readouterr()
-    assert len(json.loads(out.out)) == len(BY_DEFAULT) - 4
+    assert len(json.loads(out.out)) == len(BENCHMARKS) - 4
     assert "leaving out gym, sb3, lockstep, swift:" in " ".join(out.err.split())
 
 

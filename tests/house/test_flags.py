@@ -2,8 +2,6 @@
 
 import argparse
 import math
-import runpy
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -21,7 +19,6 @@ from worldkit.evaluation.lookahead import Lookaheads
 
 from .conftest import Command
 
-SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "python" / "scripts").glob("*.py"))
 WORDS = [
     "nan",
     "inf",
@@ -38,8 +35,8 @@ WORDS = [
     "1" * 5000,
 ]
 NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
-LISTS = {"--engines", "--actions", "--programs", "bench --num-envs"}
-"""Flags with readers of their own: of several names, actions, programs or numbers."""
+LISTS = {"--engines", "--actions", "bench --num-envs"}
+"""Flags with readers of their own: of several names, actions or numbers."""
 VALUES = (Whole, Real, OneOf, FileName, Lookaheads)
 
 
@@ -71,11 +68,6 @@ def every_parser() -> Iterator[argparse.ArgumentParser]:
         yield parser_of(partial(app.main, GAME, [name]))
     for name in app.kit_commands(GOODHARTS):
         yield parser_of(partial(app.main, GOODHARTS, [name]))
-    for script in SCRIPTS:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", [str(script)])
-            patch.syspath_prepend(script.parent)  # as Python does for a script
-            yield parser_of(partial(runpy.run_path, str(script), run_name="__main__"))
     parser = parity_cli.build_parser()
     (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     yield from commands.choices.values()
@@ -122,7 +114,6 @@ def test_every_command_is_there() -> None:
         for name in ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "view", "explain")
     } <= programs
     assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
-    assert "price_of_programs.py" in {Path(program).name for program in programs}
 
 
 @pytest.mark.parametrize(("name", "parser", "action"), FLAGS, ids=[name for name, _, _ in FLAGS])
@@ -229,17 +220,3 @@ def test_a_suffix_may_not_make_the_whole_name_too_long(hackmatrix: Command, tmp_
     assert "choose another --run-name or --run-suffix" in answer.stderr
     assert answer.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_scripts_refuse_wrong_numbers_and_files_in_one_sentence(
-    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = str(root / "python" / "scripts" / "price_of_programs.py")
-    for words, named in ((["p.npz", "--episodes", "0"], "--episodes"), (["/nowhere/p.npz"], "/nowhere/p.npz")):
-        monkeypatch.setattr(sys, "argv", [script, *words])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(script, run_name="__main__")
-        assert stop.value.code == 2
-        said = capsys.readouterr().err
-        assert named in said
-        assert said.count("\n") == 1
