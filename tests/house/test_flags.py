@@ -17,8 +17,6 @@ from parity.arguments import FileName, OneOf, Real, Whole
 from worldkit.cli import app
 from worldkit.evaluation.lookahead import Lookaheads
 
-from .conftest import Command
-
 WORDS = [
     "nan",
     "inf",
@@ -166,37 +164,6 @@ def test_no_word_at_all_breaks_a_flag_of_another_kind(
         outcome(parser, [f"{action.option_strings[0]}={word}"], capsys)
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("train", "--gamma", "5"), "must be a number from 0 to 1, got '5'"),
-        (("train", "--gae-lambda", "-3"), "--gae-lambda"),
-        (("train", "--lr", "nan"), "must be a number above 0 to 1, got 'nan'"),
-        (("train", "--max-steps", "2147483648"), "must be a whole number from 1 to 2,147,483,647"),
-        (("train", "--num-envs", str(10**18)), "must be a whole number from 1 to 1,048,576"),
-        (("train", "--num-envs", "1048576", "--num-steps", "1048576"), "an update is at most 2,147,483,647 steps"),
-        (("train", "--num-processes", "2", "--process-id", "2", "--distributed"), "must be below --num-processes"),
-        (("train-sb3", "--seed", str(2**32)), "--seed"),
-        (("train-sb3", "--num-envs", "1048576", "--n-steps", "1048576"), "at most 2,147,483,647 steps"),
-        (("evaluate", "random", "--player-seed", str(2**63)), "must be a whole number from 0 to 4,294,967,295"),
-        (("evaluate", "random", "--episodes=--"), "argument --episodes: expected a value, got '--'"),
-        (("bench", "--num-envs", f"64,{10**18}"), "--num-envs"),
-        (("watch", "x.zip", "--speed", "-1"), "must be a number from 0.1 to 100"),
-        (("explain", "--seed", "-1"), "--seed"),
-        (("doctor", "--seed", "1"), "unrecognized arguments: --seed 1"),
-        (("version", "1"), "takes no arguments"),
-    ],
-)
-def test_a_wrong_number_ends_the_command_in_one_sentence(
-    hackmatrix: Command, words: tuple[str, ...], named: str
-) -> None:
-    answer = hackmatrix(*words)
-    assert answer.returncode == 2
-    assert answer.stdout == ""
-    assert named in answer.stderr
-    assert answer.stderr.count("\n") == 1
-
-
 NAMES = ["", " ", ".", "..", ".hidden", "-dash", "a/b", "a\\b", "a\nb", "a\x1b[31m", "a\x7f", "x" * 256, "ä" * 128]
 
 
@@ -212,11 +179,3 @@ def test_a_run_s_name_is_a_printable_file_name(
     said = capsys.readouterr().err
     assert "must be a file name of 1 to 255 bytes, printable, without slashes" in said
     assert said.count("\n") == 1
-
-
-def test_a_suffix_may_not_make_the_whole_name_too_long(hackmatrix: Command, tmp_path: Path) -> None:
-    answer = hackmatrix("train", "--run-suffix", "x" * 240, "--checkpoint-dir", str(tmp_path))
-    assert answer.returncode == 2
-    assert "choose another --run-name or --run-suffix" in answer.stderr
-    assert answer.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []

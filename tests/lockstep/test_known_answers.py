@@ -1,4 +1,4 @@
-"""Whole published games through the harness's own interface, on either engine."""
+"""Whole published games through the harness's own interface; ``tests/rules`` plays them on the JAX engine."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,8 @@ from hackmatrix import rules
 GAMES = json.loads((Path(__file__).parents[1] / "rules" / "known-answers.json").read_text())["games"]
 
 
-@pytest.mark.parametrize("name", ["swift", "jax"])
-def test_R1_known_games_come_out_as_published(name: str, swift_built: None) -> None:
-    with parity.open_engine("hackmatrix", name) as engine:
+def test_R1_known_games_come_out_as_published(swift_built: None) -> None:
+    with parity.open_engine("hackmatrix", "swift") as engine:
         for game in GAMES:
             engine.reset(seed=int(game["seed"]))
             assert engine.get_state() == game["first"]
@@ -23,9 +22,8 @@ def test_R1_known_games_come_out_as_published(name: str, swift_built: None) -> N
             assert engine.get_state() == game["last"]
 
 
-@pytest.mark.parametrize("name", ["swift", "jax"])
-def test_the_interface_gives_what_it_promises(name: str, swift_built: None) -> None:
-    with parity.open_engine("hackmatrix", name) as engine:
+def test_the_interface_gives_what_it_promises(swift_built: None) -> None:
+    with parity.open_engine("hackmatrix", "swift") as engine:
         observation = engine.reset(seed=7)
         assert observation.dtype == np.float32
         assert observation.shape == (rules.OBSERVATION_SIZE,)
@@ -45,9 +43,8 @@ def test_the_interface_gives_what_it_promises(name: str, swift_built: None) -> N
         assert engine.get_state() == state
 
 
-@pytest.mark.parametrize("name", ["swift", pytest.param("jax", marks=pytest.mark.long)])
-def test_a_batch_goes_on_with_the_next_game_by_itself(name: str, swift_built: None) -> None:
-    batch = parity.open_batch("hackmatrix", name, 7)
+def test_a_batch_goes_on_with_the_next_game_by_itself(swift_built: None) -> None:
+    batch = parity.open_batch("hackmatrix", "swift", 7)
     try:
         batch.reset(7)
         invalid = (~batch.mask()).argmax(axis=1)
