@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.jaxkit.env import JaxEnv, State
+    from worldkit.jaxkit.env import JaxEnv
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,6 @@ class Benchmark:
 
     games: how many games it plays unless told otherwise. needs: a package that must be installed.
     plays: whether it plays on the world's first engine, which may not be built.
-    by_default: whether it is measured where no benchmark is named; those that take many minutes are not.
     """
 
     purpose: str
@@ -42,7 +41,6 @@ class Benchmark:
     games: int = 256
     needs: str | None = None
     plays: bool = True
-    by_default: bool = True
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,6 @@ class Game:
     milestone: what people follow in a run besides the return.
     commands, benchmarks: the world's own, beside the kit's or in their place.
     starts: commands whose start is measured, beside those of the kit; they may play on the world's first engine.
-    boards: batches of so many games by name, in positions in which the cost of a step is measured; they may be made by
-        the world's first engine. None: there are none.
     """
 
     name: str
@@ -85,7 +81,6 @@ class Game:
     commands: Mapping[str, Command] = field(default_factory=dict)
     benchmarks: Mapping[str, Benchmark] = field(default_factory=dict)
     starts: Callable[[], Sequence[Start]] = tuple
-    boards: Callable[[int], Iterable[tuple[str, State]]] | None = None
 
     @property
     def requirement(self) -> str:

@@ -1,10 +1,9 @@
 """The agents that come with the game: every command knows them by name, and they play well."""
 
 import json
-import runpy
 from pathlib import Path
-from typing import Any
 
+import jax
 import numpy as np
 import pytest
 
@@ -29,11 +28,6 @@ MIN_RETURN, MIN_STAGE = 50.0, 5.5
 """What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""
 LARGEST = 2**21
 """Bytes that one agent may take in every clone and every wheel."""
-
-
-@pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
-    return runpy.run_path(str(Path(__file__).parents[2] / "python" / "scripts" / "ship_agent.py"))
 
 
 @pytest.fixture
@@ -106,35 +100,12 @@ def test_what_lies_there_under_the_name_goes_before_it(here: Path, is_folder: bo
         player_of(EVALUATION, BEST, deterministic=False, seed=0)
 
 
-def test_half_precision_is_read_as_single_precision(tmp_path: Path, script: dict[str, Any]) -> None:
+def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
     made, path = new_params(), tmp_path / "params_1.npz"
-    save_params(path, script["in_half_precision"](made))
+    save_params(path, jax.tree.map(np.float16, made))
     read = load_params(path)["params"]["policy"]
     for name, values in made["params"]["policy"].items():
         assert read[name].dtype == np.float32
         np.testing.assert_allclose(read[name], values, rtol=1e-3, atol=1e-6)
     logits, values = load_agent(path)(np.zeros((3, *WORLD.observation_shape), np.float32))
     assert logits.dtype == values.dtype == np.float32
-
-
-def test_shipping_takes_the_furthest_of_a_run_and_its_settings(tmp_path: Path, script: dict[str, Any]) -> None:
-    run, target = tmp_path / "run", tmp_path / "shipped" / "params.npz"
-    run.mkdir()
-    for updates in (9, 10):
-        save_params(run / f"params_{updates}.npz", new_params(hidden_dim=updates))
-    (run / CONFIG).write_text(json.dumps({"gamma": 0.97, "began": "today", "wandb_id": None}))
-    for given in (run, run / "params_10.npz"):
-        assert script["ship"](given, target) == (target, target.with_name(CONFIG))
-        assert load_params(target)["params"]["policy"]["kernel"].shape[0] == 10
-        assert json.loads(target.with_name(CONFIG).read_text()) == {"params": "params_10.npz", "gamma": 0.97}
-
-
-def test_what_cannot_be_shipped_is_one_sentence(tmp_path: Path, script: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=r"There is no params_\*.npz in"):
-        script["ship"](tmp_path, tmp_path / "shipped" / "params.npz")
-    made = new_params()
-    made["params"]["value"]["bias"] += 70_000
-    save_params(tmp_path / "params_1.npz", made)
-    with pytest.raises(UsageError, match="too large for half precision"):
-        script["ship"](tmp_path, tmp_path / "params.npz")
-    assert not (tmp_path / "params.npz").exists()

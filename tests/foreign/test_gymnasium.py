@@ -62,18 +62,15 @@ class TestPictures:
         envs.close()
         alone.close()
 
-    def test_as_text(self) -> None:
-        envs = HackMatrixVectorEnv(2, render_mode="ansi")
+    def test_as_text_and_without_a_mode(self) -> None:
+        envs, silent = HackMatrixVectorEnv(2, render_mode="ansi"), HackMatrixVectorEnv(1)
         envs.reset(seed=4)
         one, other = envs.render() or ()
         assert "@" in one
         assert one != other
+        assert (silent.render_mode, silent.render()) == (None, None)
         envs.close()
-
-    def test_without_a_mode_nothing_is_drawn(self) -> None:
-        envs = HackMatrixVectorEnv(1)
-        assert (envs.render_mode, envs.render()) == (None, None)
-        envs.close()
+        silent.close()
 
     def test_a_mode_that_shows_one_game_is_one_sentence(self) -> None:
         with pytest.raises(UsageError, match="no render mode 'human' for many games: choose one of ansi, rgb_array"):

@@ -90,6 +90,7 @@ def test_its_rollout_wrapper_plays_whole_episodes(adapted: GymnaxAdapter) -> Non
     def choose(hidden: Array, obs: Array, key: Array) -> Array:
         return jnp.argmax(obs[: rules.NUM_ACTIONS])  # the free engine shows the right move there
 
+    assert RolloutWrapper(env=adapted).num_env_steps == LIMIT
     rollout = RolloutWrapper(choose, env=adapted, env_params={"max_steps_in_episode": 7})
     obs, action, reward, _, done, returned = rollout.batch_rollout(jax.random.split(jax.random.key(0), 6), jnp.zeros(1))
     assert obs.shape == (6, 7, SHOWN)
@@ -98,10 +99,6 @@ def test_its_rollout_wrapper_plays_whole_episodes(adapted: GymnaxAdapter) -> Non
     lengths = np.asarray(done).argmax(axis=1) + 1
     assert done.any(axis=1).all()
     np.testing.assert_allclose(returned[:, 0], 0.99 * lengths, rtol=1e-5)
-
-
-def test_its_rollout_wrapper_takes_its_length_from_the_params(adapted: GymnaxAdapter) -> None:
-    assert RolloutWrapper(env=adapted).num_env_steps == LIMIT
 
 
 def test_its_gym_wrapper_makes_a_gymnasium_environment(adapted: GymnaxAdapter) -> None:

@@ -103,13 +103,6 @@ def test_the_limit_is_that_of_the_innermost_gym_make_and_of_no_other_call() -> N
         registered.max_episode_steps = None
 
 
-def test_a_limit_of_minus_one_is_none_for_many_games_too() -> None:
-    envs = gym.make_vec(HERE, 2, "vector_entry_point", max_episode_steps=-1)
-    _, infos = envs.reset(seed=0)
-    truncated = envs.step(infos["action_mask"].argmax(axis=1))[3]
-    assert not truncated.any()
-
-
 @pytest.mark.parametrize("make", [WorldEnv, WorldVectorEnv])
 def test_a_limit_below_one_is_one_sentence(make: Any) -> None:  # noqa: ANN401 - either class
     with pytest.raises(UsageError, match="max_episode_steps must be at least 1, not 0; leave it out for no limit"):

@@ -9,6 +9,7 @@ from tests.foreign.purejaxrl_ppo import CONFIG, make_train
 from worldkit.purejaxrl.gymnax_style import GymnaxStyle
 
 
+@pytest.mark.long  # tests/foreign/test_rejax.py holds the same of another trainer
 def test_it_learns_without_a_mask_what_is_valid_and_what_pays(
     free_style: GymnaxStyle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

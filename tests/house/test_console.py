@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from parity.arguments import Parser
 from parity.console import open_console, typed_command, typed_program
 from parity.table import Table
 from worldkit.cli.app import kit_commands, main
-from worldkit.game import Game
 from worldkit.runs.console import ConsoleProgress, compiling
 
 LONG = "x" * 300
@@ -115,23 +115,18 @@ def test_the_lines_of_a_run_need_no_encoding(encoded: Print, encoding: str) -> N
     assert row.startswith("10 of 20 steps  steps/s -  return -  length -  entropy 0.500")
 
 
-@pytest.mark.parametrize("game", [HACKMATRIX, GOODHARTS], ids=lambda game: game.name)
-def test_every_help_is_printed_in_ascii(encoded: Print, game: Game) -> None:
-    for command in {**kit_commands(game), **game.commands}:
-        content = encoded("ascii")
-        with pytest.raises(SystemExit) as stop:
-            main(game, [command, "--help"])
-        assert stop.value.code == 0
-        assert content().startswith(b"usage: ")
-
-
-def test_every_help_of_parity_is_printed_in_ascii(encoded: Print) -> None:
-    for command in ("run", "replay", "coverage", "rewards", "record", "mutants"):
-        content = encoded("ascii")
-        with pytest.raises(SystemExit) as stop:
-            parity_cli.main([command, "--help"])
-        assert stop.value.code == 0
-        assert content().startswith(b"usage: ")
+def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
+    games = [(partial(main, game), {**kit_commands(game), **game.commands}) for game in (HACKMATRIX, GOODHARTS)]
+    for call, commands in (
+        *games,
+        (parity_cli.main, ("run", "replay", "coverage", "rewards", "record", "mutants")),
+    ):
+        for command in commands:
+            content = encoded("ascii")
+            with pytest.raises(SystemExit) as stop:
+                call([command, "--help"])
+            assert stop.value.code == 0
+            assert content().startswith(b"usage: ")
 
 
 def test_text_is_no_markup_and_names_no_emoji(encoded: Print) -> None:
@@ -145,19 +140,23 @@ def test_text_is_no_markup_and_names_no_emoji(encoded: Print) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "module"), [("goodharts", "goodharts.cli.main"), ("parity", "parity"), ("orchard", "toy_world")]
+    ("program", "module", "is_activated", "folder"),
+    [
+        ("goodharts", "goodharts.cli.main", False, "."),
+        ("parity", "parity", True, "python"),
+        ("parity", "parity", False, Path(sys.executable).parent),
+        ("orchard", "toy_world", False, "/"),
+    ],
 )
-@pytest.mark.parametrize("is_activated", [True, False])
 def test_a_typed_command_runs_from_every_directory(
-    program: str, module: str, is_activated: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    program: str, module: str, is_activated: bool, folder: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(root / "tests" / "parity"))  # where Orchard is
     if not is_activated:
         monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    for folder in (root, Path(sys.executable).parent, tmp_path):
-        monkeypatch.chdir(folder)
-        done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
-        assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), (folder, done.stderr)
+    monkeypatch.chdir(root / folder)
+    done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), done.stderr
 
 
 def test_words_of_a_typed_command_reach_it_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

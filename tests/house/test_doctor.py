@@ -39,6 +39,7 @@ def test_where_all_is_well_every_check_has_a_line_and_the_code_is_0(
     (cache,) = [line for line in lines if " compilation cache " in line]
     assert cache.startswith(OK)
     assert "a second process found there what the first one compiled" in cache
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(
@@ -57,22 +58,12 @@ def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(
     assert "JAX_COMPILATION_CACHE_DIR" in broken["compilation cache"]["remedy"]
 
 
-def test_a_wrong_word_is_one_sentence(hackmatrix: Command) -> None:
-    answer = hackmatrix("doctor", "--fast")
-    assert (answer.returncode, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
-
-
 def test_a_cache_that_nobody_finds_anything_in_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "0")
     jax, cache = doctor.jax_and_cache(tmp_path)
     assert (jax.status, cache.status) == (OK, BROKEN)
     assert "did not find" in cache.found
     assert "JAX_ENABLE_COMPILATION_CACHE" in cache.remedy
-
-
-def test_the_cache_is_left_as_it_was(tmp_path: Path) -> None:
-    assert [check.status for check in doctor.jax_and_cache(tmp_path)] == [OK, OK]
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_device_that_is_not_there_is_said_with_jax_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

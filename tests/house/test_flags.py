@@ -2,8 +2,6 @@
 
 import argparse
 import math
-import runpy
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -19,9 +17,6 @@ from parity.arguments import FileName, OneOf, Real, Whole
 from worldkit.cli import app
 from worldkit.evaluation.lookahead import Lookaheads
 
-from .conftest import Command
-
-SCRIPTS = sorted((Path(__file__).resolve().parents[2] / "python" / "scripts").glob("*.py"))
 WORDS = [
     "nan",
     "inf",
@@ -38,8 +33,8 @@ WORDS = [
     "1" * 5000,
 ]
 NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
-LISTS = {"--engines", "--actions", "--programs", "bench --num-envs"}
-"""Flags with readers of their own: of several names, actions, programs or numbers."""
+LISTS = {"--engines", "--actions", "bench --num-envs"}
+"""Flags with readers of their own: of several names, actions or numbers."""
 VALUES = (Whole, Real, OneOf, FileName, Lookaheads)
 
 
@@ -71,11 +66,6 @@ def every_parser() -> Iterator[argparse.ArgumentParser]:
         yield parser_of(partial(app.main, GAME, [name]))
     for name in app.kit_commands(GOODHARTS):
         yield parser_of(partial(app.main, GOODHARTS, [name]))
-    for script in SCRIPTS:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "argv", [str(script)])
-            patch.syspath_prepend(script.parent)  # as Python does for a script
-            yield parser_of(partial(runpy.run_path, str(script), run_name="__main__"))
     parser = parity_cli.build_parser()
     (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     yield from commands.choices.values()
@@ -122,7 +112,6 @@ def test_every_command_is_there() -> None:
         for name in ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "view", "explain")
     } <= programs
     assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
-    assert "price_of_programs.py" in {Path(program).name for program in programs}
 
 
 @pytest.mark.parametrize(("name", "parser", "action"), FLAGS, ids=[name for name, _, _ in FLAGS])
@@ -175,37 +164,6 @@ def test_no_word_at_all_breaks_a_flag_of_another_kind(
         outcome(parser, [f"{action.option_strings[0]}={word}"], capsys)
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("train", "--gamma", "5"), "must be a number from 0 to 1, got '5'"),
-        (("train", "--gae-lambda", "-3"), "--gae-lambda"),
-        (("train", "--lr", "nan"), "must be a number above 0 to 1, got 'nan'"),
-        (("train", "--max-steps", "2147483648"), "must be a whole number from 1 to 2,147,483,647"),
-        (("train", "--num-envs", str(10**18)), "must be a whole number from 1 to 1,048,576"),
-        (("train", "--num-envs", "1048576", "--num-steps", "1048576"), "an update is at most 2,147,483,647 steps"),
-        (("train", "--num-processes", "2", "--process-id", "2", "--distributed"), "must be below --num-processes"),
-        (("train-sb3", "--seed", str(2**32)), "--seed"),
-        (("train-sb3", "--num-envs", "1048576", "--n-steps", "1048576"), "at most 2,147,483,647 steps"),
-        (("evaluate", "random", "--player-seed", str(2**63)), "must be a whole number from 0 to 4,294,967,295"),
-        (("evaluate", "random", "--episodes=--"), "argument --episodes: expected a value, got '--'"),
-        (("bench", "--num-envs", f"64,{10**18}"), "--num-envs"),
-        (("watch", "x.zip", "--speed", "-1"), "must be a number from 0.1 to 100"),
-        (("explain", "--seed", "-1"), "--seed"),
-        (("doctor", "--seed", "1"), "unrecognized arguments: --seed 1"),
-        (("version", "1"), "takes no arguments"),
-    ],
-)
-def test_a_wrong_number_ends_the_command_in_one_sentence(
-    hackmatrix: Command, words: tuple[str, ...], named: str
-) -> None:
-    answer = hackmatrix(*words)
-    assert answer.returncode == 2
-    assert answer.stdout == ""
-    assert named in answer.stderr
-    assert answer.stderr.count("\n") == 1
-
-
 NAMES = ["", " ", ".", "..", ".hidden", "-dash", "a/b", "a\\b", "a\nb", "a\x1b[31m", "a\x7f", "x" * 256, "ä" * 128]
 
 
@@ -221,25 +179,3 @@ def test_a_run_s_name_is_a_printable_file_name(
     said = capsys.readouterr().err
     assert "must be a file name of 1 to 255 bytes, printable, without slashes" in said
     assert said.count("\n") == 1
-
-
-def test_a_suffix_may_not_make_the_whole_name_too_long(hackmatrix: Command, tmp_path: Path) -> None:
-    answer = hackmatrix("train", "--run-suffix", "x" * 240, "--checkpoint-dir", str(tmp_path))
-    assert answer.returncode == 2
-    assert "choose another --run-name or --run-suffix" in answer.stderr
-    assert answer.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_scripts_refuse_wrong_numbers_and_files_in_one_sentence(
-    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = str(root / "python" / "scripts" / "price_of_programs.py")
-    for words, named in ((["p.npz", "--episodes", "0"], "--episodes"), (["/nowhere/p.npz"], "/nowhere/p.npz")):
-        monkeypatch.setattr(sys, "argv", [script, *words])
-        with pytest.raises(SystemExit) as stop:
-            runpy.run_path(script, run_name="__main__")
-        assert stop.value.code == 2
-        said = capsys.readouterr().err
-        assert named in said
-        assert said.count("\n") == 1

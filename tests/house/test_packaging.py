@@ -64,8 +64,7 @@ def test_the_core_does_not_drag_in_torch(project: dict[str, Any], pins: dict[str
 def test_dev_holds_every_other_extra_that_needs_no_accelerator(project: dict[str, Any]) -> None:
     extras = project["optional-dependencies"]
     held = set().union(*(r.extras for r in map(Requirement, extras["dev"]) if r.name == project["name"]))
-    # pgx brings a package of the name `tests`, which takes the place of these here
-    assert held == set(extras) - {"dev", "cuda", "tpu", "bench"}
+    assert held == set(extras) - {"dev", "cuda", "tpu"}
 
 
 def test_the_console_command_points_at_a_function(project: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -37,39 +38,36 @@ def test_not_installed_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert said == ["W&B is left out: it is not installed (pip install wandb); --no-wandb silences this."]
 
 
-def test_not_logged_in_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class Homeless:
+    """The client where there is no home folder."""
+
+    @property
+    def api_key(self) -> str:
+        raise RuntimeError("Could not determine home directory.")
+
+
+def unreachable(**_: object) -> None:
+    raise wandb.errors.CommError("the network is down\nand more")
+
+
+@pytest.mark.parametrize(
+    ("client", "why"),
+    [
+        (SimpleNamespace(api_key=None), "nobody is logged in (`wandb login`, or WANDB_MODE=offline)"),
+        (Homeless(), "Could not determine home directory"),
+        (SimpleNamespace(api_key="key"), "the network is down"),
+    ],
+    ids=["not logged in", "cannot be imported", "no network"],
+)
+def test_a_client_that_cannot_begin_is_one_line(
+    client: object, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setattr("wandb.api", type("Api", (), {"api_key": None}))
-    opened(tmp_path, said)
-    assert len(said) == 1
-    assert "nobody is logged in" in said[0]
-
-
-def test_a_client_that_cannot_be_imported_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Homeless:
-        @property
-        def api_key(self) -> str:
-            raise RuntimeError("Could not determine home directory.")
-
-    said: list[str] = []
-    monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setattr("wandb.api", Homeless())
-    opened(tmp_path, said)
-    assert said == ["W&B is left out: Could not determine home directory; --no-wandb silences this."]
-
-
-def test_a_server_that_cannot_be_reached_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(**_: object) -> None:
-        raise wandb.errors.CommError("the network is down\nand more")
-
-    said: list[str] = []
-    monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setattr("wandb.api", type("Api", (), {"api_key": "key"}))
+    monkeypatch.setattr("wandb.api", client)
     monkeypatch.setattr("wandb.init", unreachable)
-    run = opened(tmp_path, said)
-    run.write({"a": 1.0, "update": 1})
-    assert said == ["W&B is left out: the network is down; --no-wandb silences this."]
+    opened(tmp_path, said).write({"a": 1.0, "update": 1})
+    assert said == [f"W&B is left out: {why}; --no-wandb silences this."]
 
 
 def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

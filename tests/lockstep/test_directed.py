@@ -25,15 +25,6 @@ def draws(name: str) -> list[State]:
     return [STARTS[name](rng) for _ in range(DRAWS)]
 
 
-@pytest.mark.parametrize("name", STARTS)
-def test_a_start_is_accepted_by_both_engines_and_the_same(engines: dict[str, BatchEngine], name: str) -> None:
-    for state in draws(name)[:10]:
-        shown = [engine.set_state([state], ONLY) for engine in engines.values()]
-        assert np.array_equal(shown[0].view(np.uint32), shown[1].view(np.uint32))
-        whole = [engine.get_state(ONLY)[0] for engine in engines.values()]
-        assert whole[0] == whole[1]
-
-
 def size(state: State) -> int:
     """The measure by which smaller states are smaller."""
     entries = sum(len(value) for value in state.values() if isinstance(value, list))

@@ -33,16 +33,12 @@ def test_directed_games_are_the_same_and_meet_every_rule(swift_built: None) -> N
 
 @pytest.mark.parametrize("auto_reset", [False, True])
 def test_uniform_games_are_the_same(swift_built: None, auto_reset: bool) -> None:
-    settings = Settings("uniform", steps=800, games=GAMES, seed=1_000_000, auto_reset=auto_reset)
+    # from the last seeds of 64 bits on to the first ones
+    settings = Settings("uniform", steps=400, games=GAMES, seed=2**64 - GAMES // 2, auto_reset=auto_reset)
     outcome = run(WORLD, PAIR, settings)
     assert outcome.divergences == []
-    assert outcome.steps == 800 * GAMES
-    assert outcome.episodes > 500
-
-
-def test_seeds_of_the_whole_range_give_the_same_games(swift_built: None) -> None:
-    outcome = run(WORLD, PAIR, Settings("uniform", steps=20, games=GAMES, seed=2**64 - GAMES // 2))
-    assert outcome.divergences == []
+    assert outcome.steps == 400 * GAMES
+    assert outcome.episodes > 250
 
 
 def test_another_seed_on_one_side_is_noticed(swift_built: None) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from parity.cli import main
 from parity.trace import read_trace
 
 ORCHARD = "toy_world:WORLD"
+REST = WORLD.actions.index("rest")
 
 
 def rewards(capsys: pytest.CaptureFixture[str], folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -109,6 +111,7 @@ def test_recording_writes_episodes_that_hold(tmp_path: Path, capsys: pytest.Capt
     assert len(json.loads(capsys.readouterr().out)["files"]) == 3
     code, answer = rewards(capsys, tmp_path)
     assert (code, answer["episodes"]) == (0, 3)
+    assert {read_trace(path).component_names for path in tmp_path.iterdir()} == {WORLD.components}
 
 
 def test_a_trace_without_rewards_is_no_golden_episode(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,41 +125,29 @@ def test_a_trace_without_rewards_is_no_golden_episode(golden: Path, capsys: pyte
     assert "goes on after a restart" in capsys.readouterr().err
 
 
-class Generous(PlainEngine):
-    """Orchard's original with one more component: a bonus for every rest."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        bonus = np.where((actions == REST) & (step.components[:, 0] != 0), 7, 0)[:, None]
-        return replace(step, components=np.concatenate([step.components, bonus], axis=1).astype(np.int32))
-
-
-class Reordered(PlainEngine):
-    """Orchard's original with its components the other way round."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        return replace(step, components=step.components[:, ::-1].copy())
-
-
-class Frugal(PlainEngine):
-    """Orchard's original without the last component."""
-
-    def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        step = super().step(actions)
-        return replace(step, components=step.components[:, :-1].copy())
-
-
-REST = WORLD.actions.index("rest")
-
-
 def changed_world(
-    monkeypatch: pytest.MonkeyPatch, engine: type[PlainEngine], components: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[NDArray[Any], NDArray[Any]], Any], components: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The words that name Orchard with another reward, which both of its engines give."""
-    world = replace(WORLD, engines={"one": engine, "other": engine}, components=components)
+    """The words that name Orchard with another reward, which both engines give: ``change(components, actions)``."""
+
+    class Changed(PlainEngine):
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            step = super().step(actions)
+            return replace(step, components=np.ascontiguousarray(change(step.components, actions), np.int32))
+
+    world = replace(WORLD, engines={"one": Changed, "other": Changed}, components=components)
     monkeypatch.setattr(toy_world, "CHANGED", world, raising=False)
     return "--world", "toy_world:CHANGED"
+
+
+def with_calm(components: NDArray[Any], actions: NDArray[Any], action: int = REST) -> NDArray[Any]:
+    """One component more: a bonus for every valid action of this kind."""
+    bonus = np.where((actions == action) & (components[:, 0] != 0), 7, 0)
+    return np.column_stack([components, bonus])
+
+
+def without_the_last(components: NDArray[Any], actions: NDArray[Any]) -> NDArray[Any]:
+    return components[:, :-1]
 
 
 def without_names(folder: Path) -> None:
@@ -179,7 +170,7 @@ def test_a_new_component_shows_with_the_transitions_that_earn_it(
         for step, action in enumerate(read_trace(path).case.actions)
         if action == REST
     ]
-    words = ["rewards", *changed_world(monkeypatch, Generous, (*WORLD.components, "calm")), "--golden", str(golden)]
+    words = ["rewards", *changed_world(monkeypatch, with_calm, (*WORLD.components, "calm")), "--golden", str(golden)]
     assert main([*words, "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["new_components"] == ["calm"]
@@ -202,8 +193,7 @@ def test_a_new_component_shows_with_the_transitions_that_earn_it(
 def test_a_new_component_that_nothing_earns_is_said_to_be_one(
     golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys.modules[__name__], "REST", -1)
-    words = changed_world(monkeypatch, Generous, (*WORLD.components, "calm"))
+    words = changed_world(monkeypatch, partial(with_calm, action=-1), (*WORLD.components, "calm"))
     assert main(["rewards", *words, "--golden", str(golden)]) == 0
     assert "No transition earns calm, which is new." in capsys.readouterr().out
 
@@ -211,7 +201,7 @@ def test_a_new_component_that_nothing_earns_is_said_to_be_one(
 def test_reordered_components_are_held_to_those_of_their_names(
     golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = changed_world(monkeypatch, Reordered, WORLD.components[::-1])
+    words = changed_world(monkeypatch, lambda components, actions: components[:, ::-1], WORLD.components[::-1])
     assert main(["rewards", *words, "--golden", str(golden)]) == 0
     assert "No reward has changed." in capsys.readouterr().out
 
@@ -219,7 +209,7 @@ def test_reordered_components_are_held_to_those_of_their_names(
 def test_a_removed_component_shows_as_what_it_was_worth(
     golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = changed_world(monkeypatch, Frugal, WORLD.components[:-1])
+    words = changed_world(monkeypatch, without_the_last, WORLD.components[:-1])
     assert main(["rewards", *words, "--golden", str(golden), "--json"]) == 1
     changes = json.loads(capsys.readouterr().out)["changes"]
     assert {(change["component"], change["before"], change["after"]) for change in changes} == {("sting", -500, None)}
@@ -229,22 +219,6 @@ def test_an_unnamed_episode_with_more_components_than_the_world_is_refused(
     golden: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without_names(golden)
-    words = changed_world(monkeypatch, Frugal, WORLD.components[:-1])
+    words = changed_world(monkeypatch, without_the_last, WORLD.components[:-1])
     assert main(["rewards", *words, "--golden", str(golden)]) == 2
     assert "does not hold the 2 reward components of each of its steps" in capsys.readouterr().err
-
-
-def test_recordings_name_their_components(tmp_path: Path) -> None:
-    assert main(["record", "--world", ORCHARD, "--out", str(tmp_path), "--games", "1", "--steps", "5"]) == 0
-    (path,) = tmp_path.iterdir()
-    assert read_trace(path).component_names == WORLD.components
-
-
-def test_tables_in_a_file_are_not_wrapped(golden: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    long = "a_component_whose_name_alone_would_fill_a_whole_line_of_a_terminal_of_eighty_columns"
-    words = ["rewards", *changed_world(monkeypatch, Generous, (*WORLD.components, long)), "--golden", str(golden)]
-    with (tmp_path / "out.txt").open("w") as file:
-        monkeypatch.setattr(sys, "stdout", file)
-        assert main(words) == 1
-    lines = (tmp_path / "out.txt").read_text().splitlines()
-    assert [line for line in lines if long in line and "uniform-" in line]

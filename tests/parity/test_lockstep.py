@@ -128,11 +128,6 @@ def test_state_arrays_that_leave_a_field_out_do_not_hide_it() -> None:
     assert [difference.field for difference in found.differences] == ["state.turn"]
 
 
-def test_engines_with_other_state_arrays_differ() -> None:
-    (found,) = outcome("hiding", reference="planes").divergences
-    assert [difference.field for difference in found.differences] == ["state.turn"]
-
-
 def test_observations_of_another_type_differ() -> None:
     (found,) = outcome("double").divergences
     assert [difference.field for difference in found.differences] == ["observation"]
@@ -180,12 +175,6 @@ def test_masks_and_seeds_are_looked_at_once_more_after_the_last_step() -> None:
     settings = Settings(steps=5, games=1, seed=1, invalid=0)
     (found,) = run(with_engine(_LastLook), ("plain", "tried"), settings).divergences
     assert [difference.field for difference in found.differences] == ["mask[rest]"]
-
-
-def test_the_states_of_all_games_are_compared_after_the_last_step() -> None:
-    # Too short a run for the states that are compared every 16 steps.
-    (found,) = outcome("hiding-late", replace(BASIC, steps=12), reference="hiding").divergences
-    assert [difference.field for difference in found.differences] == ["state.turn"]
 
 
 class _Blink(PlainEngine):

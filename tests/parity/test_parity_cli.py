@@ -87,30 +87,6 @@ def test_the_page_holds_both_boards_of_every_step_and_marks_what_differs(tmp_pat
     assert len(last["boards"][0]["rows"]) == 4
 
 
-def test_differing_cells_are_marked_and_data_cannot_break_out_of_the_page(tmp_path: Path) -> None:
-    evil = "</script><b>"
-    state = {"seed": 0, "walker": 0, "wasp": 9, "hp": 2, "score": 0, "turn": 9, "apples": [{"cell": 5, "ripeness": 1}]}
-    trace = Trace(f"{ORCHARD}", ("hiding", "hiding-late"), Case((), state=state), rules=(evil,))
-    write_trace(trace, tmp_path / "t.json")
-    world = replace(
-        toy_world.WORLD,
-        name=evil,
-        draw=lambda state: replace(toy_world.WORLD.draw(state), rows=((evil, str(state["turn"])),)),
-    )
-    toy_world.EVIL = world  # type: ignore[attr-defined]
-    arguments = [str(tmp_path / "t.json"), "--html", str(tmp_path / "t.html")]
-    assert main(["replay", "--world", "toy_world:EVIL", *arguments]) == 1
-    text = (tmp_path / "t.html").read_text(encoding="utf-8")
-    assert text.count("</script>") == text.count("<script") == 3
-    assert evil not in text
-    data = page_data(text)
-    assert data["world"] == evil
-    assert evil in data["about"][0]
-    (start,) = episode_data(text, 0)["steps"]
-    assert start["cells"] == [[0, 1]]
-    assert start["boards"][0]["rows"][0][0] == evil
-
-
 def test_a_difference_only_within_a_batch_is_said_to_be_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert parity("run", "--engines", "planes,leaky", "--out", tmp_path) == 1
     printed = capsys.readouterr().out
@@ -205,9 +181,6 @@ def test_coverage_fails_on_a_rule_that_is_never_hit(capsys: pytest.CaptureFixtur
         (["run", "--engines", "plain"], "does not name two engines"),
         (["run", "--engines", "plain,swift"], "has no engine 'swift': choose among plain, planes"),
         (["run", "--steps", "0"], "must be a whole number from 1 to 2,147,483,647, got '0'"),
-        (["run", "--games", "many"], "must be a whole number from 1 to 1,048,576, got 'many'"),
-        (["run", "--seed", str(2**64)], "must be a whole number from 0 to 18,446,744,073,709,551,615"),
-        (["run", "--invalid", "1.5"], "must be a number from 0 to 1, got '1.5'"),
         (["run", "--source", "magic"], "there is no source 'magic'"),
         (["run", "--source", "policy:/nowhere/p"], "there is no policy file /nowhere/p"),
         (["run", "--source", "traces:/nowhere"], "no trace files"),

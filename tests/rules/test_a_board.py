@@ -11,7 +11,6 @@ from .builders import (
     SIPHON,
     UP,
     WAIT,
-    at,
     coming,
     cryptog,
     daemon,
@@ -28,17 +27,9 @@ from .builders import (
     virus,
 )
 from .engines import Engine
-from .reference.board import ENEMIES, MAX_HP, PROGRAM_TABLE
+from .reference.board import PROGRAM_TABLE
 
 MOST = 9999
-
-
-def test_A1_row_0_is_the_bottom_and_column_0_the_left(engine: Engine) -> None:
-    start = state(player=(0, 0))
-    assert engine.mask(start)[UP]
-    assert engine.mask(start)[RIGHT]
-    assert not engine.mask(start)[DOWN]
-    assert not engine.mask(start)[LEFT]
 
 
 def test_A1_lists_are_in_row_major_order(engine: Engine) -> None:
@@ -88,13 +79,6 @@ def test_A4_a_block_blocks_movement_siphoned_or_not(engine: Engine, siphoned: bo
     assert engine.mask(state(player=(2, 2), blocks=around))[:4] == [False] * 4
 
 
-@pytest.mark.parametrize("kind", ENEMIES)
-def test_A5_an_arriving_enemy_has_its_types_full_hp(engine: Engine, kind: str) -> None:
-    full = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
-    arrived = engine.play(state(player=(0, 0), transmissions=[coming(kind, 5, 4, turns=1)]), UP)
-    assert only(arrived.state["enemies"])["hp"] == full[kind] == MAX_HP[kind]
-
-
 @pytest.mark.parametrize(("kind", "cells"), [("virus", 2), ("daemon", 1), ("glitch", 1), ("cryptog", 1)])
 def test_A5_speed_is_the_number_of_cells_an_enemy_walks(engine: Engine, kind: str, cells: int) -> None:
     after = engine.play(state(player=(0, 0), owned="wait", energy=1, enemies=[enemy(kind, 0, 5)]), WAIT)
@@ -122,6 +106,7 @@ def test_A5_a_cryptogs_last_known_cell_is_its_own_unless_said(engine: Engine) ->
 def test_A6_one_hit_destroys_a_transmission(engine: Engine, turns: int) -> None:
     after = engine.play(state(player=(2, 2), transmissions=[coming("daemon", 5, 2, turns)]), UP)
     assert after.state["transmissions"] == after.state["enemies"] == []
+    assert after.rewards["kills"] == 300
     assert place_of(after.state["player"]) == (2, 2)
 
 
@@ -220,13 +205,3 @@ def test_A7_the_next_scheduled_turn_wraps_at_32_bits(engine: Engine) -> None:
     assert len(after["transmissions"]) == 1
     siphoned = engine.play(state(dataSiphons=1, turn=9, nextScheduledTaskTurn=2**32 - 2, stepActive=True), SIPHON)
     assert siphoned.state["nextScheduledTaskTurn"] == 3
-
-
-def test_A7_hp_and_attack_stay_in_range(engine: Engine) -> None:
-    healed = engine.play(state(player=(5, 4), hp=3), RIGHT)
-    assert healed.stage_complete
-    assert healed.state["player"]["hp"] == 3
-    beaten = engine.play(state(player=(0, 0), hp=1, enemies=[virus(0, 1), daemon(1, 0)], owned="wait", energy=1), WAIT)
-    assert beaten.state["player"]["hp"] == 0
-    assert at(beaten.state["enemies"], 0, 1)
-    assert at(beaten.state["enemies"], 1, 0)

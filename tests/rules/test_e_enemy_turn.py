@@ -3,7 +3,6 @@
 import pytest
 
 from .builders import (
-    SIPHON,
     UP,
     WAIT,
     Entry,
@@ -11,7 +10,6 @@ from .builders import (
     Place,
     at,
     coming,
-    credits,
     cryptog,
     daemon,
     data,
@@ -424,11 +422,6 @@ def test_E11_also_while_CALM_is_on(engine: Engine) -> None:
     after = wait(engine, scheduledTasksDisabled=True, pendingSiphonTransmissions=3).state
     assert len(after["transmissions"]) == 3
     assert after["pendingSiphonTransmissions"] == 0
-
-
-def test_E11_a_siphons_spawns_come_in_its_own_turn(engine: Engine) -> None:
-    after = engine.play(state(dataSiphons=1, blocks=[data(3, 2, points=2)], resources=[credits(2, 2, 1)]), SIPHON).state
-    assert [entry["spawnedFromSiphon"] for entry in after["transmissions"]] == [True, True]
 
 
 def test_E12_disabled_counts_down_and_stun_ends(engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ PROGRAMS = ["P_" + name.upper().replace("+", "_PLUS").replace("-", "_") for name
 REWARDS = [f"W_{name}" for name in REWARD_NAMES]
 
 
+@cache
 def names_of_tests() -> set[str]:
     """The names of all tests of this folder."""
     trees = [ast.parse(path.read_text()) for path in Path(__file__).parent.glob("test_*.py")]

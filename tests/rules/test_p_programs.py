@@ -388,29 +388,11 @@ def test_P_UNDO_restores_programs_and_flags(engine: Engine) -> None:
     assert after["atkPlusUses"] == 1
 
 
-def test_P_UNDO_restores_the_closest_approach(engine: Engine) -> None:
-    old = state(player=(2, 3), closestApproach=9)
-    after = engine.play(rich(owned="undo", history=old, closestApproach=4), ACTION["undo"])
-    assert after.state["closestApproach"] == 9
-    assert after.components["distance_shaping"] == -50 * 5
-
-
 def test_P_UNDO_leaves_the_history_empty_and_is_one_deep(engine: Engine) -> None:
     after = engine.play(rich(owned="undo"), UP, DOWN, ACTION["undo"])
     assert place_of(after.state["player"]) == (3, 2)
     assert after.state["history"] is None
     assert not engine.mask(after.state)[ACTION["undo"]]
-
-
-def test_P_UNDO_leaves_nothing_counted(engine: Engine) -> None:
-    counted = {"history": state(player=(0, 0)), "killsSinceHistory": 3, "pickupsSinceHistory": 1}
-    after = engine.play(rich(owned="undo", **counted), UP, ACTION["undo"]).state
-    assert (after["killsSinceHistory"], after["pickupsSinceHistory"]) == (0, 0)
-
-
-def test_P_UNDO_keeps_seed_and_event_number(engine: Engine) -> None:
-    after = engine.play(rich(owned="undo", seed=5, eventNumber=8), UP, ACTION["undo"]).state
-    assert (after["seed"], after["eventNumber"]) == (5, 10)
 
 
 def test_P_UNDO_the_record_has_neither_history_nor_seed_of_its_own(engine: Engine) -> None:

@@ -87,11 +87,6 @@ def test_R3_the_event_number_wraps_at_32_bits(engine: Engine) -> None:
     assert [6 * entry["row"] + entry["col"] for entry in made] == [cell]
 
 
-def test_R3_set_state_without_seed_or_event_number_means_0_and_0(engine: Engine) -> None:
-    whole = engine.complete({"player": {"row": 2, "col": 2}})
-    assert (whole["seed"], whole["eventNumber"]) == (0, 0)
-
-
 @pytest.mark.parametrize(
     ("key", "counter", "words"),
     [

@@ -12,7 +12,6 @@ from parity.errors import StateRefused
 
 from .builders import (
     Json,
-    at,
     coming,
     credits,
     cryptog,
@@ -22,7 +21,6 @@ from .builders import (
     glitch,
     only,
     pickup,
-    places,
     program,
     question,
     state,
@@ -266,11 +264,6 @@ def test_a_question_hides_a_program_if_it_names_one_else_data(engine: Engine) ->
     assert [block["spawnCount"] for block in whole] == [5, 3, 5]
 
 
-def test_a_data_block_has_5_points_unless_said(engine: Engine) -> None:
-    block = only(engine.complete(state(blocks=[{"row": 1, "col": 1, "type": "data"}]))["blocks"])
-    assert (block["points"], block["spawnCount"]) == (5, 5)
-
-
 @pytest.mark.parametrize("stage", range(1, 9))
 def test_the_interval_follows_the_stage_unless_said(engine: Engine, stage: int) -> None:
     whole = engine.complete(state(stage=stage))
@@ -294,19 +287,6 @@ def test_a_pickup_and_resources_share_a_cell(engine: Engine) -> None:
 
 def test_an_empty_resource_entry_leaves_no_trace(engine: Engine) -> None:
     assert engine.complete(state(resources=[{"row": 1, "col": 1}, credits(2, 1, 0)]))["resources"] == []
-
-
-def test_flags_given_twice_are_one(engine: Engine) -> None:
-    whole = engine.complete(state(blocks=[data(1, 1, siphoned=True)], siphoned=((1, 1), (0, 0))))
-    assert places(whole["siphoned"]) == [(0, 0), (1, 1)]
-    assert at(whole["blocks"], 1, 1)["siphoned"]
-
-
-def test_setting_a_state_does_not_change_the_given_dict() -> None:
-    given = random_state(4)
-    kept = copy.deepcopy(given)
-    jax_env.set_state(given)
-    assert given == kept
 
 
 @given(number=st.integers(0, 2**32))

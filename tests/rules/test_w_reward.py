@@ -75,11 +75,6 @@ def test_W_score_gain(engine: Engine) -> None:
     assert siphoned.components["score_gain"] == 500 * 9
 
 
-def test_W_score_gain_is_negative_when_UNDO_takes_the_score_back(engine: Engine) -> None:
-    start = rich(owned="undo", dataSiphons=1, blocks=[data(3, 2, points=7)])
-    assert engine.play(start, SIPHON, ACTION["undo"]).components["score_gain"] == -500 * 7
-
-
 def test_W_kills(engine: Engine) -> None:
     start, action = run(
         "row", attackDamage=3, enemies=[daemon(2, 0), virus(2, 4), virus(2, 5, isFromScheduledTask=True)]

@@ -75,13 +75,13 @@ def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        (None, "is no program"),
+        (None, r"^HACKMATRIX_BINARY names .*HackMatrix, which is no program.*\./swift-build"),
         ("what no system can run\n", "cannot be run"),
-        ("#!/bin/sh\nexit 3\n", "ended with status 3"),
+        ("#!/bin/sh\necho 'I have no heart' >&2\nexit 3\n", "ended with status 3; it said: I have no heart"),
     ],
     ids=["missing", "unrunnable", "ending"],
 )
-def test_a_start_that_fails_leaves_no_file_open(
+def test_a_start_that_fails_is_one_sentence_and_leaves_no_file_open(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str | None, said: str
 ) -> None:
     binary = tmp_path / "HackMatrix"

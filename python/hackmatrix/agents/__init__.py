@@ -7,7 +7,7 @@ BEST = "best"
 """The strongest one there is."""
 
 AGENTS: Mapping[str, Path] = {BEST: Path(__file__).parent / BEST / "params.npz"}
-"""The files by the agents' names; ``python/scripts/ship_agent.py`` writes them."""
+"""The files by the agents' names; ``studies/ship_agent.py`` writes them."""
 
 
 def name_of(path: Path) -> str:

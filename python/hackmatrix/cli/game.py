@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.jaxkit.env import JaxEnv, State
+    from worldkit.jaxkit.env import JaxEnv
 
 
 def _train_env() -> JaxEnv:
@@ -79,12 +79,6 @@ def _starts() -> Sequence[Start]:
     return STARTS
 
 
-def _boards(num_games: int) -> Iterator[tuple[str, State]]:
-    from hackmatrix.bench.boards import boards
-
-    return boards(num_games)
-
-
 GAME = Game(
     name="hackmatrix",
     title="HackMatrix",
@@ -109,5 +103,4 @@ GAME = Game(
         "swift": Benchmark("random play in the Swift engine, alone and through its protocol", _bench_swift),
     },
     starts=_starts,
-    boards=_boards,
 )

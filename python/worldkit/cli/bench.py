@@ -15,12 +15,12 @@ from worldkit.cli.parser import fail
 from worldkit.game import Benchmark, Game
 from worldkit.jaxkit.xla import PARTS, of_parts, prefer_wide_vectors
 
-_NEED_JAX = ("env", "train", "lockstep", "startup", "growth", "peers")
+_NEED_JAX = ("env", "train", "lockstep", "startup")
 """The kit's benchmarks of an engine in JAX: of its trainer, and of it beside the world's first engine."""
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Run the benchmarks named in ``argv`` (where none is named, those that are not left out) and return the exit code.
+    """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
 
     What was measured is shown and written whatever comes next, Ctrl+C too.
 
@@ -125,24 +125,6 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
             own = ()
         return measure([*starts, *own], repetitions)
 
-    def growth(num_envs: int, repetitions: int) -> Iterator[Record]:
-        from worldkit.bench.growth import measure
-
-        return measure(game.module, num_envs, repetitions)
-
-    def boards(num_envs: int, repetitions: int) -> Iterator[Record]:
-        from worldkit.bench.boards import measure
-
-        assert open_env is not None
-        assert game.boards is not None
-        return measure(open_env(), game.boards(num_envs), repetitions)
-
-    def peers(num_envs: int, repetitions: int) -> Iterator[Record]:
-        from worldkit.bench.peers import measure
-
-        assert open_env is not None
-        return measure(open_env(), game.train_config(num_envs=num_envs), repetitions)
-
     sb3_games = game.sb3_config().num_envs
     benchmarks = {
         "env": Benchmark("random play on the JAX engine alone", env, plays=False),
@@ -157,28 +139,16 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
             startup,
             plays=False,
         ),
-        "growth": Benchmark(
-            "env with 1 to 16,384 games, and on 1 to 8 devices, with the memory that it takes",
-            growth,
-            games=1024,
-            plays=False,
-            by_default=False,
-        ),
-        "boards": Benchmark("random steps from certain boards", boards, games=1024, by_default=False),
-        "peers": Benchmark(
-            "env and train, beside environments of others in the same run", peers, plays=False, by_default=False
-        ),
     }
-    has = dict.fromkeys(_NEED_JAX, open_env is not None) | {"boards": game.boards is not None}
+    has = dict.fromkeys(_NEED_JAX, open_env is not None)
     return {name: each for name, each in benchmarks.items() if has.get(name, True)}
 
 
 def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
-    """Those measured by default, without those whose library is not installed or whose engine cannot start."""
-    wanted = [name for name, each in benchmarks.items() if each.by_default]
-    names = [name for name in wanted if _is_installed(benchmarks[name])]
-    if len(names) < len(wanted):
-        missing = " and ".join(name for name in wanted if name not in names)
+    """All but those whose library is not installed or whose engine cannot start."""
+    names = [name for name, each in benchmarks.items() if _is_installed(each)]
+    if len(names) < len(benchmarks):
+        missing = " and ".join(name for name in benchmarks if name not in names)
         console.print(f"leaving out {missing}: `{install_command(game.requirement)}`", soft_wrap=True)
     playing = [name for name in names if benchmarks[name].plays]
     if playing and (fault := _engine_fault(game)):
@@ -204,9 +174,7 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
     parser = Parser(prog=f"{game.name} bench", description="Measure speed, compile time and memory on this machine.")
     described = "; ".join(f"{name}: {each.purpose}" for name, each in benchmarks.items())
     own = ", ".join(f"{each.games} of {name}" for name, each in benchmarks.items() if each.games != Benchmark.games)
-    unasked = " and ".join(name for name, each in benchmarks.items() if not each.by_default)
-    default = f"all but {unasked}" if unasked else "all"
-    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: {default})")
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: all)")
     parser.add_argument(
         "--num-envs",
         type=_counts,

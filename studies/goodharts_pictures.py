@@ -1,6 +1,6 @@
 """Make the pictures and the table of the pages on Goodharts, from what `make goodharts` left.
 
-    python python/scripts/goodharts_pictures.py FOLDER [FOLDER …] [--curves FILE]
+    python studies/goodharts_pictures.py FOLDER [FOLDER …] [--curves FILE]
 
 Each folder is one in which `make goodharts` was run, with a seed of its own. The table of what all of them came to is
 printed; the dashboard and the agent in the pictures are those of the first. With --curves nothing but the curves is

@@ -1,6 +1,6 @@
 """Why does an agent die? Where and by whom, and how long before its death something could still have been done.
 
-    python python/scripts/why_it_dies.py AGENT [--episodes N] [--picture FILE] [--json FILE]
+    python studies/why_it_dies.py AGENT [--episodes N] [--picture FILE] [--json FILE]
 
 AGENT is `best`, an agent's file or the folder of a run. For K = 1, 2, 3, 5, 8 and 12 every valid action is tried in the
 state K steps before a death, and the agent plays on as it plays. A death could have been avoided from there if after

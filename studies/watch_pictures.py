@@ -1,4 +1,7 @@
-"""Make the pictures of docs/watching.md and the README: one moment of a game in the window, the terminal, and alone."""
+"""Make the pictures of docs/watching.md and the README: one moment of a game in the window, the terminal, and alone.
+
+python studies/watch_pictures.py PARAMS [--seed N] [--step N]
+"""
 
 import io
 import os

@@ -1,5 +1,13 @@
-"""How many steps a second environments of others make, in the same loop and the same run as this world's."""
+"""Measure environments of others in the same loop and the same run as HackMatrix, for the table of docs/performance.md.
 
+    python studies/peers.py [--num-envs N] [--repetitions N] [--json FILE]
+
+The peers are 2048 of pgx, Breakout-MinAtar of gymnax and Craftax-Classic-Symbolic of Craftax: install them with
+`pip install "pgx>=2.6,<3" "gymnax>=1.0,<2" "craftax>=1.6,<2"`. One that is missing, or fails under this JAX, is left
+out with a sentence.
+"""
+
+import argparse
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,14 +17,19 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.train_config import TrainConfig
+from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError
 from worldkit.bench import env as env_bench
 from worldkit.bench import train as train_bench
-from worldkit.bench.records import Record
+from worldkit.bench.records import Record, as_json, as_row
 from worldkit.bench.timing import beside
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.cli.parser import fail
 from worldkit.jaxkit.env import JaxEnv, StepOutput
-from worldkit.purejaxrl.config import TrainConfig
+from worldkit.jaxkit.xla import prefer_wide_vectors
 from worldkit.purejaxrl.params import MLP
 
 
@@ -192,3 +205,28 @@ def reason_of(fault: Exception) -> str:
 def _names(what: str, peer: Peer) -> tuple[str, str, str]:
     name = peer.name
     return f"{what}_steps_per_second_beside_{name}", f"{what}_steps_per_second_of_{name}", f"{what}_share_of_{name}"
+
+
+def main() -> None:
+    """Read the command line, measure, and print each record as soon as it is there."""
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--num-envs", type=GAMES, default=256, help="games played at the same time (default: 256)")
+    parser.add_argument("--repetitions", type=Whole(1, 10_000), default=3, help="samples per figure (default: 3)")
+    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    args = parser.parse_args()
+    check_output(parser, args.json)
+    prefer_wide_vectors()
+    records: list[Record] = []
+    console = open_console(stderr=args.json == STANDARD_OUTPUT)
+    try:
+        for record in measure(HackMatrixJaxEnv(), TrainConfig(num_envs=args.num_envs), args.repetitions):
+            console.print(as_row(record, with_heading=not records))
+            records.append(record)
+    except ParityError as error:
+        fail(error)
+    if args.json:
+        write_output(args.json, as_json(records))
+
+
+if __name__ == "__main__":
+    main()

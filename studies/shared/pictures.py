@@ -1,5 +1,6 @@
 """What the scripts share that draw the documents' pictures."""
 
+import argparse
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from parity.arguments import SEED, STEPS, Parser
 from parity.errors import ParityError, UsageError
 from worldkit.cli.parser import fail
 
-IMAGES = Path(__file__).resolve().parents[3] / "docs" / "images"
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -24,7 +25,7 @@ def draw_moment(description: str | None, draw: Callable[[Path, int, int], None],
         draw: takes the agent's file, the first seed and the step; raises ParityError where it cannot.
         step: the one that is shown unless the person names another.
     """
-    parser = Parser(description=description)
+    parser = Parser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("params", type=Path, help="a params_*.npz file")
     parser.add_argument("--seed", type=SEED, default=31, help="the first game that may be shown (default 31)")
     parser.add_argument("--step", type=STEPS, default=step, help="the step shown of the first that lasts so long")

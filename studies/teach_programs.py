@@ -1,6 +1,6 @@
 """Teach a trained agent to siphon some programs wherever they come within reach, and to play on as it did.
 
-    python python/scripts/teach_programs.py PARAMS TAUGHT --programs COL,ROW [--total-timesteps N] [--seed N]
+    python studies/teach_programs.py PARAMS TAUGHT --programs COL,ROW [--total-timesteps N] [--seed N]
 
 The agent plays, with what it has learned so far. Of every step it is told what it did before, and to siphon where the
 cross (S1) holds a program of these that it does not own. TAUGHT, a params_*.npz file, is what ``hackmatrix train

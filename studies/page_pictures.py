@@ -1,5 +1,9 @@
-"""Make the pictures of pages in docs/watching.md, in headless Chromium."""
+"""Make the pictures of pages in docs/watching.md, in headless Chromium.
 
+python studies/page_pictures.py PAGE [--episode N] [--step N]
+"""
+
+import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +33,7 @@ class Picture:
 
 def main() -> None:
     """Read the command line, and draw."""
-    parser = Parser(description=__doc__)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", type=Path, help="a page that `hackmatrix view` wrote")
     parser.add_argument("--episode", type=SEED, default=4, help="the episode shown, from 0 (default 4)")
     parser.add_argument("--step", type=SEED, default=30, help="and its step (default 30)")

@@ -1,6 +1,6 @@
 """Make the picture and the tables of the roofline in docs/performance.md: what this machine can do, and what is done.
 
-    python python/scripts/roofline.py [--json FILE]
+    python studies/roofline.py [--json FILE]
 
 Ceilings are the best of samples before and after all else, which is medians; cores are used as XLA does by itself.
 Operations and bytes of the networks are those that the maths needs (`shared.work`).

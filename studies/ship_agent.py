@@ -1,6 +1,6 @@
 """Make a trained agent one that comes with the package: its parameters in half precision, and its run's settings.
 
-    python python/scripts/ship_agent.py PARAMS_OR_RUN [--name best]
+    python studies/ship_agent.py PARAMS_OR_RUN [--name best]
 
 PARAMS_OR_RUN is a params_*.npz file or the folder of a run, of which the furthest is taken. The agent of this name is
 replaced. It is read in single precision again, rounded to three digits or so.

@@ -1,22 +1,33 @@
-"""Make the picture and the tables of how the cost of a step grows, in docs/performance.md.
+"""Measure how the cost of a step grows, and make the picture and the tables of docs/performance.md.
 
-The files are what `hackmatrix bench growth boards --json FILE` wrote, or `bench growth` and `bench boards` apart.
+    python studies/growth.py [--repetitions N] [--json FILE]
+
+The games grow from 1 to 16,384 on one device, and the devices of 1,024 games from 1 to 8, each in a process of its own;
+then 256 games start every step from boards with so many enemies, or in the midst of each stage. It takes many minutes,
+and the Swift engine, which makes the boards.
 """
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from shared import board_costs, growth
+from shared.boards import boards
 from shared.pictures import IMAGES
 
-from parity.arguments import Parser
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from parity.arguments import Parser, Whole
+from parity.errors import ParityError
 from parity.files import write_whole
-from worldkit.bench.records import MEBIBYTE, Record, from_json
+from worldkit.bench.records import MEBIBYTE, Record, as_json
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail
+from worldkit.jaxkit.xla import prefer_wide_vectors
 from worldkit.pictures import drawn
 
+SPLIT, ON_BOARDS = 1024, 256
+"""Games that devices share, and games that play each kind of board."""
 _BY_CLOCK, _BY_PROCESSOR = "env_steps_per_second_", "env_steps_per_cpu_second_"
 _GAMES, _DEVICES, _ENEMIES, _STAGE = "games", "devices", "enemies", "stage"
 _TITLES = {
@@ -31,21 +42,31 @@ Points = dict[int, Record]
 
 
 def main() -> None:
-    """Read the command line, print the tables, and draw."""
+    """Read the command line, measure, print the tables, and draw."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    paths = parser.parse_args().files
+    parser.add_argument("--repetitions", type=Whole(1, 10_000), default=3, help="samples per figure (default: 3)")
+    parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    args = parser.parse_args()
+    check_output(parser, args.json)
+    prefer_wide_vectors()
     try:
-        found = by_what([record for path in paths for record in from_json(path.read_text())])
-    except (OSError, ValueError, TypeError, KeyError):
-        fail(f"Not all records of growth and boards are in {' and '.join(map(str, paths))}: measure both first.")
-    for what, points in found.items():
-        print(table(what, points))
+        records = [
+            *growth.measure("hackmatrix.cli.main", SPLIT, args.repetitions),
+            *board_costs.measure(HackMatrixJaxEnv(), boards(ON_BOARDS), args.repetitions),
+        ]
+    except ParityError as error:
+        fail(error)
+    found = by_what(records)
+    if args.json:
+        write_output(args.json, as_json(records))
+    if args.json != STANDARD_OUTPUT:
+        for what, points in found.items():
+            print(table(what, points))
     write_whole(IMAGES / "growth.png", picture(found))
 
 
 def by_what(records: Sequence[Record]) -> dict[str, Points]:
-    """The records by what grows, and by how much of it there is; raises KeyError or ValueError where some lack."""
+    """The records by what grows, and by how much of it there is."""
     found: dict[str, Points] = {what: {} for what in _TITLES}
     for record in records:
         if not record.name.startswith((_BY_CLOCK, _BY_PROCESSOR)):
@@ -56,8 +77,6 @@ def by_what(records: Sequence[Record]) -> dict[str, Points]:
             found[_GAMES][record.num_envs] = record
     games = found[_DEVICES][2].num_envs  # one device plays other numbers too
     found[_DEVICES][1] = found[_GAMES][games]
-    if not all(found.values()):
-        raise ValueError("one of them was not measured")
     return {what: dict(sorted(points.items())) for what, points in found.items()}
 
 

@@ -1,6 +1,6 @@
 """Draw the learning curves of several runs into one picture: mean return over steps, and over hours of training.
 
-    python python/scripts/learning_curves.py NAME=RUN[,RUN...] [NAME=RUN[,RUN...] ...] [--picture FILE]
+    python studies/learning_curves.py NAME=RUN[,RUN...] [NAME=RUN[,RUN...] ...] [--picture FILE]
 
 RUN is the folder of a run, NAME whatever its runs have in common: they get one colour and one line each. Both axes of
 time are logarithmic, so that runs of a few minutes and of hours stand side by side.

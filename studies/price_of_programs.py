@@ -1,6 +1,6 @@
 """What would it bring a trained player to siphon programs? Its return when it must, by the programs it goes for.
 
-    python python/scripts/price_of_programs.py PARAMS [--programs COL,ROW] [--episodes N] [--engine jax]
+    python studies/price_of_programs.py PARAMS [--programs COL,ROW] [--episodes N] [--engine jax]
 
 Whenever the cross (S1) holds a wanted program that the player does not own, and a siphon is valid, it siphons; for the
 rest it plays as it was trained.
