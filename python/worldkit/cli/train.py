@@ -276,7 +276,7 @@ def _train(
         return INTERRUPTED_EXIT_CODE
     if folder is not None:
         _say_what_came_of_it(game, config, folder, trained, run, argv, is_resumed=start is not None)
-    return 1 if run.keeper.failing else 0
+    return 1 if run.writer.failing else 0
 
 
 def _say_what_came_of_it(

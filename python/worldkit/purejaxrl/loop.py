@@ -15,7 +15,7 @@ from jax import Array
 from jax.sharding import Mesh
 
 from parity.errors import ParityError
-from worldkit.jaxkit.beside import compiling_beside
+from worldkit.jaxkit.background_compile import compile_in_background
 from worldkit.jaxkit.env import JaxEnv
 from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.purejaxrl import parallel
@@ -95,8 +95,8 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         shapes = jax.tree.map(
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
-    with compiling_beside(1) as beside:
-        making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
+    with compile_in_background(1) as executor:
+        making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         function = _of_plain_states(train, shapes.train_state)
         program = load_or_trace(
             jax.jit(function), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages

@@ -25,7 +25,7 @@ from worldkit.purejaxrl.checkpoint_file import (
 )
 from worldkit.purejaxrl.plain_pickle import NotPlain
 from worldkit.purejaxrl.value_heads import ValueHead, head_of
-from worldkit.runs.kept import kept_settings
+from worldkit.runs.saved_config import read_saved_config
 
 Params = Any  # nested dicts of arrays, as flax makes them
 
@@ -160,7 +160,7 @@ def began(folder: Path) -> str:
     them.
     """
     with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
-        kept = kept_settings(folder).get(BEGAN)
+        kept = read_saved_config(folder).get(BEGAN)
         if isinstance(kept, str):
             return kept
     found = re.search(r"\d{8}-\d{6}", folder.name)

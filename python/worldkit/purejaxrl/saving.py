@@ -12,7 +12,7 @@ from worldkit.purejaxrl.checkpoint_file import CheckpointError
 from worldkit.purejaxrl.checkpointing import LATEST, checkpoint_path, save_checkpoint, save_params
 from worldkit.purejaxrl.loop import LoopState
 from worldkit.purejaxrl.params import params_path
-from worldkit.runs.keeper import Keeper, reason
+from worldkit.runs.retrying_writer import RetryingWriter, reason
 
 _NEVER = 2**31 - 1
 _RETRY_SECONDS = 60.0
@@ -48,7 +48,7 @@ class Saver:
     ) -> None:
         self._folder, self._config, self._env = folder, config, env
         self._every_updates, self._every_seconds = every_updates, 60 * every_minutes
-        self._keeper, self._upload = Keeper(say), upload
+        self._writer, self._upload = RetryingWriter(say), upload
         self._last_time = time.monotonic()
         self._last_updates: int | None = None
 
@@ -64,7 +64,7 @@ class Saver:
             is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
         if not is_due:
             return
-        went_well = self._keeper.attempt(
+        went_well = self._writer.attempt(
             checkpoint_path(self._folder, state.progress.updates), functools.partial(self._write, state), "checkpoint"
         )
         if not went_well:

@@ -15,7 +15,7 @@ from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
-from worldkit.runs.keeper import reason
+from worldkit.runs.retrying_writer import reason
 from worldkit.runs.run import Run
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
 from worldkit.sb3.config import RATES, MaskablePPOConfig

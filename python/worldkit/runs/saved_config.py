@@ -1,4 +1,4 @@
-"""The settings that a run keeps in its folder, as they are read again."""
+"""Read the settings that a run saved in its folder."""
 
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,20 @@ CONFIG_LIMIT = MIB
 """The largest file of settings that is read, in bytes."""
 
 
-def kept_settings(folder: Path) -> dict[str, Any]:
-    """What ``begin`` wrote down for the run in ``folder``; empty where it wrote nothing.
+def read_saved_config(folder: Path) -> dict[str, Any]:
+    """The settings that ``Run.begin`` saved in ``folder``; empty where it saved none.
 
     Raises UsageError where there is something that cannot be read.
     """
     path = folder / CONFIG
     try:
-        kept = read_json(path, CONFIG_LIMIT)
-        if not is_object(kept):
+        saved = read_json(path, CONFIG_LIMIT)
+        if not is_object(saved):
             raise Unreadable("it is no object of settings")
-        if not isinstance(kept.get("wandb_id"), str | None):
+        if not isinstance(saved.get("wandb_id"), str | None):
             raise Unreadable("its wandb_id is no text")
     except FileNotFoundError:
         return {}
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; mend it, or remove it to go on without it.") from fault
-    return kept
+    return saved
