@@ -16,10 +16,17 @@ from jax import Array
 from parity.errors import UsageError
 from worldkit.jaxkit.env import StepOutput
 from worldkit.purejaxrl import curriculum
-from worldkit.purejaxrl.checkpointing import named_leaves, read_checkpoint, restored, save_checkpoint
+from worldkit.purejaxrl.checkpoints import (
+    Log,
+    LoopState,
+    Progress,
+    named_leaves,
+    read_checkpoint,
+    restored,
+    save_checkpoint,
+)
 from worldkit.purejaxrl.config import ARCHIVE, TrainConfig
 from worldkit.purejaxrl.curriculum import BANDS, SLOTS, Archive, Begun
-from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.update import init_runner, make_train
 
@@ -192,7 +199,7 @@ def test_going_on_is_as_if_it_had_never_stopped(trained: tuple[RunnerState, Any,
     save_checkpoint(path, LoopState(runner, progress, Log(progress)), dataclasses.asdict(CONFIG), CountsCredits())
     other = dataclasses.replace(CONFIG, seed=9)
     checkpoint = read_checkpoint(path, CountsCredits())
-    back, remark = restored(checkpoint, path, init_runner(other, CountsCredits()), other)
+    back, remark = restored(checkpoint, init_runner(other, CountsCredits()), other)
     assert remark is None
     straight, resumed = (named_leaves(train(each, jnp.int32(1))[0]) for each in (runner, back))
     assert any(name.startswith(".archive") for name in straight)

@@ -19,11 +19,11 @@ from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
 from parity.errors import ParityError
 from worldkit.cli.app import main
-from worldkit.purejaxrl.checkpoint_file import CheckpointError
-from worldkit.purejaxrl.checkpointing import read_checkpoint
+from worldkit.purejaxrl.checkpoint_format import CheckpointError
+from worldkit.purejaxrl.checkpoints import read_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import SavePlan
 from worldkit.purejaxrl.params import load_params
-from worldkit.purejaxrl.training import SavePlan
 from worldkit.purejaxrl.training import train as train_jax
 from worldkit.runs.files import AppendedFile
 from worldkit.runs.run import Run, Tracking
