@@ -43,7 +43,7 @@ if __name__ == "__main__":
         # the others read what the first has written
         jax.experimental.multihost_utils.sync_global_devices("written")
     checkpoint = read_checkpoint(path, env)
-    runner, _ = restored(checkpoint, compiled.runner, config)
+    runner = restored(checkpoint, compiled.runner)
     start = LoopState(runner, checkpoint.progress, checkpoint.log)
     result = run_training(compiled.train, start, config, env, write=written.append)
     save_checkpoint(path, result, dataclasses.asdict(config), env)

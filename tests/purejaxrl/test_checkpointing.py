@@ -32,7 +32,6 @@ from worldkit.purejaxrl.checkpoints import (
     LoopState,
     Progress,
     check_fits,
-    has_same_games,
     latest_checkpoint,
     named_leaves,
     read_checkpoint,
@@ -42,7 +41,7 @@ from worldkit.purejaxrl.checkpoints import (
 from worldkit.purejaxrl.loop import CompiledTraining, SavePlan, Saver, run_training
 from worldkit.purejaxrl.params import checkpoint_path, params_of_checkpoint, params_path
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.training import train
+from worldkit.purejaxrl.training import keeps_games, train
 from worldkit.purejaxrl.update import init_runner
 from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN
@@ -91,9 +90,7 @@ class TestExactness:
     ) -> None:
         runner, _ = trainer.train(trainer.runner, jnp.int32(20))
         checkpoint = read_checkpoint(saved, ENV)
-        back, remark = restored(checkpoint, init_runner(SMALL, free_env), SMALL)
-        assert same(back, runner)
-        assert remark is None
+        assert same(restored(checkpoint, init_runner(SMALL, free_env)), runner)
         assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
 
     def test_the_parameters_are_read_without_the_rest(self, saved: Path, trainer: CompiledTraining) -> None:
@@ -106,25 +103,25 @@ class TestExactness:
     ) -> None:
         straight = run(trainer, LoopState(trainer.runner, Progress(), Log()))
         checkpoint = read_checkpoint(saved, ENV)
-        runner, _ = restored(checkpoint, trainer.runner, SMALL)
+        runner = restored(checkpoint, trainer.runner)
         resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log))
         assert resumed.progress[:2] == straight.progress[:2]
         assert same(resumed.runner, straight.runner)
 
-    def test_another_number_of_games_keeps_the_network_and_says_so(self, saved: Path, free_env: FreeEnv) -> None:
+    def test_another_number_of_games_keeps_the_network(self, saved: Path, free_env: FreeEnv) -> None:
         config = dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs)
-        runner, remark = restored(read_checkpoint(saved, ENV), init_runner(config, free_env), config)
+        fresh = init_runner(config, free_env)
+        assert not keeps_games(read_checkpoint(saved, ENV), fresh, config)
+        runner = restored(read_checkpoint(saved, ENV), fresh, with_games=False)
         kept = read_checkpoint(saved, ENV).runner
-        assert remark is not None
-        assert "holds other games than this run plays" in remark
         leaves = named_leaves(runner)
         assert all((leaves[name] == kept[name]).all() for name in leaves if name.startswith(".train_state"))
         assert len(runner.episode_return) == 2 * SMALL.num_envs
 
     def test_another_share_of_natural_games_begins_new_ones(self, saved: Path, trainer: CompiledTraining) -> None:
         config = dataclasses.replace(SMALL, curriculum_share=0.5)
-        runner, remark = restored(read_checkpoint(saved, ENV), trainer.runner, config)
-        assert remark is not None
+        assert not keeps_games(read_checkpoint(saved, ENV), trainer.runner, config)
+        runner = restored(read_checkpoint(saved, ENV), trainer.runner, with_games=False)
         assert same(runner._replace(train_state=trainer.runner.train_state), trainer.runner)
 
     def test_a_checkpoint_from_before_there_were_curricula_is_of_none(
@@ -132,18 +129,19 @@ class TestExactness:
     ) -> None:
         checkpoint = read_checkpoint(saved, ENV)
         older = {name: value for name, value in checkpoint.config.items() if not name.startswith("curriculum")}
-        _, remark = restored(dataclasses.replace(checkpoint, config=older), trainer.runner, SMALL)
-        assert remark is None
+        assert keeps_games(dataclasses.replace(checkpoint, config=older), trainer.runner, SMALL)
 
     def test_with_other_games_the_next_row_is_of_these_alone(self, trainer: CompiledTraining, tmp_path: Path) -> None:
         saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(27), say=print)  # rows are of 20 updates each
         run(trainer, LoopState(trainer.runner, Progress(), Log()), saver=saver)
         path = checkpoint_path(tmp_path, 27)
-        config = dataclasses.replace(SMALL, num_envs=8, total_timesteps=28 * SMALL.batch_size)
+        config, console = dataclasses.replace(SMALL, num_envs=8, total_timesteps=28 * SMALL.batch_size), Console()
         written: list[Mapping[str, float]] = []
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Run, "write", lambda _, row: written.append(row))
-            train(config, ENV, start=read_checkpoint(path, ENV))
+            with console.capture() as said:
+                train(config, ENV, Run(console=console), start=read_checkpoint(path, ENV))
+        assert f"{path} holds other games than this run plays: network and optimizer are restored" in said.get()
         assert len(written) == 1
         assert written[0]["train/num_episodes"] <= config.batch_size / 3, "a game is no shorter than three steps"
 
@@ -175,8 +173,8 @@ class TestExactness:
         for seed in (SMALL.seed, 77):
             config = dataclasses.replace(SMALL, seed=seed, **change)
             fresh = init_runner(config, free_env)
-            assert not has_same_games(read_checkpoint(saved, ENV), fresh, config)
-            games.append(named_leaves(restored(read_checkpoint(saved, ENV), fresh, config)[0])[".key"])
+            assert not keeps_games(read_checkpoint(saved, ENV), fresh, config)
+            games.append(named_leaves(restored(read_checkpoint(saved, ENV), fresh, with_games=False))[".key"])
         assert not np.array_equal(games[0], games[1])
 
     def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
@@ -203,7 +201,7 @@ class TestExactness:
         checkpoint = read_checkpoint(path, ENV)
         assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, straight[0])
         resumed: list[Mapping[str, float]] = []
-        runner, _ = restored(checkpoint, trainer.runner, SMALL)
+        runner = restored(checkpoint, trainer.runner)
         run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), resumed)
         assert len(resumed) == 2
         timings = ("seconds", "steps_per_second")

@@ -36,6 +36,7 @@ from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.policy import load_logits
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
+from worldkit.purejaxrl.training import keeps_games
 from worldkit.purejaxrl.update import UpdateStats, init_runner
 from worldkit.settings import kept
 
@@ -104,7 +105,7 @@ def go_on(path: Path, fresh: RunnerState) -> None:
     checkpoint = read_checkpoint(path, ENV)
     kept(TrainConfig, checkpoint.config, path)
     check_fits(checkpoint, fresh, ENV)
-    restored(checkpoint, fresh, SMALL)
+    restored(checkpoint, fresh, with_games=keeps_games(checkpoint, fresh, SMALL))
     check_metrics(checkpoint, stats(1))
 
 

@@ -5,7 +5,7 @@ right checksum says nothing of the parts.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -32,7 +32,6 @@ from worldkit.purejaxrl.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.params import trained_files
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
@@ -40,8 +39,6 @@ from worldkit.purejaxrl.update import UpdateStats
 from worldkit.runs.saved_config import began
 
 LATEST = "latest"
-_BEGINNINGS = ("curriculum", "curriculum_share")
-"""Settings of where games begin, and so of which of them are natural."""
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
 """Settings that say how much a run of this checkpoint takes before anything is compared with its arrays."""
 
@@ -128,9 +125,9 @@ def read_checkpoint(path: Path, env: JaxEnv) -> Checkpoint:
 Fields = TypeVar("Fields", Progress, LossStats, RolloutMetrics)
 
 
-def _tuple_of(kind: type[Fields], value: object, name: str) -> Fields:
-    """A named tuple, out of an object of its fields."""
-    if not is_object(value) or value.keys() != set(kind._fields):
+def _tuple_of(kind: type[Fields], value: object, name: str, optional: Collection[str] = ()) -> Fields:
+    """A named tuple, out of an object of its fields; earlier versions lack some ``optional`` ones."""
+    if not is_object(value) or not set(kind._fields) - set(optional) <= value.keys() <= set(kind._fields):
         raise Malformed(f"its {name} must be made of {', '.join(kind._fields)}")
     return kind(**value)
 
@@ -172,9 +169,15 @@ def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
         raise Malformed("its metrics are no object of numbers")
     if not isinstance(entries, list):
         raise Malformed("its unlogged updates are no list")
-    losses = [_tuple_of(LossStats, part(entry, "loss"), "unlogged losses") for entry in entries]
-    rollouts = [_tuple_of(RolloutMetrics, part(entry, "rollout"), "unlogged rollouts") for entry in entries]
-    return Log(logged, metrics, tuple(map(UpdateStats, losses, rollouts)))
+    return Log(logged, metrics, tuple(map(_stats_of, entries)))
+
+
+def _stats_of(entry: object) -> UpdateStats:
+    loss, rollout = part(entry, "loss"), part(entry, "rollout")
+    return UpdateStats(
+        _tuple_of(LossStats, loss, "unlogged losses", LossStats._field_defaults),
+        _tuple_of(RolloutMetrics, rollout, "unlogged rollouts", RolloutMetrics._field_defaults),
+    )
 
 
 def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[CheckpointError]]:
@@ -235,47 +238,37 @@ def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
 
 def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
     """Whether an entry is made of the same arrays, but for their first axis, which is that of its updates."""
-    leaves, structure = jax.tree.flatten(entry)
-    wanted, wanted_structure = jax.tree.flatten(stats)
+    structure: Any = jax.tree.structure(entry)
+    leaves, wanted = jax.tree.leaves(entry), jax.tree.leaves(stats)
     return (
-        structure == wanted_structure
+        structure == jax.tree.structure(stats)
         and all(is_numeric(leaf) and leaf.ndim for leaf in leaves)
         and all(leaf.shape == (len(leaves[0]), *like.shape[1:]) for leaf, like in zip(leaves, wanted, strict=True))
     )
 
 
-def has_same_games(checkpoint: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
-    """Whether a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
-    same_beginnings = all(
-        checkpoint.config.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS
-    )
-    others = _forms(_by_path(shapes)).items() - _forms(checkpoint.runner).items()
-    return same_beginnings and all(name.startswith(NETWORK) for name, _ in others)
+def has_such_games(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
+    """Whether the games and the random key of a checkpoint are like those of ``shapes``, in number and in form."""
+    differing = _forms(_by_path(shapes)).items() - _forms(checkpoint.runner).items()
+    return all(name.startswith(NETWORK) for name, _ in differing)
 
 
-def restored(checkpoint: Checkpoint, fresh: RunnerState, config: TrainConfig) -> tuple[RunnerState, str | None]:
-    """The RunnerState of a checkpoint, in the shape of ``fresh``, and a remark for the user or None.
+def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = True) -> RunnerState:
+    """``fresh`` with the network and the optimizer of a checkpoint and, unless ``with_games`` is false, its games.
 
-    Where the games are others, in number, in form or in where they begin, the network and the optimizer are restored,
-    new games begin, and the remark says so. Call ``check_fits`` first.
+    Call ``check_fits`` first, and ``has_such_games``.
     """
-    same_games = has_same_games(checkpoint, fresh, config)
 
     def leaf(place: Any, leaf: Any) -> Any:  # noqa: ANN401 - a path and a leaf of a tree
         name = jax.tree_util.keystr(place)
-        if not same_games and not name.startswith(NETWORK):
+        if not with_games and not name.startswith(NETWORK):
             return leaf
         value = jnp.asarray(checkpoint.runner[name])
         value = jax.random.wrap_key_data(value) if _is_key(leaf) else value
         return parallel.placed(value, leaf.sharding) if isinstance(leaf, jax.Array) else value
 
     runner: RunnerState = jax.tree_util.tree_map_with_path(leaf, fresh)
-    if same_games:
-        return runner, None
-    return runner, (
-        f"{checkpoint.path} holds other games than this run plays: network and optimizer are restored, new games "
-        "begin, and the optimizer's momentum is that of the old batch."
-    )
+    return runner
 
 
 def named_leaves(runner: RunnerState) -> dict[str, NDArray[Any]]:

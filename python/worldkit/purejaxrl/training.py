@@ -20,7 +20,7 @@ from worldkit.purejaxrl.checkpoints import (
     Progress,
     check_fits,
     check_metrics,
-    has_same_games,
+    has_such_games,
     restored,
 )
 from worldkit.purejaxrl.config import TrainConfig
@@ -33,6 +33,8 @@ from worldkit.runs.console import compiling
 from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN, began, now
 
+_BEGINNINGS = ("curriculum", "curriculum_share")
+"""Settings of where games begin, and so of which of them are natural."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 """What says how many gradient steps there are to so many steps of the games."""
 
@@ -92,12 +94,14 @@ def train(
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
     config = config.validated()
+    with_games = False
     if start:
         check_steps_left(config, start)
         _check_schedule(config, start)
         shapes = jax.eval_shape(functools.partial(init_runner, config, env))
         check_fits(start, shapes, env)
-        _check_seed(config, start, shapes)
+        with_games = keeps_games(start, shapes, config)
+        _check_seed(config, start, with_games)
     run = run or Run()
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     done = start.progress if start else Progress()
@@ -106,7 +110,7 @@ def train(
     with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    first = _first_state(compiled, start, initial, config, run.say)
+    first = _first_state(compiled, start, initial, with_games, run.say)
 
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
         return Trained(first.runner.train_state.params, done, done, compiled.compile_seconds, [])
@@ -176,19 +180,28 @@ def _first_state(
     compiled: CompiledTraining,
     start: Checkpoint | None,
     initial: InitialParams | None,
-    config: TrainConfig,
+    with_games: bool,
     say: Callable[[str], None],
 ) -> LoopState:
     if start is None:
         runner = with_initial_params(initial, compiled.runner) if initial else compiled.runner
         return LoopState(runner, Progress(), Log())
-    runner, remark = restored(start, compiled.runner, config)
+    runner = restored(start, compiled.runner, with_games=with_games)
     check_metrics(start, compiled.stats)
-    progress = start.progress
-    if remark is None:
-        return LoopState(runner, progress, start.log)
-    say(remark)
-    return LoopState(runner, progress, Log(progress))  # what was not logged yet is of the other games
+    if with_games:
+        return LoopState(runner, start.progress, start.log)
+    say(
+        f"{start.path} holds other games than this run plays: network and optimizer are restored, new games begin, and "
+        "the optimizer's momentum is that of the old batch."
+    )
+    return LoopState(runner, start.progress, Log(start.progress))  # what was not logged yet is of the other games
+
+
+def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
+    """Whether a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    before = start.config
+    same_beginnings = all(before.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS)
+    return same_beginnings and has_such_games(start, shapes)
 
 
 def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
@@ -198,10 +211,10 @@ def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
 
 
-def _check_seed(config: TrainConfig, start: Checkpoint, shapes: RunnerState) -> None:
+def _check_seed(config: TrainConfig, start: Checkpoint, with_games: bool) -> None:
     """Raises UsageError for another seed than that of the games which go on."""
     seed = start.config.get("seed", config.seed)
-    if seed != config.seed and has_same_games(start, shapes, config):
+    if seed != config.seed and with_games:
         raise UsageError(
             f"{start.path} goes on with its own games and random numbers, which began with seed {seed}: leave --seed "
             "out, or start a new run."
