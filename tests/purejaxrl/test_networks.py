@@ -76,7 +76,7 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
     ):
         np.testing.assert_array_equal(mine, flat)
     np.testing.assert_array_equal(_outputs(network, params, seen[0])[0], _outputs(network, params, seen[:1])[0][0])
-    np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", {})(seen), logits, atol=1e-6)
+    np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", Shaped())(seen), logits, atol=1e-6)
     for mine, plain in zip((logits, values), PlainNetwork(params, {})(np.asarray(seen)), strict=True):
         np.testing.assert_allclose(mine, plain, atol=1e-6)
 

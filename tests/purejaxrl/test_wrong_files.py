@@ -292,8 +292,7 @@ def arrays(good: Good) -> dict[str, np.ndarray]:
 
 def play(path: Path) -> None:
     """Read parameters and find out whether they take the world's observations."""
-    logits = load_logits(path, ENV.networks())
-    jax.eval_shape(logits, jax.ShapeDtypeStruct((1, *ENV.observation_shape), np.float32))
+    jax.eval_shape(load_logits(path, ENV), jax.ShapeDtypeStruct((1, *ENV.observation_shape), np.float32))
 
 
 HIDDEN = "params/hidden_0/kernel"

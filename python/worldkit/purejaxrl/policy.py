@@ -1,6 +1,6 @@
 """Trained parameters as a policy that plays, and as what a new run begins with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from parity.errors import UsageError
-from worldkit.jaxkit.env import Encoder, JaxEnv
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic, network_of
@@ -19,23 +19,10 @@ from worldkit.purejaxrl.params import Architecture, Params, architecture_of, loa
 from worldkit.purejaxrl.rollout import RunnerState
 
 
-def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[[ArrayLike], Array]:
-    """The network whose parameters the trainer wrote as ``params_*.npz``: observations (n, ...) to logits (n, actions).
-
-    The function is compiled. ``networks`` are those of the world. Raises ParityError, with one sentence, for any other
-    file; so does the function, called with observations that are not those of the network.
-    """
-    params = load_params(path)
-    network = network_of(params, networks)
-
-    @jax.jit
-    def logits(observations: ArrayLike) -> Array:
-        try:
-            return network.clone(observation_axes=jnp.ndim(observations) - 1).apply(params, observations)[0]
-        except (FlaxError, TypeError, ValueError) as error:
-            raise misfit(path) from error
-
-    return logits
+def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:
+    """What ``load_network`` loads as a compiled function: observations (n, ...) to logits (n, actions)."""
+    network, params = load_network(path, env)
+    return jax.jit(lambda observations: network.apply(params, observations)[0])
 
 
 def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
