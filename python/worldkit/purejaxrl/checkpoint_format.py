@@ -37,7 +37,7 @@ class Malformed(Exception):
 
 
 @contextlib.contextmanager
-def naming(path: Path, advice: str = "give another one") -> Iterator[None]:
+def as_checkpoint_errors(path: Path, advice: str = "give another one") -> Iterator[None]:
     """Turn what is wrong with the checkpoint at ``path`` into a CheckpointError, one sentence that names it."""
     try:
         yield

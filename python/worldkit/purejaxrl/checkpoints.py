@@ -24,8 +24,8 @@ from worldkit.purejaxrl.checkpoint_format import (
     NETWORK,
     CheckpointError,
     Malformed,
+    as_checkpoint_errors,
     is_numeric,
-    naming,
     pack,
     part,
     read_payload,
@@ -115,7 +115,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
 
 def read_checkpoint(path: Path, env: JaxEnv) -> Checkpoint:
     """Read what ``save_checkpoint`` wrote of this world; raises CheckpointError with one sentence for anything else."""
-    with naming(path, f"give another one, or `--resume {LATEST}`"):
+    with as_checkpoint_errors(path, f"give another one, or `--resume {LATEST}`"):
         payload = read_payload(path, env.name)
         progress, runner = _progress_of(part(payload, "progress"), "progress"), runner_of(payload)
         log, config = _log_of(payload, progress), _config_of(part(payload, "config"), runner)
@@ -247,7 +247,7 @@ def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
     )
 
 
-def has_such_games(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
+def has_games_like(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
     """Whether the games and the random key of a checkpoint are like those of ``shapes``, in number and in form."""
     differing = _forms(_by_path(shapes)).items() - _forms(checkpoint.runner).items()
     return all(name.startswith(NETWORK) for name, _ in differing)
@@ -256,7 +256,7 @@ def has_such_games(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
 def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = True) -> RunnerState:
     """``fresh`` with the network and the optimizer of a checkpoint and, unless ``with_games`` is false, its games.
 
-    Call ``check_fits`` first, and ``has_such_games``.
+    Call ``check_fits`` first, and ``has_games_like``.
     """
 
     def leaf(place: Any, leaf: Any) -> Any:  # noqa: ANN401 - a path and a leaf of a tree

@@ -75,11 +75,15 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         shapes = jax.tree.map(
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
+
+    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
+        after, stats = train(_whole(plain, shapes.train_state), num_updates)
+        return _plain(after), stats
+
     with compile_in_background(1) as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
-        function = _of_plain_states(train, shapes.train_state)
         program = load_or_trace(
-            jax.jit(function), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
+            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
         )
         compiled = program.compile()
         runner = making.result()
@@ -109,14 +113,6 @@ def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tre
     """The inverse of ``_plain``, with the functions of ``like``."""
     (step, params, opt_state), of_games = plain
     return RunnerState(like.replace(step=step, params=params, opt_state=opt_state), *of_games)
-
-
-def _of_plain_states(train: TrainFunction, like: TrainState) -> Callable[[Any, Array], tuple[Any, UpdateStats]]:
-    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
-        after, stats = train(_whole(plain, like), num_updates)
-        return _plain(after), stats
-
-    return on_plain
 
 
 class Saver:

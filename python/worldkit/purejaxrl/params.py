@@ -17,7 +17,7 @@ from worldkit.purejaxrl.checkpoint_format import (
     NETWORK,
     CheckpointError,
     Malformed,
-    naming,
+    as_checkpoint_errors,
     read_payload,
     rules_version_of,
     runner_of,
@@ -112,7 +112,7 @@ def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
 
     Raises CheckpointError with one sentence for anything else.
     """
-    with naming(path):
+    with as_checkpoint_errors(path):
         payload = read_payload(path, world)
         trained_under, runner = rules_version_of(payload), runner_of(payload)
         places = {name: found[1] for name in runner if (found := _LEAF.fullmatch(name))}

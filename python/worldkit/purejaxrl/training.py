@@ -20,7 +20,7 @@ from worldkit.purejaxrl.checkpoints import (
     Progress,
     check_fits,
     check_metrics,
-    has_such_games,
+    has_games_like,
     restored,
 )
 from worldkit.purejaxrl.config import TrainConfig
@@ -201,7 +201,7 @@ def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> 
     """Whether a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
     before = start.config
     same_beginnings = all(before.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS)
-    return same_beginnings and has_such_games(start, shapes)
+    return same_beginnings and has_games_like(start, shapes)
 
 
 def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
