@@ -21,10 +21,9 @@ from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from parity.strict_json import json_text
 from worldkit.cli.parser import fail
-from worldkit.purejaxrl.checkpointing import save_params
-from worldkit.purejaxrl.params import Params, load_params
+from worldkit.purejaxrl.params import Params, load_params, save_params
 from worldkit.runs.folder import CONFIG
-from worldkit.runs.kept import kept_settings
+from worldkit.runs.saved_config import read_saved_config
 from worldkit.settings import kept
 
 
@@ -49,7 +48,7 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
     """
     path = _params_of(agent)
     load_agent(path)  # plays this game
-    settings = {"params": path.name, **kept(TrainConfig, kept_settings(path.parent), path.parent / CONFIG)}
+    settings = {"params": path.name, **kept(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG)}
     target.parent.mkdir(exist_ok=True)
     save_params(target, in_half_precision(load_params(path)))
     config = target.with_name(CONFIG)

@@ -25,9 +25,8 @@ from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
 from worldkit.cli.parser import fail
 from worldkit.jaxkit.xla import keep_compiled_programs
-from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.networks import ActorCritic
-from worldkit.purejaxrl.params import Params
+from worldkit.purejaxrl.params import Params, save_params
 from worldkit.purejaxrl.policy import load_network
 from worldkit.purejaxrl.value_heads import symlog
 

@@ -20,8 +20,7 @@ from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import agent_file, player_of
 from worldkit.evaluation.searcher import discount_of
-from worldkit.purejaxrl.checkpointing import save_params
-from worldkit.purejaxrl.params import load_params
+from worldkit.purejaxrl.params import load_params, save_params
 from worldkit.runs.folder import CONFIG
 
 MIN_RETURN, MIN_STAGE = 50.0, 5.5

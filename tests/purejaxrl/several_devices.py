@@ -22,8 +22,8 @@ if __name__ == "__main__":
 
     from tests.purejaxrl.conftest import SMALL
     from tests.purejaxrl.free_engine import Levelled
-    from worldkit.purejaxrl.checkpointing import read_checkpoint, restored, save_checkpoint
-    from worldkit.purejaxrl.loop import Log, LoopState, Progress, compile_training, run_training
+    from worldkit.purejaxrl.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
+    from worldkit.purejaxrl.loop import compile_training, run_training
 
     class KeptEnv(Levelled):
         """Its traces are kept, as those of worlds are."""
@@ -43,7 +43,7 @@ if __name__ == "__main__":
         # the others read what the first has written
         jax.experimental.multihost_utils.sync_global_devices("written")
     checkpoint = read_checkpoint(path, env)
-    runner, _ = restored(checkpoint, path, compiled.runner, config)
+    runner = restored(checkpoint, compiled.runner)
     start = LoopState(runner, checkpoint.progress, checkpoint.log)
     result = run_training(compiled.train, start, config, env, write=written.append)
     save_checkpoint(path, result, dataclasses.asdict(config), env)

@@ -25,25 +25,26 @@ from rich.console import Console
 
 from parity.errors import UsageError
 from parity.files import replacing, write_whole
-from worldkit.purejaxrl import plain_pickle
-from worldkit.purejaxrl.checkpoint_file import CheckpointError
-from worldkit.purejaxrl.checkpointing import (
+from worldkit.purejaxrl import checkpoint_format
+from worldkit.purejaxrl.checkpoint_format import CheckpointError
+from worldkit.purejaxrl.checkpoints import (
+    Log,
+    LoopState,
+    Progress,
     check_fits,
-    checkpoint_path,
-    has_same_games,
     latest_checkpoint,
     named_leaves,
     read_checkpoint,
     restored,
     save_checkpoint,
 )
-from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, run_training
-from worldkit.purejaxrl.params import BEGAN, params_of_checkpoint, params_path
+from worldkit.purejaxrl.loop import CompiledTraining, SavePlan, Saver, run_training
+from worldkit.purejaxrl.params import checkpoint_path, params_of_checkpoint, params_path
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.saving import Saver
-from worldkit.purejaxrl.training import Start, train
+from worldkit.purejaxrl.training import keeps_games, train
 from worldkit.purejaxrl.update import init_runner
 from worldkit.runs.run import Run
+from worldkit.runs.saved_config import BEGAN
 
 from .conftest import SMALL
 from .free_engine import FreeEnv
@@ -66,11 +67,11 @@ def run(
     trainer: CompiledTraining,
     start: LoopState,
     rows: list[Mapping[str, float]] | None = None,
-    saving: Saver | None = None,
+    saver: Saver | None = None,
 ) -> LoopState:
     """Train to the end."""
     write = (lambda row: None) if rows is None else rows.append
-    return run_training(trainer.train, start, SMALL, ENV, write=write, saving=saving)
+    return run_training(trainer.train, start, SMALL, ENV, write=write, saver=saver)
 
 
 def same(left: RunnerState, right: RunnerState) -> bool:
@@ -89,9 +90,7 @@ class TestExactness:
     ) -> None:
         runner, _ = trainer.train(trainer.runner, jnp.int32(20))
         checkpoint = read_checkpoint(saved, ENV)
-        back, remark = restored(checkpoint, saved, init_runner(SMALL, free_env), SMALL)
-        assert same(back, runner)
-        assert remark is None
+        assert same(restored(checkpoint, init_runner(SMALL, free_env)), runner)
         assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
 
     def test_the_parameters_are_read_without_the_rest(self, saved: Path, trainer: CompiledTraining) -> None:
@@ -104,25 +103,25 @@ class TestExactness:
     ) -> None:
         straight = run(trainer, LoopState(trainer.runner, Progress(), Log()))
         checkpoint = read_checkpoint(saved, ENV)
-        runner, _ = restored(checkpoint, saved, trainer.runner, SMALL)
+        runner = restored(checkpoint, trainer.runner)
         resumed = run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log))
         assert resumed.progress[:2] == straight.progress[:2]
         assert same(resumed.runner, straight.runner)
 
-    def test_another_number_of_games_keeps_the_network_and_says_so(self, saved: Path, free_env: FreeEnv) -> None:
+    def test_another_number_of_games_keeps_the_network(self, saved: Path, free_env: FreeEnv) -> None:
         config = dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs)
-        runner, remark = restored(read_checkpoint(saved, ENV), saved, init_runner(config, free_env), config)
+        fresh = init_runner(config, free_env)
+        assert not keeps_games(read_checkpoint(saved, ENV), fresh, config)
+        runner = restored(read_checkpoint(saved, ENV), fresh, with_games=False)
         kept = read_checkpoint(saved, ENV).runner
-        assert remark is not None
-        assert "holds other games than this run plays" in remark
         leaves = named_leaves(runner)
         assert all((leaves[name] == kept[name]).all() for name in leaves if name.startswith(".train_state"))
         assert len(runner.episode_return) == 2 * SMALL.num_envs
 
     def test_another_share_of_natural_games_begins_new_ones(self, saved: Path, trainer: CompiledTraining) -> None:
         config = dataclasses.replace(SMALL, curriculum_share=0.5)
-        runner, remark = restored(read_checkpoint(saved, ENV), saved, trainer.runner, config)
-        assert remark is not None
+        assert not keeps_games(read_checkpoint(saved, ENV), trainer.runner, config)
+        runner = restored(read_checkpoint(saved, ENV), trainer.runner, with_games=False)
         assert same(runner._replace(train_state=trainer.runner.train_state), trainer.runner)
 
     def test_a_checkpoint_from_before_there_were_curricula_is_of_none(
@@ -130,18 +129,19 @@ class TestExactness:
     ) -> None:
         checkpoint = read_checkpoint(saved, ENV)
         older = {name: value for name, value in checkpoint.config.items() if not name.startswith("curriculum")}
-        _, remark = restored(dataclasses.replace(checkpoint, config=older), saved, trainer.runner, SMALL)
-        assert remark is None
+        assert keeps_games(dataclasses.replace(checkpoint, config=older), trainer.runner, SMALL)
 
     def test_with_other_games_the_next_row_is_of_these_alone(self, trainer: CompiledTraining, tmp_path: Path) -> None:
-        saver = Saver(tmp_path, SETTINGS, ENV, every_updates=27, say=print)  # rows are of 20 updates each
-        run(trainer, LoopState(trainer.runner, Progress(), Log()), saving=saver)
+        saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(27), say=print)  # rows are of 20 updates each
+        run(trainer, LoopState(trainer.runner, Progress(), Log()), saver=saver)
         path = checkpoint_path(tmp_path, 27)
-        config = dataclasses.replace(SMALL, num_envs=8, total_timesteps=28 * SMALL.batch_size)
+        config, console = dataclasses.replace(SMALL, num_envs=8, total_timesteps=28 * SMALL.batch_size), Console()
         written: list[Mapping[str, float]] = []
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Run, "write", lambda _, row: written.append(row))
-            train(config, ENV, start=Start(path, read_checkpoint(path, ENV)))
+            with console.capture() as said:
+                train(config, ENV, Run(console=console), start=read_checkpoint(path, ENV))
+        assert f"{path} holds other games than this run plays: network and optimizer are restored" in said.get()
         assert len(written) == 1
         assert written[0]["train/num_episodes"] <= config.batch_size / 3, "a game is no shorter than three steps"
 
@@ -153,7 +153,7 @@ class TestExactness:
     ) -> None:
         config = dataclasses.replace(SMALL, learning_rate_end=1e-4, **change)
         with pytest.raises(UsageError, match=f"{next(iter(change))} would change how many there are"):
-            train(config, ENV, start=Start(saved, read_checkpoint(saved, ENV)))
+            train(config, ENV, start=read_checkpoint(saved, ENV))
 
     @pytest.mark.parametrize("change", [{}, {"num_steps": 12}, {"gamma": 0.5}])
     def test_another_seed_is_refused_where_the_games_go_on(
@@ -162,7 +162,7 @@ class TestExactness:
         config = dataclasses.replace(SMALL, seed=77, **change)
         refusal = pytest.raises(UsageError, match="which began with seed 3: leave --seed out, or start a new run")
         with refusal, Run(console=Console()) as run:
-            train(config, ENV, run, start=Start(saved, read_checkpoint(saved, ENV)))
+            train(config, ENV, run, start=read_checkpoint(saved, ENV))
         assert capsys.readouterr().out == ""
 
     @pytest.mark.parametrize("change", [{"num_envs": 8}, {"curriculum_share": 0.5}])
@@ -173,35 +173,35 @@ class TestExactness:
         for seed in (SMALL.seed, 77):
             config = dataclasses.replace(SMALL, seed=seed, **change)
             fresh = init_runner(config, free_env)
-            assert not has_same_games(read_checkpoint(saved, ENV), fresh, config)
-            games.append(named_leaves(restored(read_checkpoint(saved, ENV), saved, fresh, config)[0])[".key"])
+            assert not keeps_games(read_checkpoint(saved, ENV), fresh, config)
+            games.append(named_leaves(restored(read_checkpoint(saved, ENV), fresh, with_games=False))[".key"])
         assert not np.array_equal(games[0], games[1])
 
     def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
         config = dataclasses.replace(SMALL, total_timesteps=DONE.timesteps)
         with pytest.raises(UsageError, match="has had its 7,680 steps: ask for more with --total-timesteps"):
-            train(config, ENV, start=Start(saved, read_checkpoint(saved, ENV)))
+            train(config, ENV, start=read_checkpoint(saved, ENV))
 
     def test_another_network_is_refused(self, saved: Path, free_env: FreeEnv) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), free_env)
         with pytest.raises(CheckpointError, match="is of another network or optimizer: resume without --network"):
-            check_fits(read_checkpoint(saved, ENV), saved, fresh, free_env)
-        check_fits(read_checkpoint(saved, ENV), saved, init_runner(SMALL, free_env), free_env)
+            check_fits(read_checkpoint(saved, ENV), fresh, free_env)
+        check_fits(read_checkpoint(saved, ENV), init_runner(SMALL, free_env), free_env)
 
     def test_other_rules_are_refused(self, saved: Path, free_env: FreeEnv, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(FreeEnv, "rules_version", "99")
         with pytest.raises(CheckpointError, match="under version 1 of the rules, and these are 99: start a new run"):
-            check_fits(read_checkpoint(saved, ENV), saved, init_runner(SMALL, free_env), free_env)
+            check_fits(read_checkpoint(saved, ENV), init_runner(SMALL, free_env), free_env)
 
     def test_the_row_after_a_resume_is_whole(self, trainer: CompiledTraining, tmp_path: Path) -> None:
         straight: list[Mapping[str, float]] = []
-        saver = Saver(tmp_path, SETTINGS, ENV, every_updates=27, say=print)  # rows are of 20 updates each
+        saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(27), say=print)  # rows are of 20 updates each
         run(trainer, LoopState(trainer.runner, Progress(), Log()), straight, saver)
         path = checkpoint_path(tmp_path, 27)
         checkpoint = read_checkpoint(path, ENV)
         assert (checkpoint.log.at.updates, checkpoint.log.metrics) == (20, straight[0])
         resumed: list[Mapping[str, float]] = []
-        runner, _ = restored(checkpoint, path, trainer.runner, SMALL)
+        runner = restored(checkpoint, trainer.runner)
         run(trainer, LoopState(runner, checkpoint.progress, checkpoint.log), resumed)
         assert len(resumed) == 2
         timings = ("seconds", "steps_per_second")
@@ -209,14 +209,14 @@ class TestExactness:
             assert {**row, **dict.fromkeys(timings)} == {**whole, **dict.fromkeys(timings)}
 
     def test_a_checkpoint_of_an_earlier_version_begins_its_rows_anew(self, saved: Path, tmp_path: Path) -> None:
-        content = plain_pickle.loads(saved.read_bytes())
-        payload = plain_pickle.loads(content["payload"])
+        content = checkpoint_format.loads(saved.read_bytes())
+        payload = checkpoint_format.loads(content["payload"])
         for name in ("metrics", "last_logged_step", "logged", "unlogged"):
             del payload[name]
-        whole = plain_pickle.dumps(payload)
+        whole = checkpoint_format.dumps(payload)
         path = tmp_path / "checkpoint_20.pkl"
         content |= {"payload": whole, "sha256": hashlib.sha256(whole).hexdigest()}
-        path.write_bytes(plain_pickle.dumps(content))
+        path.write_bytes(checkpoint_format.dumps(content))
         assert read_checkpoint(path, ENV).log == Log(DONE)
 
 
@@ -270,15 +270,15 @@ class TestReadingIsHarmless:
 
     def test_arrays_of_objects_are_refused(self) -> None:
         disguised = pickle.dumps({"__array__": "|O", "shape": [1], "data": b"12345678"})
-        with pytest.raises(plain_pickle.NotPlain, match="holds objects"):
-            plain_pickle.loads(disguised)
+        with pytest.raises(checkpoint_format.Malformed, match="holds objects"):
+            checkpoint_format.loads(disguised)
 
     def test_plain_values_and_arrays_survive(self) -> None:
         tree: dict[str, Any] = {
             "a": [1, 2.5, None, True, "x", b"y"],
             "b": {"c": np.arange(6, dtype=np.uint32).reshape(2, 3)},
         }
-        back = plain_pickle.loads(plain_pickle.dumps(tree))
+        back = checkpoint_format.loads(checkpoint_format.dumps(tree))
         assert back["a"] == tree["a"]
         np.testing.assert_array_equal(back["b"]["c"], tree["b"]["c"])
 
@@ -291,16 +291,16 @@ class TestLatest:
         """Makes a checkpoint of a run in a folder, younger than any before it or as old as is said."""
 
         def put(folder: str, updates: int, *, age: int = 0, **settings: str) -> Path:
-            content = plain_pickle.loads(saved.read_bytes())
-            payload = plain_pickle.loads(content["payload"])
+            content = checkpoint_format.loads(saved.read_bytes())
+            payload = checkpoint_format.loads(content["payload"])
             payload["progress"]["updates"] = updates
             del payload["logged"], payload["unlogged"]  # which would have to be those of that update
             payload["config"] |= settings
-            whole = plain_pickle.dumps(payload)
+            whole = checkpoint_format.dumps(payload)
             path = checkpoint_path(tmp_path / folder, updates)
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(
-                plain_pickle.dumps(content | {"payload": whole, "sha256": hashlib.sha256(whole).hexdigest()})
+                checkpoint_format.dumps(content | {"payload": whole, "sha256": hashlib.sha256(whole).hexdigest()})
             )
             if settings:
                 (path.parent / "config.json").write_text(json.dumps(settings))
@@ -313,21 +313,21 @@ class TestLatest:
         put("run", 20)
         furthest = put("run", 30, age=1000)
         put("run", 9, age=10)
-        found, checkpoint, faults = latest_checkpoint(tmp_path, ENV)
-        assert (found, checkpoint.progress.updates, faults) == (furthest, 30, [])
+        checkpoint, faults = latest_checkpoint(tmp_path, ENV)
+        assert (checkpoint.path, checkpoint.progress.updates, faults) == (furthest, 30, [])
 
     def test_the_step_is_the_one_in_the_file(self, put: Callable[..., Path], tmp_path: Path) -> None:
         put("run", 20)
         renamed = put("run", 30).rename(tmp_path / "run" / "checkpoint_1.pkl")
-        assert latest_checkpoint(tmp_path, ENV)[0] == renamed
+        assert latest_checkpoint(tmp_path, ENV)[0].path == renamed
 
     def test_damaged_ones_are_passed_over(self, put: Callable[..., Path], tmp_path: Path) -> None:
         good = put("a", 30, age=1)
         put("b", 20, age=2)
         put("b", 40).write_bytes(b"damaged")
         (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
-        found, _, faults = latest_checkpoint(tmp_path, ENV)
-        assert found == good
+        found, faults = latest_checkpoint(tmp_path, ENV)
+        assert found.path == good
         assert len(faults) == 1
         assert "checkpoint_40.pkl is no good checkpoint" in str(faults[0])
 
@@ -336,8 +336,8 @@ class TestLatest:
         (tmp_path / "run" / "checkpoint_7.pkl").symlink_to(tmp_path / "nowhere")
         os.mkfifo(tmp_path / "run" / "checkpoint_5.pkl")
         (tmp_path / "run" / "checkpoint_6.pkl").mkdir()
-        found, _, faults = latest_checkpoint(tmp_path, ENV)
-        assert found == good
+        found, faults = latest_checkpoint(tmp_path, ENV)
+        assert found.path == good
         assert sorted(str(fault).split()[0] for fault in faults) == [
             f"{tmp_path}/run/checkpoint_{number}.pkl" for number in (5, 6, 7)
         ]
@@ -356,23 +356,23 @@ class TestLatest:
     ) -> None:
         newer = put(updates=10, age=1000, **later)
         put(updates=50, **earlier)
-        assert latest_checkpoint(tmp_path, ENV)[0] == newer
+        assert latest_checkpoint(tmp_path, ENV)[0].path == newer
 
     def test_a_run_without_a_good_one_gives_way_to_the_one_before(
         self, put: Callable[..., Path], tmp_path: Path
     ) -> None:
         good = put("a-20260101-000000-seed0", 10)
         put("a-20260102-000000-seed0", 20).write_bytes(b"damaged")
-        found, _, faults = latest_checkpoint(tmp_path, ENV)
-        assert (found, len(faults)) == (good, 1)
+        found, faults = latest_checkpoint(tmp_path, ENV)
+        assert (found.path, len(faults)) == (good, 1)
 
     def test_a_copied_run_does_not_come_before_its_original(self, put: Callable[..., Path], tmp_path: Path) -> None:
         settings = {"run_name": "mine", BEGAN: "2026-01-01T00:00:00.000+00:00"}
         put("mine-copied", 20, **settings)
         original = put("mine", 20, age=1000, **settings)
-        assert latest_checkpoint(tmp_path, ENV)[0] == original
+        assert latest_checkpoint(tmp_path, ENV)[0].path == original
         put("mine-copied", 10, **settings)
-        assert latest_checkpoint(tmp_path, ENV)[0] == original
+        assert latest_checkpoint(tmp_path, ENV)[0].path == original
 
     def test_no_good_one_is_one_sentence(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match=r"there is no good checkpoint_\*.pkl file in"):
@@ -427,7 +427,7 @@ class TestWriting:
         self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         said: list[str] = []
-        saver = Saver(tmp_path, SETTINGS, ENV, every_updates=10, say=said.append)
+        saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), say=said.append)
 
         def full(number: int) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -447,16 +447,16 @@ class TestWriting:
         program = (
             "import sys, numpy as np\n"
             "from pathlib import Path\n"
-            "from worldkit.purejaxrl import plain_pickle\n"
+            "from worldkit.purejaxrl import checkpoint_format\n"
             "from parity.files import replacing\n"
             "import hashlib\n"
             "folder, count = Path(sys.argv[1]), int(sys.argv[2])\n"
             "while True:\n"
             "    count += 1\n"
-            "    payload = plain_pickle.dumps({'runner': {'x': np.full(2_000_000, count)},\n"
+            "    payload = checkpoint_format.dumps({'runner': {'x': np.full(2_000_000, count)},\n"
             "        'progress': {'updates': count, 'timesteps': count, 'seconds': 1.0},\n"
             "        'config': {}, 'rules_version': '1'})\n"
-            "    whole = plain_pickle.dumps({'format': 'free checkpoint', 'version': 1,\n"
+            "    whole = checkpoint_format.dumps({'format': 'free checkpoint', 'version': 1,\n"
             "        'sha256': hashlib.sha256(payload).hexdigest(), 'payload': payload})\n"
             "    with replacing(folder / f'checkpoint_{count % 2}.pkl') as file:\n"
             "        file.write(whole)\n"
@@ -472,7 +472,7 @@ class TestWriting:
             time.sleep(0.1 * rng.random())
             process.send_signal(signal.SIGKILL)
             counted = [int(line) for line in process.communicate()[0].split()]
-            _, checkpoint, faults = latest_checkpoint(tmp_path, ENV)
+            checkpoint, faults = latest_checkpoint(tmp_path, ENV)
             assert not faults, "a file with a final name is whole"
             last = max([last, *counted])
             assert checkpoint.progress.updates >= last
@@ -488,10 +488,8 @@ class TestSaver:
 
     def test_every_so_many_updates(self, tmp_path: Path, trainer: CompiledTraining, free_env: FreeEnv) -> None:
         uploaded: list[str] = []
-        saver = Saver(
-            tmp_path, SETTINGS, ENV, every_updates=25, say=print, upload=lambda path: uploaded.append(path.name)
-        )
-        saver.save(run(trainer, LoopState(trainer.runner, Progress(), Log()), saving=saver))
+        saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(25), say=print, upload=lambda path: uploaded.append(path.name))
+        saver.save(run(trainer, LoopState(trainer.runner, Progress(), Log()), saver=saver))
         steps = [25, 50, 60]
         assert {path.name for path in tmp_path.iterdir()} == {
             path(tmp_path, step).name for step in steps for path in (checkpoint_path, params_path)
@@ -501,8 +499,8 @@ class TestSaver:
 
     def test_by_time(self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
         now = 1000.0
-        monkeypatch.setattr("worldkit.purejaxrl.saving.time.monotonic", lambda: now)
-        saver = Saver(tmp_path, SETTINGS, ENV, every_minutes=10, say=print)
+        monkeypatch.setattr("worldkit.purejaxrl.loop.time.monotonic", lambda: now)
+        saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), say=print)
         for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
             now = 1000.0 + 60 * minutes
             saver.after(at(trainer, updates))

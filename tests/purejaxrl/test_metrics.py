@@ -13,7 +13,8 @@ from hackmatrix.jax_env import StepResult
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import COMPONENTS, EVENTS, SIPHON, WON_STAGE
 from worldkit.jaxkit.env import StepOutput
-from worldkit.purejaxrl.loop import Log, Progress, _metrics_since, metrics_of
+from worldkit.purejaxrl.checkpoints import Log, Progress
+from worldkit.purejaxrl.loop import _metrics_since, metrics_of
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.rollout import RolloutMetrics
 from worldkit.purejaxrl.update import UpdateStats

@@ -17,11 +17,10 @@ from hackmatrix.around_player import AroundPlayer
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
 from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic, network_of
 from worldkit.purejaxrl.networks import make_network as make_kit_network
-from worldkit.purejaxrl.params import Params, load_params
+from worldkit.purejaxrl.params import Params, load_params, save_params
 from worldkit.purejaxrl.plain_network import PlainNetwork
 from worldkit.purejaxrl.policy import load_logits, load_network
 from worldkit.purejaxrl.training import train
@@ -77,7 +76,7 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
     ):
         np.testing.assert_array_equal(mine, flat)
     np.testing.assert_array_equal(_outputs(network, params, seen[0])[0], _outputs(network, params, seen[:1])[0][0])
-    np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", {})(seen), logits, atol=1e-6)
+    np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", Shaped())(seen), logits, atol=1e-6)
     for mine, plain in zip((logits, values), PlainNetwork(params, {})(np.asarray(seen)), strict=True):
         np.testing.assert_allclose(mine, plain, atol=1e-6)
 

@@ -13,7 +13,7 @@ import pytest
 
 from parity.errors import UsageError
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import Checkpoint, read_checkpoint
+from worldkit.purejaxrl.checkpoints import Checkpoint, read_checkpoint
 
 from .free_engine import FreeEnv
 

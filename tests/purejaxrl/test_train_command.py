@@ -29,10 +29,9 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.cli.train import main as train
 from worldkit.cli.train import next_command
-from worldkit.purejaxrl import plain_pickle, training
-from worldkit.purejaxrl.checkpointing import read_checkpoint
+from worldkit.purejaxrl import checkpoint_format, training
+from worldkit.purejaxrl.checkpoints import Progress, read_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import Progress
 from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.training import Trained
@@ -365,12 +364,12 @@ def test_a_checkpoint_that_is_none_is_one_sentence_and_exit_code_2(
     finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo(tmp_path / "pipe.pkl")
-    content = plain_pickle.loads((finished.folder / "checkpoint_3.pkl").read_bytes())
-    payload = plain_pickle.loads(content["payload"])
+    content = checkpoint_format.loads((finished.folder / "checkpoint_3.pkl").read_bytes())
+    payload = checkpoint_format.loads(content["payload"])
     payload["config"]["gamma"] = "high"
-    packed = plain_pickle.dumps(payload)
+    packed = checkpoint_format.dumps(payload)
     content |= {"payload": packed, "sha256": hashlib.sha256(packed).hexdigest()}
-    (tmp_path / "wrong.pkl").write_bytes(plain_pickle.dumps(content))
+    (tmp_path / "wrong.pkl").write_bytes(checkpoint_format.dumps(content))
     for name, fault in (
         ("pipe.pkl", "pipe.pkl cannot be read (it is a pipe, a device or the like)"),
         ("wrong.pkl", "wrong.pkl keeps 'high' as gamma, which must be a number"),

@@ -14,16 +14,8 @@ import pytest
 
 from parity.errors import ParityError, UsageError
 from worldkit.jaxkit import trace_cache
-from worldkit.purejaxrl.loop import (
-    CompiledTraining,
-    Log,
-    LoopState,
-    Progress,
-    TrainingDiverged,
-    compile_training,
-    metrics_of,
-    run_training,
-)
+from worldkit.purejaxrl.checkpoints import Log, LoopState, Progress
+from worldkit.purejaxrl.loop import CompiledTraining, TrainingDiverged, compile_training, metrics_of, run_training
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import load_params

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import Array
 
-from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.masked_ppo import value_errors
 from worldkit.purejaxrl.networks import make_network, network_of
-from worldkit.purejaxrl.params import load_params
+from worldkit.purejaxrl.params import load_params, save_params
 from worldkit.purejaxrl.plain_network import PlainNetwork
 from worldkit.purejaxrl.value_heads import (
     BINS,

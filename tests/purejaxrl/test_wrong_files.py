@@ -19,9 +19,12 @@ from hypothesis import strategies as st
 
 from parity.errors import ParityError, UsageError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
-from worldkit.purejaxrl import plain_pickle
-from worldkit.purejaxrl.checkpoint_file import CheckpointError
-from worldkit.purejaxrl.checkpointing import (
+from worldkit.purejaxrl import checkpoint_format
+from worldkit.purejaxrl.checkpoint_format import CheckpointError
+from worldkit.purejaxrl.checkpoints import (
+    Log,
+    LoopState,
+    Progress,
     check_fits,
     check_metrics,
     read_checkpoint,
@@ -29,11 +32,11 @@ from worldkit.purejaxrl.checkpointing import (
     save_checkpoint,
 )
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import Log, LoopState, Progress
 from worldkit.purejaxrl.masked_ppo import LossStats
 from worldkit.purejaxrl.params import load_params
 from worldkit.purejaxrl.policy import load_logits
 from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
+from worldkit.purejaxrl.training import keeps_games
 from worldkit.purejaxrl.update import UpdateStats, init_runner
 from worldkit.settings import kept
 
@@ -73,15 +76,15 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Good:
         path, LoopState(fresh, DONE, Log(LOGGED, {"train/entropy": 1.0}, (stats(1), stats(1)))), asdict(SMALL), ENV
     )
     data = path.read_bytes()
-    payload = plain_pickle.loads(plain_pickle.loads(data)["payload"])
+    payload = checkpoint_format.loads(checkpoint_format.loads(data)["payload"])
     return Good(payload, data, fresh)
 
 
 def sealed(payload: object) -> bytes:
     """A checkpoint with this payload and the checksum that goes with it."""
-    packed = payload if isinstance(payload, bytes) else plain_pickle.dumps(payload)
+    packed = payload if isinstance(payload, bytes) else checkpoint_format.dumps(payload)
     whole = {"format": "free checkpoint", "version": 1, "sha256": hashlib.sha256(packed).hexdigest()}
-    return plain_pickle.dumps({**whole, "payload": packed})
+    return checkpoint_format.dumps({**whole, "payload": packed})
 
 
 def changed(payload: Payload, place: tuple[Any, ...], value: object) -> Payload:
@@ -101,9 +104,9 @@ def go_on(path: Path, fresh: RunnerState) -> None:
     """All that resuming does with a checkpoint before it plays."""
     checkpoint = read_checkpoint(path, ENV)
     kept(TrainConfig, checkpoint.config, path)
-    check_fits(checkpoint, path, fresh, ENV)
-    restored(checkpoint, path, fresh, SMALL)
-    check_metrics(checkpoint, path, stats(1))
+    check_fits(checkpoint, fresh, ENV)
+    restored(checkpoint, fresh, with_games=keeps_games(checkpoint, fresh, SMALL))
+    check_metrics(checkpoint, stats(1))
 
 
 def test_a_good_one_is_read(good: Good, tmp_path: Path) -> None:
@@ -164,15 +167,15 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("logged", "updates"), 21, "log is ahead of its progress"),
     (("logged",), None, "log must be made of"),
     (("unlogged",), {}, "unlogged updates are no list"),
-    (("unlogged",), [], "not those since its last row"),
-    (("unlogged", 0), {"loss": {}}, "unlogged updates must be made of loss, rollout"),
+    (("unlogged",), [], "holds other metrics than this world has, or not those since"),
+    (("unlogged", 0), {"loss": {}}, "it lacks 'rollout'|unlogged losses must be made of"),
     (("unlogged", 0, "loss", "entropy"), ..., "unlogged losses must be made of"),
-    (("unlogged", 0, "loss", "entropy"), 1.0, "no array of numbers"),
-    (("unlogged", 0, "rollout", "episodes"), np.zeros(2), "of different numbers"),
-    (("unlogged", 0, "rollout", "episodes"), np.array(0.0), "of different numbers"),
-    (("unlogged", 0, "rollout", "component_sums"), np.zeros((1, 3)), "of other reward components"),
-    (("unlogged", 0, "rollout", "sums"), [], "sums or maxima are no objects"),
-    (("unlogged", 0, "rollout", "sums"), {}, "holds other metrics than this world has"),
+    (("unlogged", 0, "loss", "entropy"), 1.0, "holds other metrics"),
+    (("unlogged", 0, "rollout", "episodes"), np.zeros(2), "holds other metrics"),
+    (("unlogged", 0, "rollout", "episodes"), np.array(0.0), "holds other metrics"),
+    (("unlogged", 0, "rollout", "component_sums"), np.zeros((1, 3)), "holds other metrics"),
+    (("unlogged", 0, "rollout", "sums"), [], "holds other metrics"),
+    (("unlogged", 0, "rollout", "sums"), {}, "holds other metrics"),
     (("unlogged", 0, "rollout", "maxima"), {"most": ONE, "least": ONE}, "holds other metrics"),
 ]
 
@@ -275,7 +278,7 @@ def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
 def test_a_checkpoint_that_could_not_be_read_again_is_not_written(
     good: Good, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("worldkit.purejaxrl.checkpointing.LIMIT", 0)
+    monkeypatch.setattr("worldkit.purejaxrl.checkpoints.LIMIT", 0)
     with pytest.raises(CheckpointError, match="would be larger than 0 GiB, the most that is read of a checkpoint"):
         save_checkpoint(tmp_path / "checkpoint_1.pkl", LoopState(good.fresh, DONE, Log(DONE)), {}, ENV)
     assert not list(tmp_path.iterdir())
@@ -289,8 +292,7 @@ def arrays(good: Good) -> dict[str, np.ndarray]:
 
 def play(path: Path) -> None:
     """Read parameters and find out whether they take the world's observations."""
-    logits = load_logits(path, ENV.networks())
-    jax.eval_shape(logits, jax.ShapeDtypeStruct((1, *ENV.observation_shape), np.float32))
+    jax.eval_shape(load_logits(path, ENV), jax.ShapeDtypeStruct((1, *ENV.observation_shape), np.float32))
 
 
 HIDDEN = "params/hidden_0/kernel"
@@ -345,12 +347,12 @@ def mutated_checkpoints(good: Good, path: Path, examples: int) -> None:
         if kind == "file":
             content = data.draw(damaged(good.data))
         elif kind == "payload":
-            small = plain_pickle.dumps(changed(good.payload, ("runner",), {LEAF: ONE}))
+            small = checkpoint_format.dumps(changed(good.payload, ("runner",), {LEAF: ONE}))
             content = sealed(data.draw(damaged(small)))
         elif kind == "tree":
             content = sealed(data.draw(altered(good.payload, WRONG + ARRAYS)))
         else:
-            content = plain_pickle.dumps(data.draw(altered(plain_pickle.loads(good.data), WRONG + ARRAYS)))
+            content = checkpoint_format.dumps(data.draw(altered(checkpoint_format.loads(good.data), WRONG + ARRAYS)))
         check(path, content, lambda: go_on(path, good.fresh))
 
     every_one_is_read_or_refused()

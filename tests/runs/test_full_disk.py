@@ -19,11 +19,11 @@ from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
 from parity.errors import ParityError
 from worldkit.cli.app import main
-from worldkit.purejaxrl.checkpoint_file import CheckpointError
-from worldkit.purejaxrl.checkpointing import read_checkpoint
+from worldkit.purejaxrl.checkpoint_format import CheckpointError
+from worldkit.purejaxrl.checkpoints import read_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import SavePlan
 from worldkit.purejaxrl.params import load_params
-from worldkit.purejaxrl.training import SavePlan
 from worldkit.purejaxrl.training import train as train_jax
 from worldkit.runs.files import AppendedFile
 from worldkit.runs.run import Run, Tracking
@@ -152,7 +152,7 @@ class TestMetrics:
         assert steps_everywhere(folder) == [list(range(1, 10))] * 3
         assert (folder / "metrics.csv").read_bytes().endswith(b"\r\n")
         assert [Path(path).name for path in notices(said.getvalue())] == ["metrics.csv", "metrics.jsonl", "tensorboard"]
-        assert run.keeper.failing == []
+        assert run.writer.failing == []
         assert matplotlib.image.imread(folder / "learning_curve.png").size > 0
 
     def test_a_disk_that_is_full_from_the_start_is_waited_for(self, small_disk: SmallDisk) -> None:
@@ -185,7 +185,7 @@ class TestMetrics:
         assert steps_everywhere(folder) == [[1]] * 3
         names = ["metrics.csv", "metrics.jsonl", "tensorboard", "wandb", "learning_curve.png"]
         assert [Path(path).name for path in notices(said.getvalue())] == names
-        assert [failing.split()[0] for failing in run.keeper.failing] == [str(folder / name) for name in names]
+        assert [failing.split()[0] for failing in run.writer.failing] == [str(folder / name) for name in names]
         last = said.getvalue().splitlines()[-1]
         assert last.startswith(f"Not complete, because they could not be written: {folder}/metrics.csv (No space left")
         assert {path.name for path in folder.iterdir()} >= {"metrics.csv", "metrics.jsonl", "config.json"}
@@ -281,7 +281,7 @@ class TestTheTrainerInJax:
         kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
         assert kinds.count("checkpoint.pkl") == 1
         assert len(kinds) == len(set(kinds))
-        assert run.keeper.failing == []
+        assert run.writer.failing == []
 
     def test_a_disk_that_stays_full_is_one_sentence_at_the_end(self, small_disk: SmallDisk) -> None:
         folder = folder_on(small_disk)
@@ -344,7 +344,7 @@ class TestMaskablePPO:
         kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
         assert {"checkpoint_steps.zip", "evaluations.npz"} <= set(kinds)
         assert len(kinds) == len(set(kinds))
-        assert run.keeper.failing == []
+        assert run.writer.failing == []
 
     def test_a_disk_that_stays_full_is_one_sentence_at_the_end(self, small_disk: SmallDisk) -> None:
         folder = folder_on(small_disk)

@@ -12,10 +12,11 @@ import pytest
 from hackmatrix.watch.agents import agents_of
 from parity.errors import UsageError
 from tests.purejaxrl.free_engine import FreeEnv
-from worldkit.purejaxrl.checkpointing import LATEST, latest_checkpoint, read_checkpoint
+from worldkit.purejaxrl.checkpoints import LATEST, latest_checkpoint, read_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import SavePlan
 from worldkit.purejaxrl.params import trained_files
-from worldkit.purejaxrl.training import SavePlan, Start, train
+from worldkit.purejaxrl.training import train
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.settings import kept as kept_of
@@ -149,13 +150,12 @@ class TestGoingBack:
         config = TrainConfig(4, 8, 32 * updates, hidden_dim=8, num_layers=1, log_interval=1)
         start = None
         if resume == LATEST:
-            path, checkpoint, faults = latest_checkpoint(folder.parent, ENV)
-            start = Start(path, checkpoint)
+            start, faults = latest_checkpoint(folder.parent, ENV)
             assert not faults
         elif resume:
-            start = Start(folder / resume, read_checkpoint(folder / resume, ENV))
+            start = read_checkpoint(folder / resume, ENV)
         if start:
-            kept = kept_of(TrainConfig, start.checkpoint.config, start.path)
+            kept = kept_of(TrainConfig, start.config, start.path)
             config = dataclasses.replace(TrainConfig(**kept), total_timesteps=32 * updates)
         with Run(folder) as run:
             train(dataclasses.replace(config, **changes), ENV, run, start=start, save_plan=SavePlan(1))  # type: ignore[arg-type]
@@ -170,8 +170,8 @@ class TestGoingBack:
     def test_what_is_furthest_is_of_the_branch(self, folder: Path) -> None:
         names = {f"{kind}_{number}.{end}" for number in (1, 2, 3) for kind, end in KINDS}
         assert {path.name for path in folder.iterdir() if path.suffix in (".pkl", ".npz")} == names
-        path, checkpoint, faults = latest_checkpoint(folder.parent, ENV)
-        assert (path, checkpoint.config["learning_rate"], faults) == (folder / "checkpoint_3.pkl", 1e-5, [])
+        checkpoint, faults = latest_checkpoint(folder.parent, ENV)
+        assert (checkpoint.path, checkpoint.config["learning_rate"], faults) == (folder / "checkpoint_3.pkl", 1e-5, [])
         assert trained_files(folder.parent)[0] == folder / "params_3.npz"
         assert agents_of(folder)[0] == folder / "params_3.npz"
 
@@ -196,7 +196,7 @@ class TestGoingBack:
         self.trained(old, 5, "checkpoint_4.pkl")
         assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4, 5]
         assert json.loads((old / "config.json").read_text())["learning_rate"] == 2.5e-4
-        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_3.pkl"
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"
 
     def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -205,10 +205,10 @@ class TestGoingBack:
         with pytest.raises(ZeroDivisionError):
             self.trained(folder, 4, "checkpoint_1.pkl")
         assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]
-        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_1.pkl"
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_1.pkl"
         monkeypatch.undo()
         self.trained(folder, 2, LATEST)
-        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_2.pkl"
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_2.pkl"
         assert {path.name for path in folder.glob("abandoned-*")} == {"abandoned-1", "abandoned-2"}
 
     def test_a_run_that_is_stopped_before_it_trains_changes_nothing(self, tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ class TestGoingBack:
             path = tmp_path / "run" / "checkpoint_1.pkl"
             checkpoint = read_checkpoint(path, ENV)
             config = TrainConfig(**kept_of(TrainConfig, checkpoint.config, path))
-            assert train(config, ENV, run, start=Start(path, checkpoint)).progress.updates == 1
+            assert train(config, ENV, run, start=checkpoint).progress.updates == 1
         assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
 
     def test_files_that_cannot_be_moved_are_one_sentence(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,4 +229,4 @@ class TestGoingBack:
         monkeypatch.setattr("worldkit.runs.branch.shutil.copyfile", full)
         with pytest.raises(UsageError, match=r"could not be moved into a subfolder \(No space left on device\)"):
             self.trained(folder, 4, "checkpoint_1.pkl")
-        assert latest_checkpoint(folder.parent, ENV)[0] == folder / "checkpoint_3.pkl"
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"

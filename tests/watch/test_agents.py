@@ -19,8 +19,8 @@ from hackmatrix.train_config import CONV
 from hackmatrix.watch.agents import agents_of, latest_agent, load_agent
 from parity.errors import ParityError
 from worldkit.evaluation.choice import likeliest
-from worldkit.purejaxrl.checkpointing import save_params
 from worldkit.purejaxrl.networks import network_of
+from worldkit.purejaxrl.params import save_params
 from worldkit.purejaxrl.plain_network import PlainNetwork
 from worldkit.sb3.models import load_model, model_content
 

@@ -31,7 +31,7 @@ from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
-from worldkit.purejaxrl.checkpointing import read_checkpoint
+from worldkit.purejaxrl.checkpoints import read_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.training import train
 

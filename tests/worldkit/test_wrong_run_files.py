@@ -17,7 +17,7 @@ from parity.errors import UsageError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
 from worldkit.cli.train_sb3 import TrainSB3Options
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.runs.kept import kept_settings
+from worldkit.runs.saved_config import read_saved_config
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.sb3.callbacks import earlier_evaluations
 from worldkit.sb3.config import MaskablePPOConfig
@@ -29,7 +29,7 @@ HEADING = "update,train/entropy\n"
 
 def settings_in(path: Path) -> dict[str, Any]:
     """What a command makes of a run's settings."""
-    return kept(MaskablePPOConfig, kept_settings(path.parent), path)
+    return kept(MaskablePPOConfig, read_saved_config(path.parent), path)
 
 
 def rows_of(path: Path) -> None:

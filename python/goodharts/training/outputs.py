@@ -17,8 +17,8 @@ from parity.errors import ParityError
 from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
 from worldkit.runs.folder import make_folder
-from worldkit.runs.keeper import Keeper
 from worldkit.runs.lock import locked
+from worldkit.runs.retrying_writer import RetryingWriter
 from worldkit.runs.sinks import CsvLog, TensorBoardLog
 
 MODELS, LOGS, RUNS = "models", "logs", "runs"
@@ -70,7 +70,7 @@ class Outputs:
         self.model = model_path(mode, folder / MODELS)
         self.checkpoint = checkpoint_path(mode, folder / MODELS)
         self.summary = logs / f"{name}_summary.json"
-        self._keeper = Keeper(say)
+        self._writer = RetryingWriter(say)
         self._updates = CsvLog(logs / f"{name}_updates.csv", _STEP, after)
         self._episodes = CsvLog(logs / f"{name}_episodes.csv", _STEP, after)
         self._board = TensorBoardLog(folder / RUNS / name, _STEP, after)
@@ -95,7 +95,7 @@ class Outputs:
     @property
     def failing(self) -> list[str]:
         """What could not be written when it was last tried, each with the reason."""
-        return self._keeper.failing
+        return self._writer.failing
 
     def write(self, updated: Updated) -> None:
         """Log an update and the episodes that ended in it."""
@@ -103,19 +103,19 @@ class Outputs:
             name: math.nan if value is None else value for name, value in updated.row.items() if name not in _TEXTS
         }
         for log in (self._updates, self._board):
-            self._keeper.attempt(log.path, partial(log.write, numbers))
-        self._keeper.attempt(self._episodes.path, partial(self._episodes.write_all, updated.episodes))
+            self._writer.attempt(log.path, partial(log.write, numbers))
+        self._writer.attempt(self._episodes.path, partial(self._episodes.write_all, updated.episodes))
 
     def save(self, model: Model, checkpoint: Mapping[str, Any]) -> bool:
         """Save the agent and what training goes on from; whether both are on the disk."""
-        saved = self._keeper.attempt(self.checkpoint, partial(write_checkpoint, self.checkpoint, checkpoint))
-        return self._keeper.attempt(self.model, partial(write_model, self.model, model)) and saved
+        saved = self._writer.attempt(self.checkpoint, partial(write_checkpoint, self.checkpoint, checkpoint))
+        return self._writer.attempt(self.model, partial(write_model, self.model, model)) and saved
 
     def end(self, summary: Row) -> None:
         """Write the summary, and whatever could not be written before."""
         for log in (self._updates, self._episodes, self._board):
-            self._keeper.attempt(log.path, log.end)
-        self._keeper.write(self.summary, (json_text(summary, indent=2) + "\n").encode())
+            self._writer.attempt(log.path, log.end)
+        self._writer.write(self.summary, (json_text(summary, indent=2) + "\n").encode())
 
 
 def _updates_of(model: Path) -> int:

@@ -12,10 +12,10 @@ from worldkit.evaluation.spec import Logits
 
 def policy_of(path: Path) -> Logits:
     """The network whose parameters the trainer wrote as ``params_*.npz``; raises ParityError for anything else."""
-    from hackmatrix.networks import NETWORKS
+    from hackmatrix.jax_training import HackMatrixJaxEnv
     from worldkit.purejaxrl.policy import load_logits
 
-    return load_logits(path, NETWORKS)
+    return load_logits(path, HackMatrixJaxEnv())
 
 
 def walk(

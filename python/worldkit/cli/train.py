@@ -20,8 +20,9 @@ from worldkit.settings import add_flags, as_flags, from_flags, given, kept, sett
 
 if TYPE_CHECKING:
     from worldkit.jaxkit.env import JaxEnv
-    from worldkit.purejaxrl.initial import Initial
-    from worldkit.purejaxrl.training import Start, Trained
+    from worldkit.purejaxrl.checkpoints import Checkpoint
+    from worldkit.purejaxrl.policy import InitialParams
+    from worldkit.purejaxrl.training import Trained
     from worldkit.runs.run import Run
 
 _LOGGING, _RUN, _HOSTS = "logging and checkpoints", "run", "several hosts"
@@ -112,7 +113,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
                 arguments,
                 options,
                 game.train_config,
-                kept(game.train_config, start.checkpoint.config, start.path),
+                kept(game.train_config, start.config, start.path),
             )
         initial = _initial(game, options, config, env)
         folder = _folder_of(game, options, config, start) if is_first else None
@@ -163,33 +164,32 @@ def _joined(options: TrainOptions) -> bool:
     return parallel.is_first_process()
 
 
-def _resumed(options: TrainOptions, env: "JaxEnv") -> "Start | None":
+def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
     """Read the checkpoint to resume from, if one is named."""
     if options.resume is None:
         return None
-    from worldkit.purejaxrl.checkpoint_file import CheckpointError
-    from worldkit.purejaxrl.checkpointing import LATEST, latest_checkpoint, read_checkpoint
-    from worldkit.purejaxrl.training import Start
+    from worldkit.purejaxrl.checkpoint_format import CheckpointError
+    from worldkit.purejaxrl.checkpoints import LATEST, latest_checkpoint, read_checkpoint
 
     try:
         if options.resume != LATEST:
-            return Start(Path(options.resume), read_checkpoint(Path(options.resume), env))
-        path, checkpoint, faults = latest_checkpoint(options.checkpoint_dir, env)
+            return read_checkpoint(Path(options.resume), env)
+        checkpoint, faults = latest_checkpoint(options.checkpoint_dir, env)
     except CheckpointError as error:
         raise UsageError(str(error)) from error
     for fault in faults:
         print(f"Passed over: {fault}", file=sys.stderr)
-    return Start(path, checkpoint)
+    return checkpoint
 
 
-def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEnv") -> "Initial | None":
+def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEnv") -> "InitialParams | None":
     """Read the parameters to begin with, if a file or an agent is named."""
     if options.init_from is None:
         return None
-    from worldkit.purejaxrl.initial import read_initial
+    from worldkit.purejaxrl.policy import load_initial_params
 
     try:
-        return read_initial(game.env().world.agent_at(options.init_from), config, env)
+        return load_initial_params(game.env().world.agent_at(options.init_from), config, env)
     except ParityError as error:
         raise UsageError(str(error)) from error
 
@@ -216,7 +216,7 @@ def _preset(options: TrainOptions, kind: type[TrainConfig]) -> Mapping[str, Any]
     return kind.presets[options.preset]
 
 
-def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Start | None") -> Path:
+def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
     """A new run's folder, or the one that the checkpoint lies in."""
     if start is not None:
         from worldkit.purejaxrl.training import check_steps_left
@@ -236,13 +236,14 @@ def _train(
     env: "JaxEnv",
     options: TrainOptions,
     folder: Path | None,
-    start: "Start | None",
-    initial: "Initial | None",
+    start: "Checkpoint | None",
+    initial: "InitialParams | None",
     argv: Sequence[str],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
-    from worldkit.purejaxrl.checkpointing import LATEST
-    from worldkit.purejaxrl.training import SavePlan, train
+    from worldkit.purejaxrl.checkpoints import LATEST
+    from worldkit.purejaxrl.loop import SavePlan
+    from worldkit.purejaxrl.training import train
     from worldkit.runs.console import say_nothing_to_keep
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest
@@ -280,7 +281,7 @@ def _train(
         return INTERRUPTED_EXIT_CODE
     if folder is not None:
         _say_what_came_of_it(game, config, folder, trained, run, argv, is_resumed=start is not None)
-    return 1 if run.keeper.failing else 0
+    return 1 if run.writer.failing else 0
 
 
 def _say_what_came_of_it(

@@ -118,7 +118,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         run.say(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
     tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
     run.say(f"Compare runs: {tensorboard}")
-    return 1 if run.keeper.failing else 0
+    return 1 if run.writer.failing else 0
 
 
 def require_sb3(requirement: str) -> None:
@@ -131,10 +131,10 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
     """The settings of the run that a model belongs to, where it still has them."""
     if resume is None:
         return {}
-    from worldkit.runs.kept import kept_settings
+    from worldkit.runs.saved_config import read_saved_config
 
     # a rate that was a function is written as a text; the model itself says so
-    settings = kept_settings(resume.parent)
+    settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
     return kept(game.sb3_config, plain, resume.parent / CONFIG)
 

@@ -24,7 +24,7 @@ from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.policy import load_network
 from worldkit.purejaxrl.search import Search, best_actions
 from worldkit.runs.folder import CONFIG
-from worldkit.runs.kept import kept_settings
+from worldkit.runs.saved_config import read_saved_config
 from worldkit.threefry import seed_pairs
 
 _ENGINE = "jax"
@@ -53,7 +53,7 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
 
 def discount_of(path: Path) -> float:
     """The discount of the run that a file of parameters lies in; the trainer's own where no settings lie beside it."""
-    gamma = kept_settings(path.parent).get("gamma", TrainConfig.gamma)
+    gamma = read_saved_config(path.parent).get("gamma", TrainConfig.gamma)
     if fault := SHARE.fault(gamma):
         raise UsageError(f"gamma {fault}, got {gamma!r} in {path.parent / CONFIG}.")
     return float(gamma)

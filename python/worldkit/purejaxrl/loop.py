@@ -1,11 +1,13 @@
-"""The host's side of training: compile once, run chunks of updates, hand their metrics on."""
+"""The host's side of training: compile once, run chunks of updates, hand their metrics on, save when it is due."""
 
 import dataclasses
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,36 +17,24 @@ from jax import Array
 from jax.sharding import Mesh
 
 from parity.errors import ParityError
-from worldkit.jaxkit.beside import compiling_beside
+from worldkit.jaxkit.background_compile import compile_in_background
 from worldkit.jaxkit.env import JaxEnv
 from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.checkpoint_format import CheckpointError
+from worldkit.purejaxrl.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.params import checkpoint_path, params_path, save_params
 from worldkit.purejaxrl.rollout import RunnerState
 from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
+from worldkit.runs.retrying_writer import RetryingWriter, reason
 
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
 """How long one call of the compiled program should take at most, once it is known how long an update takes."""
-
-
-class Progress(NamedTuple):
-    """Updates done, steps of all games, and seconds of training, compilation excluded."""
-
-    updates: int = 0
-    timesteps: int = 0
-    seconds: float = 0.0
-
-
-class Log(NamedTuple):
-    """How far the metrics of a run are: what a resumed run needs so that its next row is whole.
-
-    at: the progress at the last row. metrics: that row. unlogged: the stats of the updates since, in order.
-    """
-
-    at: Progress = Progress()
-    metrics: Mapping[str, float] = {}
-    unlogged: tuple[UpdateStats, ...] = ()
+_NEVER = 2**31 - 1
+_RETRY_SECONDS = 60.0
+"""When a save that failed is tried again."""
 
 
 class CompiledTraining(NamedTuple):
@@ -56,22 +46,12 @@ class CompiledTraining(NamedTuple):
     stats: UpdateStats
 
 
-class LoopState(NamedTuple):
-    """A run between two updates."""
+@dataclass(frozen=True)
+class SavePlan:
+    """When a run with a folder is saved besides at its end: every so many updates, else every so many minutes."""
 
-    runner: RunnerState
-    progress: Progress
-    log: Log
-
-
-class Saving(Protocol):
-    """When a run is saved, and how."""
-
-    def updates_left(self, updates: int) -> int:
-        """After how many more updates, 1 or more, it must be asked again whether to save."""
-
-    def after(self, state: LoopState) -> None:
-        """Save if it is time."""
+    every_updates: int | None = None
+    every_minutes: float = 10.0
 
 
 class TrainingDiverged(ParityError):
@@ -95,11 +75,15 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         shapes = jax.tree.map(
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
-    with compiling_beside(1) as beside:
-        making = beside.submit(lambda: init_runner(config, env, games.compile()(seeds)))
-        function = _of_plain_states(train, shapes.train_state)
+
+    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
+        after, stats = train(_whole(plain, shapes.train_state), num_updates)
+        return _plain(after), stats
+
+    with compile_in_background(1) as executor:
+        making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         program = load_or_trace(
-            jax.jit(function), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
+            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
         )
         compiled = program.compile()
         runner = making.result()
@@ -131,12 +115,82 @@ def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tre
     return RunnerState(like.replace(step=step, params=params, opt_state=opt_state), *of_games)
 
 
-def _of_plain_states(train: TrainFunction, like: TrainState) -> Callable[[Any, Array], tuple[Any, UpdateStats]]:
-    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
-        after, stats = train(_whole(plain, like), num_updates)
-        return _plain(after), stats
+class Saver:
+    """Writes ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` into ``folder``.
 
-    return on_plain
+    A save in the middle of a run that fails (a full disk) is told once, and tried again when the next one is due, by
+    time within a minute; earlier files stay.
+
+    Args:
+        folder: where the files go.
+        settings: the run's, plain values.
+        env: the world.
+        plan: when to save.
+        say: takes a line for the user.
+        upload: takes every file written.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, Any],
+        env: JaxEnv,
+        plan: SavePlan = SavePlan(),
+        *,
+        say: Callable[[str], None],
+        upload: Callable[[Path], None] = lambda path: None,
+    ) -> None:
+        self._folder, self._settings, self._env = folder, settings, env
+        self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
+        self._writer, self._upload = RetryingWriter(say), upload
+        self._last_time = time.monotonic()
+        self._last_updates: int | None = None
+
+    def updates_left(self, updates: int) -> int:
+        """After how many more updates it must be asked again whether to save."""
+        return self._every_updates - updates % self._every_updates if self._every_updates else _NEVER
+
+    def after(self, state: LoopState) -> None:
+        """Save if it is time."""
+        if self._every_updates:
+            is_due = state.progress.updates % self._every_updates == 0
+        else:
+            is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
+        path, write = checkpoint_path(self._folder, state.progress.updates), partial(self._write, state)
+        if is_due and not self._writer.attempt(path, write, "checkpoint"):
+            self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
+
+    def save(self, state: LoopState) -> list[Path]:
+        """Save now, unless this update is saved already; the files. Raises CheckpointError where they cannot be."""
+        files = self._files(state)
+        if parallel.agreed(float(self._last_updates != state.progress.updates)):  # where the first failed, all go again
+            try:
+                self._write(state)
+            except OSError as error:
+                missing = [str(file) for file in files if not file.exists()]
+                raise CheckpointError(
+                    f"{' and '.join(missing or map(str, files))} could not be written ({reason(error)}): make room, "
+                    f"and `--resume {LATEST}`."
+                ) from error
+        return files
+
+    def _files(self, state: LoopState) -> list[Path]:
+        updates = state.progress.updates
+        return [checkpoint_path(self._folder, updates), params_path(self._folder, updates)]
+
+    def _write(self, state: LoopState) -> None:
+        """Write both files, or the parameters alone where only they find room; raises OSError as writing does."""
+        checkpoint, params = self._files(state)
+        is_first = parallel.is_first_process()
+        try:
+            save_checkpoint(checkpoint, state, self._settings, self._env)
+        finally:
+            if is_first:
+                save_params(params, state.runner.train_state.params)
+        self._last_time, self._last_updates = time.monotonic(), state.progress.updates
+        if is_first:
+            for path in (checkpoint, params):
+                self._upload(path)
 
 
 def run_training(
@@ -148,7 +202,7 @@ def run_training(
     write: Callable[[Mapping[str, float]], None],
     should_stop: Callable[[], bool] = lambda: False,
     begun: Callable[[], None] = lambda: None,
-    saving: Saving | None = None,
+    saver: Saver | None = None,
 ) -> LoopState:
     """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
 
@@ -162,7 +216,7 @@ def run_training(
     fits = 1
     while progress.updates < last_update and not parallel.any_process(should_stop()):
         to_log = config.log_interval - progress.updates % config.log_interval
-        to_save = saving.updates_left(progress.updates) if saving else to_log
+        to_save = saver.updates_left(progress.updates) if saver else to_log
         chunk = min(fits, to_log, to_save, last_update - progress.updates)
         start_time = time.perf_counter()
         runner, stats = train(runner, jnp.int32(chunk))
@@ -183,8 +237,8 @@ def run_training(
                     f"Training diverged by update {progress.updates}: the loss is no longer a number; start again "
                     "with a lower --lr."
                 )
-        if saving:
-            saving.after(LoopState(runner, progress, log))
+        if saver:
+            saver.after(LoopState(runner, progress, log))
     return LoopState(runner, progress, log)
 
 

@@ -1,9 +1,8 @@
 """Trained parameters, out of ``params_{step}.npz`` or ``checkpoint_{step}.pkl``, as numpy arrays and without JAX."""
 
-import contextlib
-import datetime
+import io
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,26 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.errors import ParityError, UsageError
-from parity.reading import GIB, Unreadable, read_bytes, read_npz, shown
-from worldkit.purejaxrl.checkpoint_file import (
-    LIMIT,
+from parity.errors import ParityError
+from parity.files import write_whole
+from parity.reading import GIB, Unreadable, read_npz, shown
+from worldkit.purejaxrl.checkpoint_format import (
     NETWORK,
     CheckpointError,
-    WrongPart,
-    part,
+    Malformed,
+    as_checkpoint_errors,
+    read_payload,
+    rules_version_of,
     runner_of,
-    text_of,
-    unpack,
 )
-from worldkit.purejaxrl.plain_pickle import NotPlain
 from worldkit.purejaxrl.value_heads import ValueHead, head_of
-from worldkit.runs.kept import kept_settings
+from worldkit.runs.saved_config import began
 
 Params = Any  # nested dicts of arrays, as flax makes them
 
-BEGAN = "began"
-"""The setting that tells when a run began."""
 MLP = "mlp"
 """The network without an encoder."""
 PARAMS_LIMIT = 2 * GIB
@@ -84,25 +80,31 @@ def params_path(folder: Path, updates: int) -> Path:
     return folder / f"params_{updates}.npz"
 
 
+def checkpoint_path(folder: Path, updates: int) -> Path:
+    """The checkpoint of a run after that many updates."""
+    return folder / f"checkpoint_{updates}.pkl"
+
+
+def save_params(path: Path, params: Params) -> None:
+    """Write ``params`` (nested dicts of arrays) to ``path``, replacing it only once it is complete."""
+    archive = io.BytesIO()
+    np.savez(archive, allow_pickle=False, **dict(_flat(params)))
+    write_whole(path, archive.getvalue())
+
+
 def load_params(path: Path) -> Params:
     """Read what ``save_params`` wrote; ParityError with one sentence if the file is not such a file.
 
     Numbers that are kept in half precision are given in single precision, which networks compute in.
     """
     try:
-        flat = read_npz(path, PARAMS_LIMIT)
+        return _nested({name: _precise(array) for name, array in read_npz(path, PARAMS_LIMIT).items()})
     except FileNotFoundError:
         raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
     except Unreadable as fault:
         raise ParityError(f"{path} cannot be read ({fault}); give the path of a params_*.npz file.") from None
-    if wrong := _fault_of(flat):
-        raise ParityError(f"{path} holds no parameters: {wrong}; give the path of a params_*.npz file.")
-    return _nested({tuple(name.split("/")): _precise(array) for name, array in flat.items()})
-
-
-def _precise(array: NDArray[Any]) -> NDArray[Any]:
-    """Floats in single precision at least, their values unchanged."""
-    return array.astype(np.promote_types(array.dtype, np.float32), copy=False)
+    except Malformed as fault:
+        raise ParityError(f"{path} holds no parameters: {fault}; give the path of a params_*.npz file.") from None
 
 
 def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
@@ -110,33 +112,24 @@ def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
 
     Raises CheckpointError with one sentence for anything else.
     """
-    try:
-        kept = unpack(read_bytes(path, LIMIT), world)
-        trained_under = text_of(part(kept, "rules_version"), "rules_version")
-        runner = runner_of(part(kept, "runner"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{path} does not exist; give the path of a checkpoint_*.pkl file.") from None
-    except Unreadable as fault:
-        raise CheckpointError(f"{path} cannot be read ({fault}); give another checkpoint_*.pkl file.") from None
-    except (NotPlain, WrongPart) as fault:
-        raise CheckpointError(f"{path} is no good checkpoint: {fault}; give another one.") from None
+    with as_checkpoint_errors(path):
+        payload = read_payload(path, world)
+        trained_under, runner = rules_version_of(payload), runner_of(payload)
+        places = {name: found[1] for name in runner if (found := _LEAF.fullmatch(name))}
+        params = _nested({"/".join(re.findall(r"\['([^']+)'\]", at)): runner[name] for name, at in places.items()})
     if trained_under != rules_version:
         raise CheckpointError(
             f"{path} was trained under version {trained_under} of the rules, and these are {rules_version}: "
             "give another one."
         )
-    found = {name: _LEAF.fullmatch(name) for name in runner}
-    flat = {tuple(re.findall(r"\['([^']+)'\]", at[1])): runner[name] for name, at in found.items() if at}
-    if wrong := _fault_of({"/".join(place): array for place, array in flat.items()}):
-        raise CheckpointError(f"{path} is no good checkpoint: {wrong}; give another one.")
-    return _nested(flat)
+    return params
 
 
 def trained_files(folder: Path) -> list[Path]:
     """The files of parameters and checkpoints in a folder and its subfolders, the one to prefer first.
 
     First come those of the run that began last, the furthest one first; of the same update the parameters, which are
-    smaller. When a run began says ``began``.
+    smaller.
     """
     found = [path for path in folder.rglob("*") if _NAME.fullmatch(path.name)]
     return sorted(found, key=lambda path: (began(path.parent), *_rank(path), path), reverse=True)
@@ -153,50 +146,33 @@ def _rank(path: Path) -> tuple[int, bool]:
     return int(match[1] or match[2]), match[1] is not None
 
 
-def began(folder: Path) -> str:
-    """When the run of a folder began, as ``now`` tells it; empty where nothing says so.
-
-    It stands in the run's settings, or else in the date of its name. The times of files mean nothing: copying changes
-    them.
-    """
-    with contextlib.suppress(UsageError):  # settings that cannot be read tell nothing
-        kept = kept_settings(folder).get(BEGAN)
-        if isinstance(kept, str):
-            return kept
-    found = re.search(r"\d{8}-\d{6}", folder.name)
-    try:
-        return _written(datetime.datetime.strptime(found[0], "%Y%m%d-%H%M%S")) if found else ""
-    except ValueError:
-        return ""
+def _precise(array: NDArray[Any]) -> NDArray[Any]:
+    """Floats in single precision at least, their values unchanged."""
+    return array.astype(np.promote_types(array.dtype, np.float32), copy=False) if array.dtype.kind == "f" else array
 
 
-def now() -> str:
-    """The time as a run's settings tell when it began: text whose order is that of time."""
-    return _written(datetime.datetime.now(datetime.UTC))
+def _flat(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Arrays by their paths in nested dicts."""
+    for name, value in params.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, *folders, name)
+        else:
+            yield "/".join((*folders, name)), np.asarray(value)
 
 
-def _written(time: datetime.datetime) -> str:
-    """A time, which is local unless it names its zone, in UTC."""
-    return time.astimezone(datetime.UTC).isoformat(timespec="milliseconds")
-
-
-def _nested(flat: dict[tuple[str, ...], NDArray[Any]]) -> Params:
-    """Arrays by their paths as nested dicts."""
+def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
+    """The inverse of ``_flat``; raises Malformed for what is no finite float array, or has others below it."""
     tree: dict[str, Any] = {}
     for path, array in flat.items():
-        folder = tree
-        for name in path[:-1]:
-            folder = folder.setdefault(name, {})
-        folder[path[-1]] = array
-    return tree
-
-
-def _fault_of(flat: dict[str, NDArray[Any]]) -> str | None:
-    """Why arrays by their paths are no parameters of a network; None where they are."""
-    folders = {name[:place] for name in flat for place, letter in enumerate(name) if letter == "/"}
-    if folders & flat.keys():
-        return f"{shown(min(folders & flat.keys()))} is an array and holds others"
-    for name, array in flat.items():
         if array.dtype.kind != "f" or not np.isfinite(array).all():
-            return f"{shown(name)} is not made of numbers"
-    return None
+            raise Malformed(f"{shown(path)} is not made of numbers")
+        *folders, name = path.split("/")
+        place = tree
+        for depth, folder in enumerate(folders, 1):
+            place = place.setdefault(folder, {})
+            if not isinstance(place, dict):
+                raise Malformed(f"{shown('/'.join(folders[:depth]))} is an array and holds others")
+        if name in place:
+            raise Malformed(f"{shown(path)} is an array and holds others")
+        place[name] = array
+    return tree

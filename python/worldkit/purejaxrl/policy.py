@@ -1,7 +1,8 @@
-"""Trained parameters as something that plays."""
+"""Trained parameters as a policy that plays, and as what a new run begins with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,28 +10,19 @@ from flax.errors import FlaxError
 from jax import Array
 from jax.typing import ArrayLike
 
-from worldkit.jaxkit.env import Encoder, JaxEnv
+from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.networks import ActorCritic, network_of
-from worldkit.purejaxrl.params import Params, load_params, misfit, other_actions
+from worldkit.purejaxrl.params import Architecture, Params, architecture_of, load_params, misfit, other_actions
+from worldkit.purejaxrl.rollout import RunnerState
 
 
-def load_logits(path: Path, networks: Mapping[str, Encoder | None]) -> Callable[[ArrayLike], Array]:
-    """The network whose parameters the trainer wrote as ``params_*.npz``: observations (n, ...) to logits (n, actions).
-
-    The function is compiled. ``networks`` are those of the world. Raises ParityError, with one sentence, for any other
-    file; so does the function, called with observations that are not those of the network.
-    """
-    params = load_params(path)
-    network = network_of(params, networks)
-
-    @jax.jit
-    def logits(observations: ArrayLike) -> Array:
-        try:
-            return network.clone(observation_axes=jnp.ndim(observations) - 1).apply(params, observations)[0]
-        except (FlaxError, TypeError, ValueError) as error:
-            raise misfit(path) from error
-
-    return logits
+def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:
+    """What ``load_network`` loads as a compiled function: observations (n, ...) to logits (n, actions)."""
+    network, params = load_network(path, env)
+    return jax.jit(lambda observations: network.apply(params, observations)[0])
 
 
 def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
@@ -48,3 +40,36 @@ def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
     if logits.shape[1] != env.num_actions:
         raise other_actions(path, env.num_actions)
     return network, params
+
+
+class InitialParams(NamedTuple):
+    """The file whose parameters a run begins with, and these parameters."""
+
+    path: Path
+    params: Params
+
+
+def load_initial_params(path: Path, config: TrainConfig, env: JaxEnv) -> InitialParams:
+    """The parameters in a ``params_*.npz`` file, to begin a run with these settings with.
+
+    Raises UsageError where they are of another network, ParityError for any other file.
+    """
+    params = load_params(path)
+    found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])
+    if found.num_actions != env.num_actions:
+        raise other_actions(path, env.num_actions)
+    if found != Architecture(config.network, env.num_actions, config.hidden_dim, config.num_layers, config.value_head):
+        raise UsageError(
+            f"{path} is of another network: add --network {found.name} --hidden-dim {found.hidden_dim} "
+            f"--num-layers {found.num_layers} --value-head {found.value_head}."
+        )
+    return InitialParams(path, params)
+
+
+def with_initial_params(initial: InitialParams, fresh: RunnerState) -> RunnerState:
+    """``fresh`` with these parameters, lying where its own do; raises ParityError where they are of other shapes."""
+    state = fresh.train_state
+    if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
+        raise misfit(initial.path)
+    params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
+    return fresh._replace(train_state=state.replace(params=params))

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,34 +13,30 @@ from parity.errors import ParityError, UsageError, is_out_of_memory
 from worldkit.jaxkit.env import JaxEnv
 from worldkit.jaxkit.trace_cache import reuse_text
 from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpointing import Checkpoint, check_fits, check_metrics, has_same_games, restored
+from worldkit.purejaxrl.checkpoints import (
+    Checkpoint,
+    Log,
+    LoopState,
+    Progress,
+    check_fits,
+    check_metrics,
+    has_games_like,
+    restored,
+)
 from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.initial import Initial, begun_with
-from worldkit.purejaxrl.loop import CompiledTraining, Log, LoopState, Progress, compile_training, run_training
-from worldkit.purejaxrl.params import BEGAN, Params, began, later_files, now
+from worldkit.purejaxrl.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
+from worldkit.purejaxrl.params import Params, later_files
+from worldkit.purejaxrl.policy import InitialParams, with_initial_params
 from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.saving import Saver
 from worldkit.purejaxrl.update import init_runner
 from worldkit.runs.console import compiling
 from worldkit.runs.run import Run
+from worldkit.runs.saved_config import BEGAN, began, now
 
+_BEGINNINGS = ("curriculum", "curriculum_share")
+"""Settings of where games begin, and so of which of them are natural."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 """What says how many gradient steps there are to so many steps of the games."""
-
-
-class Start(NamedTuple):
-    """The checkpoint that a run resumes from."""
-
-    path: Path
-    checkpoint: Checkpoint
-
-
-@dataclass(frozen=True)
-class SavePlan:
-    """When a run with a folder is saved besides at its end: every so many updates, else every so many minutes."""
-
-    every_updates: int | None = None
-    every_minutes: float = 10.0
 
 
 class Trained(NamedTuple):
@@ -75,8 +70,8 @@ def train(
     env: JaxEnv,
     run: Run | None = None,
     *,
-    start: Start | None = None,
-    initial: Initial | None = None,
+    start: Checkpoint | None = None,
+    initial: InitialParams | None = None,
     save_plan: SavePlan = SavePlan(),
 ) -> Trained:
     """Train on all devices until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
@@ -99,21 +94,23 @@ def train(
         ParityError: ``initial`` is of another network, or there is not enough memory.
     """
     config = config.validated()
+    with_games = False
     if start:
         check_steps_left(config, start)
         _check_schedule(config, start)
         shapes = jax.eval_shape(functools.partial(init_runner, config, env))
-        check_fits(start.checkpoint, start.path, shapes, env)
-        _check_seed(config, start, shapes)
+        check_fits(start, shapes, env)
+        with_games = keeps_games(start, shapes, config)
+        _check_seed(config, start, with_games)
     run = run or Run()
     mesh = parallel.mesh_of_all_devices(config.num_envs)
-    done = start.checkpoint.progress if start else Progress()
+    done = start.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
     run.say(_headline(config, updates, start, initial))
     with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    first = _first_state(compiled, start, initial, config, run.say)
+    first = _first_state(compiled, start, initial, with_games, run.say)
 
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
         return Trained(first.runner.train_state.params, done, done, compiled.compile_seconds, [])
@@ -130,15 +127,7 @@ def train(
         is_resumed=start is not None,
         later=later,
     )
-    saver = Saver(
-        run.folder or Path(),
-        settings,
-        env,
-        every_updates=save_plan.every_updates,
-        every_minutes=save_plan.every_minutes,
-        say=run.say,
-        upload=run.upload,
-    )
+    saver = Saver(run.folder or Path(), settings, env, save_plan, say=run.say, upload=run.upload)
     # of several processes all take part in a save, though only the first has a folder
     saves = parallel.agreed(float(run.folder is not None)) > 0
     last = run_training(
@@ -149,36 +138,36 @@ def train(
         write=run.write,
         should_stop=lambda: run.stop.requested,
         begun=run.stop.begun,
-        saving=saver if saves else None,
+        saver=saver if saves else None,
     )
     has_trained = last.progress.updates > done.updates
     files = saver.save(last) if saves and has_trained else []
     return Trained(last.runner.train_state.params, last.progress, done, compiled.compile_seconds, files)
 
 
-def _later(folder: Path | None, updates: int, start: Start | None) -> list[Path]:
+def _later(folder: Path | None, updates: int, start: Checkpoint | None) -> list[Path]:
     """The folder's files of more updates, but for the checkpoint to resume from, whatever its name."""
     found = [] if folder is None else later_files(folder, updates)
     return [path for path in found if start is None or path.resolve() != start.path.resolve()]
 
 
-def _began(folder: Path | None, start: Start | None) -> str:
+def _began(folder: Path | None, start: Checkpoint | None) -> str:
     """When the run began: now, unless it continues in its folder.
 
     The folder knows better than a checkpoint from before the run went back to it.
     """
     if start is None or folder is None or start.path.parent.resolve() != folder.resolve():
         return now()
-    kept = start.checkpoint.config.get(BEGAN)
+    kept = start.config.get(BEGAN)
     return max(began(folder), kept if isinstance(kept, str) else "") or now()
 
 
-def _headline(config: TrainConfig, updates: int, start: Start | None, initial: Initial | None) -> str:
+def _headline(config: TrainConfig, updates: int, start: Checkpoint | None, initial: InitialParams | None) -> str:
     devices = jax.devices()
     on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
     before = ""
     if start:
-        before = f", after the {start.checkpoint.progress.updates:,} of {start.path}"
+        before = f", after the {start.progress.updates:,} of {start.path}"
     elif initial:
         before = f", from the parameters in {initial.path}"
     return (
@@ -190,43 +179,52 @@ def _headline(config: TrainConfig, updates: int, start: Start | None, initial: I
 
 def _first_state(
     compiled: CompiledTraining,
-    start: Start | None,
-    initial: Initial | None,
-    config: TrainConfig,
+    start: Checkpoint | None,
+    initial: InitialParams | None,
+    with_games: bool,
     say: Callable[[str], None],
 ) -> LoopState:
     if start is None:
-        runner = begun_with(initial, compiled.runner) if initial else compiled.runner
+        runner = with_initial_params(initial, compiled.runner) if initial else compiled.runner
         return LoopState(runner, Progress(), Log())
-    runner, remark = restored(start.checkpoint, start.path, compiled.runner, config)
-    check_metrics(start.checkpoint, start.path, compiled.stats)
-    progress = start.checkpoint.progress
-    if remark is None:
-        return LoopState(runner, progress, start.checkpoint.log)
-    say(remark)
-    return LoopState(runner, progress, Log(progress))  # what was not logged yet is of the other games
+    runner = restored(start, compiled.runner, with_games=with_games)
+    check_metrics(start, compiled.stats)
+    if with_games:
+        return LoopState(runner, start.progress, start.log)
+    say(
+        f"{start.path} holds other games than this run plays: network and optimizer are restored, new games begin, and "
+        "the optimizer's momentum is that of the old batch."
+    )
+    return LoopState(runner, start.progress, Log(start.progress))  # what was not logged yet is of the other games
 
 
-def check_steps_left(config: TrainConfig, start: Start) -> None:
+def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
+    """Whether a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    before = start.config
+    same_beginnings = all(before.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS)
+    return same_beginnings and has_games_like(start, shapes)
+
+
+def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
     """Raises UsageError where a checkpoint has had all the steps that are asked for."""
-    done = start.checkpoint.progress
+    done = start.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
 
 
-def _check_seed(config: TrainConfig, start: Start, shapes: RunnerState) -> None:
+def _check_seed(config: TrainConfig, start: Checkpoint, with_games: bool) -> None:
     """Raises UsageError for another seed than that of the games which go on."""
-    seed = start.checkpoint.config.get("seed", config.seed)
-    if seed != config.seed and has_same_games(start.checkpoint, shapes, config):
+    seed = start.config.get("seed", config.seed)
+    if seed != config.seed and with_games:
         raise UsageError(
             f"{start.path} goes on with its own games and random numbers, which began with seed {seed}: leave --seed "
             "out, or start a new run."
         )
 
 
-def _check_schedule(config: TrainConfig, start: Start) -> None:
+def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
     """Raises UsageError where the place on the falling learning rate was counted in other gradient steps."""
-    before = start.checkpoint.config
+    before = start.config
     changed = [name for name in _PER_UPDATE if before.get(name) != getattr(config, name)]
     if config.learning_rate_end is not None and changed:
         raise UsageError(

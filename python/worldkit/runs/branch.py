@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from parity.errors import UsageError
-from worldkit.runs.keeper import reason
+from worldkit.runs.retrying_writer import reason
 
 
 def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> Path:

@@ -16,10 +16,10 @@ from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
 from worldkit.runs.console import ConsoleProgress
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder
-from worldkit.runs.keeper import Keeper
-from worldkit.runs.kept import kept_settings
 from worldkit.runs.lock import LOCK, locked
 from worldkit.runs.milestone import Milestone
+from worldkit.runs.retrying_writer import RetryingWriter
+from worldkit.runs.saved_config import read_saved_config
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import WandbRun
@@ -47,7 +47,7 @@ class Run:
     Without arguments it shows, writes and changes nothing, which suits a notebook. As a context it holds the lock of
     its folder, which it makes where there is none, and removes again if it fails with nothing in it: entering raises
     UsageError where that cannot be written, or another process trains into it. A file that cannot be written never ends
-    it: ``keeper`` tells that and tries again, and ``keeper.failing`` is what is not whole at the end.
+    it: ``writer`` tells that and tries again, and ``writer.failing`` is what is not whole at the end.
 
     Args:
         folder: where everything goes; None: nowhere.
@@ -74,7 +74,7 @@ class Run:
         self.console = console or Console(quiet=True)
         self.stop = stop or StopRequest()
         self._title, self._step, self._tracking, self._milestone = title, step, tracking, milestone
-        self.keeper = Keeper(self.say)
+        self.writer = RetryingWriter(self.say)
         self._stack = contextlib.ExitStack()
         self._sinks: list[Sink] = []
         self._progress: ConsoleProgress | None = None
@@ -103,7 +103,7 @@ class Run:
         """
         self._progress = ConsoleProgress(total_timesteps, self.console, self._milestone)
         if self.folder is not None:
-            kept = kept_settings(self.folder).get("wandb_id") if is_resumed else None
+            kept = read_saved_config(self.folder).get("wandb_id") if is_resumed else None
             rows = (  # first, since these may refuse what an earlier session left
                 CsvLog(self.folder / METRICS, self._step, after),
                 JsonLinesLog(self.folder / METRICS_LINES, self._step, after),
@@ -112,10 +112,10 @@ class Run:
                 aside = move_aside(self.folder, later, [self.folder / name for name in RECORDS])
                 self.say(f"This is a branch: what the run had after its {self._step} {after:,} is in {aside} now.")
                 for log in rows:
-                    self.keeper.attempt(log.path, log.drop_later)
+                    self.writer.attempt(log.path, log.drop_later)
             board = TensorBoardLog(self.folder / "tensorboard", self._step, after)
             self._wandb = self._tracked(self.folder, settings, kept, after)
-            self.keeper.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
+            self.writer.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
             self._sinks = [*rows, board, self._wandb]
             self._stack.push(self._end_files)
         self._stack.enter_context(self._progress)
@@ -124,9 +124,9 @@ class Run:
         """Hand the metrics of one interval to everything that takes them."""
         if self._progress:
             self._show(functools.partial(self._progress.write, metrics))
-        self.keeper.retry()
+        self.writer.retry()
         for sink in self._sinks:
-            self.keeper.attempt(sink.path, functools.partial(sink.write, metrics))
+            self.writer.attempt(sink.path, functools.partial(sink.write, metrics))
 
     def advance(self, timesteps: int) -> None:
         """Move the progress bar between two rows of metrics."""
@@ -168,15 +168,15 @@ class Run:
 
     def _end_files(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self.folder is not None
-        self.keeper.retry()
+        self.writer.retry()
         for sink in self._sinks:
             # what failed may be resumed, and then its later rows come again
-            self.keeper.attempt(sink.path, sink.end if kind is None else sink.flush)
-        self.keeper.attempt(self.folder / CURVE, self._draw_curve)
+            self.writer.attempt(sink.path, sink.end if kind is None else sink.flush)
+        self.writer.attempt(self.folder / CURVE, self._draw_curve)
         if self._wandb:
             self._wandb.close()
-        if self.keeper.failing:
-            self.say(f"Not complete, because they could not be written: {', '.join(self.keeper.failing)}.")
+        if self.writer.failing:
+            self.say(f"Not complete, because they could not be written: {', '.join(self.writer.failing)}.")
 
     def _show(self, show: Callable[[], None]) -> None:
         try:

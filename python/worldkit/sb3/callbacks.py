@@ -50,7 +50,7 @@ class Checkpoints(BaseCallback):
         if self.num_timesteps >= self._next:
             self._next += self._frequency
             content = model_content(self.model)  # type: ignore[arg-type]
-            self._run.keeper.attempt(self.path, functools.partial(write_whole, self.path, content), "checkpoint")
+            self._run.writer.attempt(self.path, functools.partial(write_whole, self.path, content), "checkpoint")
         return True
 
     @property
@@ -99,9 +99,9 @@ class Evaluations(MaskableEvalCallback):
         self.log_path = io.BytesIO()  # type: ignore[assignment]
         should_continue = super()._on_step()
         self._evaluations[self.num_timesteps] = self.evaluations_results[-1], self.evaluations_length[-1]
-        self._run.keeper.write(self._folder / EVALUATIONS, _archive(self._evaluations))
+        self._run.writer.write(self._folder / EVALUATIONS, _archive(self._evaluations))
         if self.best_mean_reward > best:
-            self._run.keeper.write(self._folder / BEST_MODEL, model_content(self.model))  # type: ignore[arg-type]
+            self._run.writer.write(self._folder / BEST_MODEL, model_content(self.model))  # type: ignore[arg-type]
         return should_continue
 
 

@@ -16,7 +16,7 @@ from parity.files import write_whole
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
 from worldkit.runs.folder import METRICS
-from worldkit.runs.keeper import reason
+from worldkit.runs.retrying_writer import reason
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import read_csv
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter

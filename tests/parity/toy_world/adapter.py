@@ -103,7 +103,7 @@ GAME = Game(
     rules_version="1",
     train_env=OrchardJaxEnv,
     env=lambda: ENV,
-    evaluation=lambda: EvaluationSpec(ENV, policy_of=partial(load_logits, networks=_JAX_ENV.networks())),
+    evaluation=lambda: EvaluationSpec(ENV, policy_of=partial(load_logits, env=_JAX_ENV)),
 )
 gymnasium.register(
     ENV.id,

@@ -17,7 +17,7 @@ from goodharts.config import Training
 from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.training.jax_ppo.learning import Actor, Batch, Ended, Gained, Learner, Playing, Said, Update
 from goodharts.training.rates import Rates
-from worldkit.jaxkit.beside import compiling_beside
+from worldkit.jaxkit.background_compile import compile_in_background
 from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.threefry import seed_pair
 
@@ -78,11 +78,11 @@ def compiled(
         return Playing(jax.vmap(env.reset)(seeds), Gained(nothing.astype(jnp.float32), nothing, nothing))
 
     begin = load_or_trace(jax.jit(new_games), seeds, about=["begin", env.name], packages=env.packages)
-    with compiling_beside(2) as beside:
-        games = beside.submit(lambda: begin.compile()(seeds))
+    with compile_in_background(2) as executor:
+        games = executor.submit(lambda: begin.compile()(seeds))
         now, actor = moment(training.seed, 0), Actor(learner.weights, learner.scale)
         playing = load_or_trace(jax.jit(play), actor, begin.results, now, about=["play", *about], packages=env.packages)
-        play_it = beside.submit(playing.compile)
+        play_it = executor.submit(playing.compile)
         rates = Rates(*(jax.ShapeDtypeStruct((), jnp.float32) for _ in Rates._fields))  # type: ignore[arg-type]
         batch = playing.results[1]
         learning = load_or_trace(

@@ -1,4 +1,4 @@
-"""Compiling in threads beside tracing."""
+"""Compiling in threads while tracing."""
 
 import subprocess
 import sys
@@ -6,11 +6,11 @@ import sys
 FIRST_PROGRAM = """
 import sys
 import jax
-from worldkit.jaxkit.beside import compiling_beside
+from worldkit.jaxkit.background_compile import compile_in_background
 
-with compiling_beside(1) as beside:
+with compile_in_background(1) as executor:
     before = set(sys.modules)
-    beside.submit(lambda: jax.nn.initializers.orthogonal()(jax.random.key(0), (4, 4)).block_until_ready()).result()
+    executor.submit(lambda: jax.nn.initializers.orthogonal()(jax.random.key(0), (4, 4)).block_until_ready()).result()
     print(sorted({name.partition(".")[0] for name in set(sys.modules) - before} & {"scipy", "distrax", "numpy"}))
 """
 

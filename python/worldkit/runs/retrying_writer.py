@@ -1,4 +1,4 @@
-"""Writing through an outage: a run outlives a full disk, and its files are whole once there is room again."""
+"""Write the files of a run, and retry those that fail: a run outlives a full disk."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,8 +7,8 @@ from pathlib import Path
 from parity.files import write_whole
 
 
-class Keeper:
-    """Writes the files of a run; what cannot be written now is told once and tried again.
+class RetryingWriter:
+    """Writes the files of a run; reports once what cannot be written now, and tries it again.
 
     Args:
         say: takes a line for the user; it gets one for each kind of file that fails, however often that happens.

@@ -1,0 +1,206 @@
+"""The format of a checkpoint: a checksum over pickled plain values and arrays, which reading never executes.
+
+A pickle can name any function and have it called. What is written here names none: dicts, lists, strings, numbers and
+bytes, an array being its dtype, its shape and its bytes. The reader knows only the operations that these need, so that
+a file can neither call anything nor ask for more memory than it takes itself. Nothing here imports JAX.
+"""
+
+import contextlib
+import hashlib
+import pickle
+import pickletools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.errors import ParityError
+from parity.reading import GIB, SHOWN, Unreadable, is_object, read_bytes, shown
+
+FORMAT_VERSION = 1
+LIMIT = 4 * GIB
+"""The largest checkpoint that is read, in bytes."""
+NETWORK = ".train_state"
+"""How the names of the leaves of network and optimizer begin."""
+
+_ARRAY = "__array__"
+
+
+class CheckpointError(ParityError):
+    """A checkpoint cannot be read, or does not fit the run; the message names it and says what to do."""
+
+
+class Malformed(Exception):
+    """A file is not what it must be; the message is the end of a sentence about it."""
+
+
+@contextlib.contextmanager
+def as_checkpoint_errors(path: Path, advice: str = "give another one") -> Iterator[None]:
+    """Turn what is wrong with the checkpoint at ``path`` into a CheckpointError, one sentence that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} does not exist; give the path of a checkpoint_*.pkl file.") from None
+    except Unreadable as fault:
+        raise CheckpointError(f"{path} cannot be read ({fault}); give another checkpoint_*.pkl file.") from None
+    except Malformed as fault:
+        raise CheckpointError(f"{path} is no good checkpoint: {fault}; {advice}.") from None
+
+
+def pack(payload: dict[str, Any], world: str) -> bytes:
+    """The file of a checkpoint: its payload, a tree of plain values and arrays, and a checksum of it."""
+    data = dumps(payload)
+    checksum = hashlib.sha256(data).hexdigest()
+    return dumps({"format": f"{world} checkpoint", "version": FORMAT_VERSION, "sha256": checksum, "payload": data})
+
+
+def read_payload(path: Path, world: str) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
+    """The payload that ``pack`` was given; raises Malformed, or as ``parity.reading.read_bytes``, for anything else."""
+    content = loads(read_bytes(path, LIMIT))
+    kind, version, payload, checksum = (
+        content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")
+    )
+    if not isinstance(kind, str) or kind != f"{world} checkpoint":
+        raise Malformed(f"it is a pickle of something else than a run of {world}")
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise Malformed(f"its format is version {shown(version)} and not {FORMAT_VERSION}")
+    if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != str(checksum):
+        raise Malformed("its checksum is wrong")
+    return loads(payload)
+
+
+def part(payload: Any, name: str) -> Any:  # noqa: ANN401 - a tree of plain values
+    """A part of a payload by its name."""
+    if not is_object(payload) or name not in payload:
+        raise Malformed(f"it lacks {name!r}")
+    return payload[name]
+
+
+def rules_version_of(payload: Any) -> str:  # noqa: ANN401 - a tree of plain values
+    """The version of the rules that a run was trained under, a text that a message can quote."""
+    version = part(payload, "rules_version")
+    if not isinstance(version, str) or not version.isprintable() or len(version) > SHOWN:
+        raise Malformed(f"its rules_version is {shown(version)}")
+    return version
+
+
+def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree of plain values
+    """The leaves of a run by their names: arrays of numbers, those of network and optimizer finite."""
+    runner = part(payload, "runner")
+    if not is_object(runner) or not all(map(is_numeric, runner.values())):
+        raise Malformed("its runner is no object of arrays of numbers")
+    for name, leaf in runner.items():
+        if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
+            raise Malformed(f"its {shown(name)[1:-1]} holds what is no number")
+    return runner
+
+
+def is_numeric(value: object) -> bool:
+    """Whether a value is an array of numbers or truth values."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+
+
+def dumps(value: Any) -> bytes:  # noqa: ANN401 - a tree of plain values and arrays
+    """Pickle a tree of dicts, lists, plain values and numpy arrays; raises TypeError for anything else."""
+    return pickle.dumps(_without_arrays(value), protocol=4)
+
+
+def loads(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
+    """The tree that ``dumps`` was given; raises Malformed for anything else, and never executes anything.
+
+    Arrays are views of the bytes read, which are read-only.
+    """
+    try:
+        return _with_arrays(_unpickled(data))
+    except Malformed:
+        raise
+    except RecursionError:
+        raise Malformed("it is nested too deeply") from None
+    except Exception as error:  # damaged pickles fail in every way there is
+        raise Malformed(f"it is damaged ({type(error).__name__})") from error
+
+
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_CONTAINERS: dict[str, type] = {"EMPTY_DICT": dict, "EMPTY_LIST": list}
+_LITERALS = {"BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT"}
+_LITERALS |= {"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8"}
+_FRAMING = {"PROTO", "FRAME", "STOP"}
+
+
+def _unpickled(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values
+    """What a pickle stands for: the part of pickle's stack machine that plain values need."""
+    stack: list[Any] = []
+    marks: list[int] = []
+    memo: list[Any] = []
+    argument: Any
+    for opcode, argument, _ in pickletools.genops(data):
+        name = opcode.name
+        if name in _CONSTANTS:
+            stack.append(_CONSTANTS[name])
+        elif name in _LITERALS:
+            stack.append(argument)
+        elif name in _CONTAINERS:
+            stack.append(_CONTAINERS[name]())
+        elif name == "MARK":
+            marks.append(len(stack))
+        elif name == "MEMOIZE":
+            memo.append(stack[-1])
+        elif name in ("BINGET", "LONG_BINGET"):
+            if isinstance(memo[argument], (dict, list)):  # a few of these stand for billions
+                raise Malformed("it holds one object in several places")
+            stack.append(memo[argument])
+        elif name in ("APPEND", "APPENDS", "SETITEM", "SETITEMS"):
+            single = {"APPEND": 1, "SETITEM": 2}.get(name)
+            start = marks.pop() if single is None else len(stack) - single
+            items = stack[start:]
+            del stack[start:]
+            _fill(stack[-1], items)
+        elif name not in _FRAMING:
+            raise Malformed(_refusal(name, argument, stack))
+    (tree,) = stack
+    return tree
+
+
+def _fill(container: Any, items: list[Any]) -> None:  # noqa: ANN401 - a dict or a list
+    if isinstance(container, list):
+        container.extend(items)
+        return
+    for key, value in zip(items[::2], items[1::2], strict=True):
+        if type(key) is not str or key in container:
+            raise Malformed(f"it names {shown(key)} twice" if type(key) is str else "a name in it is no text")
+        container[key] = value
+
+
+def _refusal(operation: str, argument: Any, stack: list[Any]) -> str:  # noqa: ANN401 - as pickletools gives it
+    """Why an operation is refused, by the name that it asks for where it asks for one."""
+    asked = {"GLOBAL": str(argument).replace(" ", "."), "STACK_GLOBAL": ".".join(map(str, stack[-2:]))}
+    wanted = f"names {shown(asked[operation])[1:-1]}" if operation in asked else f"needs pickle's operation {operation}"
+    return f"it {wanted}, and only plain values are accepted"
+
+
+def _without_arrays(value: Any) -> Any:  # noqa: ANN401 - a tree
+    if isinstance(value, dict):
+        return {str(key): _without_arrays(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_arrays(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return {_ARRAY: value.dtype.str, "shape": list(value.shape), "data": np.ascontiguousarray(value).tobytes()}
+    if value is None or type(value) in (bool, int, float, str, bytes):
+        return value
+    raise TypeError(f"{type(value).__name__} is no plain value")
+
+
+def _with_arrays(value: Any) -> Any:  # noqa: ANN401 - a tree
+    if isinstance(value, list):
+        return [_with_arrays(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if _ARRAY not in value:
+        return {key: _with_arrays(item) for key, item in value.items()}
+    dtype = np.dtype(value[_ARRAY])
+    if dtype.hasobject:
+        raise Malformed("an array of it holds objects")
+    array: NDArray[Any] = np.frombuffer(value["data"], dtype).reshape(value["shape"])
+    return array

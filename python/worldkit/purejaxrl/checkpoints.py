@@ -1,0 +1,296 @@
+"""What a run keeps to go on from: ``checkpoint_{step}.pkl``, written, read, found and resumed.
+
+``{step}`` is the number of updates done. Files are written whole or not at all, and nothing that is read is believed: a
+right checksum says nothing of the parts.
+"""
+
+import itertools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.files import write_whole
+from parity.reading import is_count, is_number, is_object, shown, size_text
+from worldkit.jaxkit.env import JaxEnv
+from worldkit.purejaxrl import parallel
+from worldkit.purejaxrl.checkpoint_format import (
+    LIMIT,
+    NETWORK,
+    CheckpointError,
+    Malformed,
+    as_checkpoint_errors,
+    is_numeric,
+    pack,
+    part,
+    read_payload,
+    rules_version_of,
+    runner_of,
+)
+from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.purejaxrl.params import trained_files
+from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
+from worldkit.purejaxrl.update import UpdateStats
+from worldkit.runs.saved_config import began
+
+LATEST = "latest"
+_BOUNDS = ("num_envs", "hidden_dim", "num_layers")
+"""Settings that say how much a run of this checkpoint takes before anything is compared with its arrays."""
+
+
+class Progress(NamedTuple):
+    """Updates done, steps of all games, and seconds of training, compilation excluded."""
+
+    updates: int = 0
+    timesteps: int = 0
+    seconds: float = 0.0
+
+
+class Log(NamedTuple):
+    """How far the metrics of a run are: what a resumed run needs so that its next row is whole.
+
+    at: the progress at the last row. metrics: that row. unlogged: the stats of the updates since, in order.
+    """
+
+    at: Progress = Progress()
+    metrics: Mapping[str, float] = {}
+    unlogged: tuple[UpdateStats, ...] = ()
+
+
+class LoopState(NamedTuple):
+    """A run between two updates."""
+
+    runner: RunnerState
+    progress: Progress
+    log: Log
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A run at the end of an update, as a file holds it."""
+
+    path: Path
+    runner: dict[str, NDArray[Any]]
+    """The leaves of the RunnerState by their paths in it; random keys as their words."""
+    progress: Progress
+    log: Log
+    config: dict[str, Any]
+    """The run's TrainConfig and settings around it, as plain values."""
+    rules_version: str
+
+
+def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: JaxEnv) -> None:
+    """Write a run to ``path``, replacing it only once it is complete.
+
+    Raises OSError as writing does, and CheckpointError where the file would be larger than any that is read. Where
+    several processes train together all must call this; the first writes.
+    """
+    leaves = named_leaves(state.runner)
+    if not parallel.is_first_process():
+        return
+    log = state.log
+    payload = {
+        "runner": leaves,
+        "progress": state.progress._asdict(),
+        "metrics": dict(log.metrics),
+        "last_logged_step": log.at.updates,
+        "logged": log.at._asdict(),
+        "unlogged": [{"loss": s.loss._asdict(), "rollout": s.rollout._asdict()} for s in log.unlogged],
+        "config": config,
+        "rules_version": env.rules_version,
+    }
+    data = pack(payload, env.name)
+    if len(data) > LIMIT:
+        raise CheckpointError(
+            f"{path} would be larger than {size_text(LIMIT)}, the most that is read of a checkpoint: "
+            "lower --num-envs or --hidden-dim."
+        )
+    write_whole(path, data)
+
+
+def read_checkpoint(path: Path, env: JaxEnv) -> Checkpoint:
+    """Read what ``save_checkpoint`` wrote of this world; raises CheckpointError with one sentence for anything else."""
+    with as_checkpoint_errors(path, f"give another one, or `--resume {LATEST}`"):
+        payload = read_payload(path, env.name)
+        progress, runner = _progress_of(part(payload, "progress"), "progress"), runner_of(payload)
+        log, config = _log_of(payload, progress), _config_of(part(payload, "config"), runner)
+        return Checkpoint(path, runner, progress, log, config, rules_version_of(payload))
+
+
+Fields = TypeVar("Fields", Progress, LossStats, RolloutMetrics)
+
+
+def _tuple_of(kind: type[Fields], value: object, name: str, optional: Collection[str] = ()) -> Fields:
+    """A named tuple, out of an object of its fields; earlier versions lack some ``optional`` ones."""
+    if not is_object(value) or not set(kind._fields) - set(optional) <= value.keys() <= set(kind._fields):
+        raise Malformed(f"its {name} must be made of {', '.join(kind._fields)}")
+    return kind(**value)
+
+
+def _progress_of(value: object, name: str) -> Progress:
+    """Counts and seconds, none negative."""
+    progress = _tuple_of(Progress, value, name)
+    for field in ("updates", "timesteps"):
+        if not is_count(getattr(progress, field)):
+            raise Malformed(f"the {field} of its {name} are {shown(getattr(progress, field))}")
+    if not is_number(progress.seconds) or progress.seconds < 0:
+        raise Malformed(f"the seconds of its {name} are {shown(progress.seconds)}")
+    return progress
+
+
+def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """The settings by their names, none that claims more than the arrays hold; what else is checked with the flags."""
+    if not is_object(value):
+        raise Malformed("its config is no object")
+    numbers = sum(leaf.size for leaf in runner.values())
+    for name in _BOUNDS:
+        if name in value and not is_count(value[name], 1 + (len(runner) if name == "num_layers" else numbers)):
+            raise Malformed(f"its {name} is {shown(value[name])}, which its arrays do not bear out")
+    return value
+
+
+def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
+    """The log of a run at ``progress``; without one, as in earlier versions, its last row was at its last update.
+
+    Whether its unlogged updates are such as this world's, ``check_metrics`` finds out.
+    """
+    if "logged" not in payload and "unlogged" not in payload:
+        return Log(progress)
+    logged = _progress_of(part(payload, "logged"), "log")
+    metrics, entries = part(payload, "metrics"), part(payload, "unlogged")
+    if any(at > done for at, done in zip(logged, progress, strict=True)):
+        raise Malformed("its log is ahead of its progress")
+    if not is_object(metrics) or not all(type(value) in (int, float) for value in metrics.values()):
+        raise Malformed("its metrics are no object of numbers")
+    if not isinstance(entries, list):
+        raise Malformed("its unlogged updates are no list")
+    return Log(logged, metrics, tuple(map(_stats_of, entries)))
+
+
+def _stats_of(entry: object) -> UpdateStats:
+    loss, rollout = part(entry, "loss"), part(entry, "rollout")
+    return UpdateStats(
+        _tuple_of(LossStats, loss, "unlogged losses", LossStats._field_defaults),
+        _tuple_of(RolloutMetrics, rollout, "unlogged rollouts", RolloutMetrics._field_defaults),
+    )
+
+
+def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[CheckpointError]]:
+    """The furthest good checkpoint of the run that began last in ``folder``, and what was wrong with others.
+
+    Runs are the folder and its subfolders; those of which nothing tells when they began count as one, the oldest. How
+    far a checkpoint is stands in it. Of copies that are equally far the one that has the run's own name is taken.
+
+    Raises CheckpointError when there is no good one.
+    """
+    faults: list[CheckpointError] = []
+    paths = [path for path in trained_files(folder) if path.suffix == ".pkl"]
+    for _, of_one_run in itertools.groupby(paths, key=lambda path: began(path.parent)):
+        furthest: Checkpoint | None = None
+        for path in of_one_run:
+            try:
+                checkpoint = read_checkpoint(path, env)
+            except CheckpointError as fault:
+                faults.append(fault)
+            else:
+                furthest = max(furthest or checkpoint, checkpoint, key=_rank)
+        if furthest:
+            return furthest, faults
+    raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
+
+
+def _rank(checkpoint: Checkpoint) -> tuple[int, bool]:
+    """Greater for the checkpoint to prefer of one run: the furthest, and the original of a copy."""
+    return checkpoint.progress.updates, checkpoint.config.get("run_name") == checkpoint.path.parent.name
+
+
+def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None:
+    """Raises CheckpointError when a checkpoint is of other rules, or of another network than ``shapes`` tells."""
+    if checkpoint.rules_version != env.rules_version:
+        raise CheckpointError(
+            f"{checkpoint.path} was trained under version {checkpoint.rules_version} of the rules, and these are "
+            f"{env.rules_version}: start a new run."
+        )
+    differing = _forms(_by_path(shapes)).items() ^ _forms(checkpoint.runner).items()
+    if any(name.startswith(NETWORK) for name, _ in differing):
+        raise CheckpointError(
+            f"{checkpoint.path} is of another network or optimizer: resume without --network, --hidden-dim, "
+            "--num-layers, --value-head and --lr-end, which are kept in it."
+        )
+
+
+def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
+    """Raises CheckpointError when a checkpoint's unlogged updates are not such as ``stats``, or others."""
+    log = checkpoint.log
+    fit = all(_is_like(entry, stats) for entry in log.unlogged)
+    since = checkpoint.progress.updates - log.at.updates
+    if not fit or sum(len(entry.rollout.episodes) for entry in log.unlogged) != since:
+        raise CheckpointError(
+            f"{checkpoint.path} holds other metrics than this world has, or not those since its last row: start a new "
+            "run."
+        )
+
+
+def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
+    """Whether an entry is made of the same arrays, but for their first axis, which is that of its updates."""
+    structure: Any = jax.tree.structure(entry)
+    leaves, wanted = jax.tree.leaves(entry), jax.tree.leaves(stats)
+    return (
+        structure == jax.tree.structure(stats)
+        and all(is_numeric(leaf) and leaf.ndim for leaf in leaves)
+        and all(leaf.shape == (len(leaves[0]), *like.shape[1:]) for leaf, like in zip(leaves, wanted, strict=True))
+    )
+
+
+def has_games_like(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
+    """Whether the games and the random key of a checkpoint are like those of ``shapes``, in number and in form."""
+    differing = _forms(_by_path(shapes)).items() - _forms(checkpoint.runner).items()
+    return all(name.startswith(NETWORK) for name, _ in differing)
+
+
+def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = True) -> RunnerState:
+    """``fresh`` with the network and the optimizer of a checkpoint and, unless ``with_games`` is false, its games.
+
+    Call ``check_fits`` first, and ``has_games_like``.
+    """
+
+    def leaf(place: Any, leaf: Any) -> Any:  # noqa: ANN401 - a path and a leaf of a tree
+        name = jax.tree_util.keystr(place)
+        if not with_games and not name.startswith(NETWORK):
+            return leaf
+        value = jnp.asarray(checkpoint.runner[name])
+        value = jax.random.wrap_key_data(value) if _is_key(leaf) else value
+        return parallel.placed(value, leaf.sharding) if isinstance(leaf, jax.Array) else value
+
+    runner: RunnerState = jax.tree_util.tree_map_with_path(leaf, fresh)
+    return runner
+
+
+def named_leaves(runner: RunnerState) -> dict[str, NDArray[Any]]:
+    """The leaves of a RunnerState by their paths in it, on the host; random keys as their words."""
+    return {
+        name: parallel.on_host(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
+        for name, leaf in _by_path(runner).items()
+    }
+
+
+def _by_path(runner: RunnerState) -> dict[str, Any]:
+    """The leaves of a RunnerState, or their shapes, by their paths in it."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(runner)
+    return {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
+
+
+def _forms(leaves: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Shape, and the dtype that JAX makes of it; of a random key those of its words."""
+    words = {name: jax.eval_shape(jax.random.key_data, leaf) for name, leaf in leaves.items() if _is_key(leaf)}
+    plain = {**leaves, **words}
+    return {name: (np.shape(leaf), jnp.result_type(getattr(leaf, "dtype", leaf))) for name, leaf in plain.items()}
+
+
+def _is_key(leaf: Any) -> bool:  # noqa: ANN401 - a number, an array, or what one will be like
+    return jnp.issubdtype(getattr(leaf, "dtype", float), jax.dtypes.prng_key)
