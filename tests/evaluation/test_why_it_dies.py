@@ -14,13 +14,14 @@ import pytest
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.explain.ending import Attacker
 from hackmatrix.rules import ACTIONS
-from hackmatrix.watch.agents import load_agent
-from hackmatrix.watch.play import Watched
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from tests.rules.builders import LEFT, UP, state, virus
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
+from worldkit.watch.agents import load_agent
+from worldkit.watch.frames import AgentPlayer
 
 GAMES = 20
 SCRIPT = Path(__file__).parents[2] / "python" / "scripts" / "why_it_dies.py"
@@ -34,17 +35,17 @@ def script() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def watched(params: Path) -> Watched:
-    return Watched(load_agent(params), deterministic=False, player_seed=3)
+def watched(params: Path) -> AgentPlayer:
+    return AgentPlayer(load_agent(VIEW, params), deterministic=False, player_seed=3)
 
 
 @pytest.fixture(scope="module")
-def deaths(script: dict[str, Any], watched: Watched) -> Sequence[Any]:
+def deaths(script: dict[str, Any], watched: AgentPlayer) -> Sequence[Any]:
     deaths: Sequence[Any] = script["deaths_of"](watched, 7, GAMES)
     return deaths
 
 
-def test_the_deaths_are_those_that_evaluate_sees(watched: Watched, deaths: Sequence[Any]) -> None:
+def test_the_deaths_are_those_that_evaluate_sees(watched: AgentPlayer, deaths: Sequence[Any]) -> None:
     played = play_episodes(
         EVALUATION,
         lambda seen, masks, seeds, steps: drawn(watched.agent(seen)[0], masks, seeds, steps, 3),
@@ -63,7 +64,7 @@ def test_the_deaths_are_those_that_evaluate_sees(watched: Watched, deaths: Seque
 
 
 def test_the_action_that_was_taken_leads_to_the_same_death(
-    script: dict[str, Any], watched: Watched, deaths: Sequence[Any]
+    script: dict[str, Any], watched: AgentPlayer, deaths: Sequence[Any]
 ) -> None:
     """Played on from a position with the game's own chance and the agent's own draws, it dies in the very step."""
     tries, expected = [], []
@@ -78,7 +79,7 @@ def test_the_action_that_was_taken_leads_to_the_same_death(
     ]
 
 
-def actions_of(watched: Watched, seed: int, steps: int) -> list[int]:
+def actions_of(watched: AgentPlayer, seed: int, steps: int) -> list[int]:
     """The actions of a game, played from its start."""
     taken: list[int] = []
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
@@ -92,10 +93,10 @@ def actions_of(watched: Watched, seed: int, steps: int) -> list[int]:
     return taken
 
 
-def liking(action: int) -> Watched:
+def liking(action: int) -> AgentPlayer:
     """An agent that goes one way."""
     logits = np.where(np.arange(len(ACTIONS)) == action, 1, 0).astype(np.float32)
-    return Watched(lambda seen: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
+    return AgentPlayer(lambda seen: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
 
 
 def test_a_death_is_avoidable_where_some_action_is(script: dict[str, Any]) -> None:

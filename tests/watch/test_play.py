@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from hackmatrix.evaluation import EVALUATION
-from hackmatrix.watch.agents import load_agent
-from hackmatrix.watch.controls import FASTEST, SLOWEST, Controls, play
-from hackmatrix.watch.play import Moment, Watched, games
-from hackmatrix.watch.text import likeliest_first
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.runs.stop import StopRequest
+from worldkit.watch.agents import load_agent
+from worldkit.watch.controls import FASTEST, SLOWEST, Controls, play
+from worldkit.watch.frames import AgentPlayer, Frame, games
+from worldkit.watch.text import likeliest_first
 
 MOST_STEPS = 80
 
@@ -32,15 +33,15 @@ def episodes(swift_built: None) -> Iterator[Episodes]:
 def test_what_is_watched_is_what_evaluate_plays(episodes: Episodes, params: Path, deterministic: bool) -> None:
     player = player_of(EVALUATION, str(params), deterministic=deterministic, seed=5)
     expected = play_episodes(EVALUATION, player, 40, 8, num_envs=8, engine="swift", max_steps=MOST_STEPS)
-    watched = Watched(load_agent(params), deterministic=deterministic, player_seed=5)
-    for game, episode in zip(games(episodes, watched, 40, 8), expected, strict=True):
+    watched = AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5)
+    for game, episode in zip(games(VIEW, episodes, watched, 40, 8), expected, strict=True):
         *_, last = game
         assert (last.seed, last.ending, last.step) == (episode.seed, episode.ending, episode.stats["steps"])
         assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
 
 
 def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path) -> None:
-    (game,) = games(episodes, Watched(load_agent(params), deterministic=False), 7, 1)
+    (game,) = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params), deterministic=False), 7, 1)
     first, *others = game
     assert (first.seed, first.step, first.decision, first.ending) == (7, 0, None, None)
     assert not first.earned.any()
@@ -64,7 +65,7 @@ class Pretended:
         self.shown: list[tuple[int, int, str]] = []
         self._step = 0
 
-    def show(self, moment: Moment, controls: Controls) -> None:
+    def show(self, moment: Frame, controls: Controls) -> None:
         self._step = moment.step
         self.shown.append((moment.seed, moment.step, controls.pace))
 
@@ -75,10 +76,10 @@ class Pretended:
         return pressed.pop(0) if pressed else None
 
 
-def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2) -> tuple[Pretended, list[Moment]]:
+def watch(episodes: Episodes, params: Path, keys: dict[int, str], count: int = 2) -> tuple[Pretended, list[Frame]]:
     """Watch games at 100 actions a second."""
     screen = Pretended(keys)
-    played = games(episodes, Watched(load_agent(params), deterministic=False), 0, count)
+    played = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, params), deterministic=False), 0, count)
     return screen, list(play(played, screen, Controls(100), StopRequest()))
 
 

@@ -18,6 +18,9 @@ KIT_COMMANDS = {
     "evaluate": "let an agent play many episodes and say how well they went",
     "train-sb3": "train an agent with MaskablePPO of Stable-Baselines3",
     "bench": "measure environments, trainers and start-up",
+    "play": "play the game in the terminal",
+    "watch": "watch a trained agent play",
+    "view": "write a page of an agent's games, of a trace or of a run",
 }
 VERSION = "version"
 
@@ -82,6 +85,7 @@ def version_text(game: Game) -> str:
 def kit_commands(game: Game) -> dict[str, str]:
     """The kit's commands that this world has, and what each is for."""
     is_missing = {"train": game.train_env is None, "evaluate": game.evaluation is None}
+    is_missing |= dict.fromkeys(("play", "watch", "view"), game.view is None)
     return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}
 
 
