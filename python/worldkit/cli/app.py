@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from parity.arguments import Parser
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, is_out_of_memory
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command, is_out_of_memory
 from parity.streams import discard_output, open_missing_streams
 from worldkit.cli.parser import fail
 from worldkit.game import Game
@@ -90,6 +90,18 @@ def kit_commands(game: Game) -> dict[str, str]:
 
 
 def _run(game: Game, command: str, arguments: list[str]) -> int:
+    try:
+        return _called(game, command, arguments)
+    except ModuleNotFoundError as error:
+        missing, _, _ = (error.name or "").partition(".")
+        if missing in (game.module.partition(".")[0], "worldkit", "parity"):
+            raise
+        raise UsageError(
+            f"{game.name} {command} needs {missing}: run `{install_command(game.requirement)}`."
+        ) from error
+
+
+def _called(game: Game, command: str, arguments: list[str]) -> int:
     if command in game.commands:
         return game.commands[command].main(arguments)
     exit_code: int = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}").main(game, arguments)

@@ -36,7 +36,7 @@ def add_mode_flag(parser: argparse.ArgumentParser, game: Game) -> None:
     """Which mode of the world is played, where it has several."""
     parser.set_defaults(mode=None)
     if game.modes:
-        default = f"(default {game.modes[0]}, or that of the agent)"
+        default = f"of the world (default {game.modes[0]}, or that of the file)"
         parser.add_argument("-m", "--mode", choices=game.modes, metavar="MODE", help=default)
 
 

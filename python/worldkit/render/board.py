@@ -8,15 +8,14 @@ from worldkit.render.colours import FLOOR, GROUND, MUTED, TEXT
 from worldkit.render.pen import Pen, pixels
 
 _AREA, _PANEL, _EDGE = 560, 240, 24
-_LARGEST_CELL = 96
-_LARGEST_TEXT = 26
+_LARGEST_TEXT = 30
 
 
 def draw_board(world: World, state: State) -> NDArray[np.uint8]:
     """The picture of a state as RGB: uint8 (608, 848, 3), the words of a cell in the colours that the world gives."""
     board = world.draw(state)
     pen = Pen.on((_AREA + _PANEL + 2 * _EDGE, _AREA + 2 * _EDGE), GROUND)
-    side = min(_LARGEST_CELL, _AREA / max(len(board.rows), *map(len, board.rows)))
+    side = _AREA / max(len(board.rows), *map(len, board.rows))
     for down, row in enumerate(board.rows):
         for right, text in enumerate(row):
             cell = pen.moved(_EDGE + side * right, _EDGE + side * down)

@@ -18,11 +18,11 @@ from worldkit.watch.spec import Agent, ViewSpec
 
 @dataclass(frozen=True)
 class Decision:
-    """What an agent did and how sure it was: probabilities (actions,), 0 for invalid ones, and the value."""
+    """What an agent did, the probabilities (actions,), 0 for invalid ones, and the value, where it has one."""
 
     action: int
     probabilities: NDArray[np.float64]
-    value: float
+    value: float | None
 
 
 @dataclass(frozen=True)
@@ -183,6 +183,6 @@ def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask:
     """The actions (n,) chosen in n games, and what the agent thinks of these games."""
     probabilities = choice.probabilities(logits, mask)
     return [
-        Decision(action, probabilities[row], value)
+        Decision(action, probabilities[row], None if np.isnan(value) else value)
         for row, (action, value) in enumerate(zip(actions.tolist(), values.tolist(), strict=True))
     ]

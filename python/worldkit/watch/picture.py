@@ -49,7 +49,8 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
 
 def _draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
     pen.text(names[decision.action], (0, 0), 24, AGENT, align="left")
-    pen.text(f"value {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right")
+    if decision.value is not None:
+        pen.text(f"value {decision.value:.2f}", (_COLUMN, 0), 20, TEXT, align="right")
     shown = likeliest_first(decision)
     for line, action in enumerate(shown[:MOST_ACTIONS]):
         probability, y = float(decision.probabilities[action]), 26 + _LINE * line

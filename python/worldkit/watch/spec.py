@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from worldkit.purejaxrl.plain_network import Floats, PlainEncoder
 
 Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
-"""Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,)."""
+"""Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""
 
 
 def _nowhere(state: State) -> str:

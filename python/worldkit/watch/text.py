@@ -75,7 +75,8 @@ def decision_text(frame: Frame) -> RenderableType:
         )
     rest = shown[MOST_ACTIONS:]
     more = Text(f"  {len(rest)} more {decision.probabilities[rest].sum():.1%}" if rest else "", "bright_black")
-    taken = Text.assemble("action ", (names[decision.action], "bold cyan"), f", value {decision.value:.2f}")
+    value = "" if decision.value is None else f", value {decision.value:.2f}"
+    taken = Text.assemble("action ", (names[decision.action], "bold cyan"), value)
     return Group(taken, table, more)
 
 
