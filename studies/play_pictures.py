@@ -10,19 +10,20 @@ from tempfile import TemporaryDirectory
 
 from shared.pictures import draw_moment, write_svg
 
-from hackmatrix.play.app import PlayApp
-from hackmatrix.play.panes import HEIGHT, WIDTH
-from hackmatrix.play.session import Session
-from hackmatrix.play.table import open_table
-from hackmatrix.watch.agents import load_agent
-from hackmatrix.watch.controls import Controls
-from hackmatrix.watch.play import Watched
+from hackmatrix.view_spec import VIEW
+from worldkit.play.app import PlayApp
+from worldkit.play.panes import layout_of
+from worldkit.play.session import Session
+from worldkit.play.table import open_table
+from worldkit.watch.agents import load_agent
+from worldkit.watch.controls import Controls
+from worldkit.watch.frames import AgentPlayer
 
 
 def draw(path: Path, seed: int, step: int) -> None:
     """Draw the game after so many steps; raises ParityError for a bad file."""
-    player = Watched(load_agent(path), deterministic=False)
-    with closing(open_table("swift")) as table, TemporaryDirectory() as folder:
+    player = AgentPlayer(load_agent(VIEW, path), deterministic=False)
+    with closing(open_table(VIEW, "swift")) as table, TemporaryDirectory() as folder:
         session = Session(table, seed, Path(folder) / "game.json", player)
         while len(session.game.turns) < step:
             if session.game.ending:
@@ -37,7 +38,7 @@ def draw(path: Path, seed: int, step: int) -> None:
 async def _screen(session: Session) -> str:
     """The smallest screen on which one can play, as SVG."""
     app = PlayApp(session, Controls(4))
-    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+    async with app.run_test(size=layout_of(session, large=False).size) as pilot:
         await pilot.pause()
         return app.export_screenshot(title="hackmatrix play")
 

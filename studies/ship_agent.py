@@ -15,7 +15,7 @@ import numpy as np
 
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.train_config import TrainConfig
-from hackmatrix.watch.agents import PARAMS, agents_of, load_agent
+from hackmatrix.view_spec import VIEW
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
 from parity.files import write_whole
@@ -25,6 +25,7 @@ from worldkit.purejaxrl.params import Params, load_params, save_params
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.settings import kept
+from worldkit.watch.agents import PARAMS, agents_of, load_agent
 
 
 def main() -> None:
@@ -47,7 +48,7 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
     Raises ParityError where there is no agent, or where a number is too large for half precision.
     """
     path = _params_of(agent)
-    load_agent(path)  # plays this game
+    load_agent(VIEW, path)  # plays this game
     settings = {"params": path.name, **kept(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG)}
     target.parent.mkdir(exist_ok=True)
     save_params(target, in_half_precision(load_params(path)))

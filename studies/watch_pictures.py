@@ -1,4 +1,4 @@
-"""Make the pictures of docs/watching.md and the README: one moment of a game in the window, the terminal, and alone.
+"""Make the pictures of docs/watching.md and the README: one frame of a game in the window, the terminal, and alone.
 
 python studies/watch_pictures.py PARAMS [--seed N] [--step N]
 """
@@ -12,36 +12,39 @@ from pathlib import Path
 from rich.console import Console
 from shared.pictures import IMAGES, draw_moment, write_svg
 
-from hackmatrix.watch.agents import load_agent
-from hackmatrix.watch.controls import Controls
-from hackmatrix.watch.play import Watched, games
-from hackmatrix.watch.text import TALL, page
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.errors import ParityError
 from worldkit.envs.episodes import Episodes
+from worldkit.watch.agents import load_agent
+from worldkit.watch.controls import Controls
+from worldkit.watch.frames import AgentPlayer, games
+from worldkit.watch.text import page, page_sizes
 
 _TRIED = 100
 
 
 def draw(path: Path, seed: int, step: int) -> None:
-    """Draw the moment after so many steps; raises ParityError for a bad file, or where all games are over before."""
+    """Draw the frame after so many steps; raises ParityError for a bad file, or where all games are over before."""
     os.environ["SDL_VIDEODRIVER"] = "dummy"
     import pygame
 
+    from hackmatrix.render.model import board_model
     from hackmatrix.render.picture import draw_surface
-    from hackmatrix.watch.picture import draw_moment
+    from worldkit.watch.picture import draw_frame
 
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
-        played = games(episodes, Watched(load_agent(path), deterministic=False), seed, _TRIED)
+        played = games(VIEW, episodes, AgentPlayer(load_agent(VIEW, path), deterministic=False), seed, _TRIED)
         reached = (next(islice(game, step, None), None) for game in played)
-        moment = next((moment for moment in reached if moment), None)
-    if moment is None:
+        frame = next((frame for frame in reached if frame), None)
+    if frame is None:
         raise ParityError(f"{_TRIED} games are over before step {step}: choose a smaller --step.")
-    pygame.image.save(draw_surface(moment.board), IMAGES / "board.png")
+    pygame.image.save(draw_surface(board_model(frame.state)), IMAGES / "board.png")
     caption, controls = f"{path.name}, drawn actions, swift", Controls(4)
-    pygame.image.save(draw_moment(moment, caption, controls), IMAGES / "watch_window.png")
-    console = Console(record=True, width=TALL[0], file=io.StringIO(), force_terminal=True)
-    console.print(page(moment, controls, caption, TALL[0]))
+    pygame.image.save(draw_frame(frame, caption, controls), IMAGES / "watch_window.png")
+    width = page_sizes(VIEW.text_size)[1][0]
+    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
+    console.print(page(frame, controls, caption, width))
     write_svg("watch_terminal.svg", console.export_svg(title="hackmatrix watch"))
 
 

@@ -21,12 +21,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hackmatrix.cli.players import caption_of, load
+from hackmatrix.cli.game import GAME
 from hackmatrix.evaluation.report import DIED
 from hackmatrix.explain.ending import Attacker, ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES
-from hackmatrix.watch.play import Moment, Watched, decide, moments
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity import State
 from parity.arguments import SEED, STEPS, Parser, Whole
@@ -36,9 +36,11 @@ from parity.table import Table
 from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail
+from worldkit.cli.players import caption_of, load
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.report import as_json, percent, share
 from worldkit.pictures import drawn, literal
+from worldkit.watch.frames import AgentPlayer, Frame, decide, frames
 
 BEFORE = (1, 2, 3, 5, 8, 12)
 """Steps before a death from which something else is tried."""
@@ -98,13 +100,13 @@ def main() -> None:
         check_output(parser, target)
     args.stochastic, args.search = not args.deterministic, None
     try:
-        path, agent = load(args.agent)
-        watched = Watched(agent, deterministic=args.deterministic, player_seed=args.player_seed)
+        path, agent = load(GAME, VIEW, args.agent)
+        watched = AgentPlayer(agent, deterministic=args.deterministic, player_seed=args.player_seed)
         deaths = deaths_of(watched, args.seed, args.episodes, args.max_steps)
         figures = figures_of(deaths, args.episodes, avoidable(watched, deaths))
     except ParityError as error:
         fail(error)
-    title = f"{caption_of(path, args)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
+    title = f"{caption_of(VIEW, path, args)}: {len(deaths)} deaths in {args.episodes} games from seed {args.seed} on"
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     console.print(title)
     for table in tables(figures):
@@ -115,15 +117,15 @@ def main() -> None:
         write_output(args.picture, picture(figures, title))
 
 
-def deaths_of(watched: Watched, first_seed: int, episodes: int, max_steps: int = MOST_STEPS) -> list[Death]:
+def deaths_of(watched: AgentPlayer, first_seed: int, episodes: int, max_steps: int = MOST_STEPS) -> list[Death]:
     """The deaths in so many games on the Swift engine.
 
     Raises EngineError where the engine cannot start, or fails.
     """
-    told: dict[int, deque[Moment]] = {}
+    told: dict[int, deque[Frame]] = {}
     deaths = []
     with closing(Episodes(WORLD, min(episodes, SIDE_BY_SIDE), "swift", max_episode_steps=max_steps)) as opened:
-        for moment in moments(opened, watched, first_seed, episodes):
+        for moment in frames(VIEW, opened, watched, first_seed, episodes):
             told.setdefault(moment.seed, deque(maxlen=max(BEFORE) + 1)).append(moment)
             if moment.ending is not None:
                 last = list(told.pop(moment.seed))
@@ -131,7 +133,7 @@ def deaths_of(watched: Watched, first_seed: int, episodes: int, max_steps: int =
     return deaths
 
 
-def death_of(last: Sequence[Moment]) -> Death:
+def death_of(last: Sequence[Frame]) -> Death:
     """The death that the last moments of a game end with."""
     before, after = last[-2:]
     assert after.decision is not None
@@ -142,7 +144,7 @@ def death_of(last: Sequence[Moment]) -> Death:
     return Death(after.seed, after.step, found.stage, found.attackers, positions)
 
 
-def avoidable(watched: Watched, deaths: Sequence[Death]) -> dict[int, list[bool]]:
+def avoidable(watched: AgentPlayer, deaths: Sequence[Death]) -> dict[int, list[bool]]:
     """For each number of steps before: of the deaths that have so many, which some action avoids."""
     found = {}
     for steps in BEFORE:
@@ -165,12 +167,12 @@ def valid_actions(positions: Sequence[Position]) -> Iterator[list[int]]:
             yield from (np.flatnonzero(mask).tolist() for mask in episodes.mask)
 
 
-def outlived(watched: Watched, tries: Sequence[Try]) -> list[bool]:
+def outlived(watched: AgentPlayer, tries: Sequence[Try]) -> list[bool]:
     """Whether the player lives for the steps of each try, or wins before."""
     return [lived for part in _parts(tries) for lived in _outlived(watched, part).tolist()]
 
 
-def _outlived(watched: Watched, tries: Sequence[Try]) -> NDArray[np.bool_]:
+def _outlived(watched: AgentPlayer, tries: Sequence[Try]) -> NDArray[np.bool_]:
     """The same of a few tries, side by side."""
     seeds = np.array([one.position.seed for one in tries], np.uint64)
     # what is drawn in a step depends on its number: played on from here, a game has those of its own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from worldkit.purejaxrl.config import TrainConfig
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
     from worldkit.jaxkit.env import JaxEnv
+    from worldkit.watch.spec import ViewSpec
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ class Game:
     train_env: the world as the trainer in JAX sees it; None: it has no engine in JAX, and nothing that needs one.
     train_config: the settings of that trainer, with the world's defaults.
     evaluation: who plays, and what is said of it; None: the kit does not evaluate it.
+    modes: names of the world's modes, chosen with ``--mode``; none: there is but one.
+    view: the world as people watch, play and view it, in a mode (None: the first, or that of the file) and for the
+        agent's file or trace that is to be shown, where one is named; raises UsageError where these do not fit each
+        other. None: it is not shown.
     sb3_config: the settings of MaskablePPO. sb3_env: the world as they would have it; None: as ``env`` has it.
     milestone: what people follow in a run besides the return.
     commands, benchmarks: the world's own, beside the kit's or in their place.
@@ -75,6 +81,8 @@ class Game:
     train_env: Callable[[], JaxEnv] | None = None
     train_config: type[TrainConfig] = TrainConfig
     evaluation: Callable[[], EvaluationSpec] | None = None
+    modes: tuple[str, ...] = ()
+    view: Callable[[str | None, Path | None], ViewSpec] | None = None
     sb3_config: type[MaskablePPOConfig] = MaskablePPOConfig
     sb3_env: Callable[[Any], EnvSpec] | None = None
     milestone: Milestone | None = None

@@ -7,21 +7,23 @@ import jax
 import numpy as np
 import pytest
 
-from hackmatrix.agents import AGENTS, BEST, name_of
+from hackmatrix.agents import AGENTS, BEST
+from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main
-from hackmatrix.cli.players import load
 from hackmatrix.evaluation import EVALUATION
-from hackmatrix.watch.agents import load_agent
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.cli import main as parity
 from parity.errors import UsageError
 from tests.watch.conftest import new_params
+from worldkit.cli.players import load
 from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import agent_file, player_of
 from worldkit.evaluation.searcher import discount_of
 from worldkit.purejaxrl.params import load_params, save_params
 from worldkit.runs.folder import CONFIG
+from worldkit.watch.agents import load_agent
 
 MIN_RETURN, MIN_STAGE = 50.0, 5.5
 """What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""
@@ -37,7 +39,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_best_plays_well(swift_built: None) -> None:
-    agent = load_agent(AGENTS[BEST])
+    agent = load_agent(VIEW, AGENTS[BEST])
     played = play_episodes(
         EVALUATION,
         lambda seen, masks, seeds, steps: drawn(agent(seen)[0], masks, seeds, steps, 0),
@@ -57,7 +59,7 @@ def test_an_agent_is_small_and_has_the_settings_of_its_run_beside_it(name: str) 
     assert {array.dtype for array in np.load(path).values()} == {np.dtype(np.float16)}
     assert path.stat().st_size < LARGEST
     assert json.loads((path.parent / CONFIG).read_text())["gamma"] == discount_of(path) > 0.9
-    assert name_of(path) == name
+    assert WORLD.agent_name(path) == name
 
 
 def test_watch_plays_the_best_unless_another_is_named(
@@ -83,7 +85,7 @@ def test_the_harness_knows_the_best(swift_built: None, here: Path) -> None:
 
 
 def test_whoever_plays_and_a_search_know_the_best(here: Path) -> None:
-    assert load(Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
+    assert load(GAME, VIEW, Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
@@ -94,7 +96,7 @@ def test_what_lies_there_under_the_name_goes_before_it(here: Path, is_folder: bo
         (here / BEST).write_text("something else")
     assert WORLD.agent_at(Path(BEST)) == agent_file(EVALUATION, BEST) == Path(BEST)
     with pytest.raises(UsageError, match="no agent"):
-        load(Path(BEST))
+        load(GAME, VIEW, Path(BEST))
     with pytest.raises(UsageError, match=r"best cannot be read .* Or evaluate random or walk or best\."):
         player_of(EVALUATION, BEST, deterministic=False, seed=0)
 
@@ -106,5 +108,5 @@ def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
     for name, values in made["params"]["policy"].items():
         assert read[name].dtype == np.float32
         np.testing.assert_allclose(read[name], values, rtol=1e-3, atol=1e-6)
-    logits, values = load_agent(path)(np.zeros((3, *WORLD.observation_shape), np.float32))
+    logits, values = load_agent(VIEW, path)(np.zeros((3, *WORLD.observation_shape), np.float32))
     assert logits.dtype == values.dtype == np.float32

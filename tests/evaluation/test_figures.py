@@ -12,7 +12,6 @@ from scipy import stats
 from hackmatrix.env_spec import own_statistics
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, FACTS, SIPHON
-from worldkit.envs.episodes import EpisodeStep
 from worldkit.envs.statistics import Counts
 from worldkit.evaluation.play import _Openings, ending_of
 from worldkit.evaluation.players import player_of
@@ -60,12 +59,9 @@ def test_wins_are_counted_and_returns_have_a_median() -> None:
     [("victory", "won"), ("death", "died"), ("invalid_action", "invalid"), (None, "terminated")],
 )
 def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str) -> None:
-    happened = np.array([0 if event is None else 1 << EVENTS.index(event)], np.uint32)
-    nothing = np.zeros(1)
-    step = EpisodeStep(nothing, nothing, happened, np.ones(1, bool), np.zeros(1, bool), np.zeros(1, bool), None)
-    assert ending_of(EVALUATION, step, 0) == ending
-    cut_off = step._replace(events=happened * 0, terminated=np.zeros(1, bool), truncated=np.ones(1, bool))
-    assert ending_of(EVALUATION, cut_off, 0) == "truncated"
+    happened = 0 if event is None else 1 << EVENTS.index(event)
+    assert ending_of(EVALUATION, happened, terminated=True) == ending
+    assert ending_of(EVALUATION, 0, terminated=False) == "truncated"
 
 
 def test_an_opening_is_taken_at_once_in_the_step_in_which_it_comes() -> None:

@@ -14,7 +14,7 @@ from goodharts.cli.main import main
 from goodharts.training import train_ppo
 from parity.errors import install_command
 
-COMMANDS = {"train", "evaluate", "compare", "brain-view", "train-sb3", "bench", "version"}
+COMMANDS = {"train", "evaluate", "compare", "brain-view", "train-sb3", "bench", "play", "watch", "view", "version"}
 EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
 
 
@@ -41,7 +41,7 @@ def test_version_names_package_rules_and_torch(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], "choose one of train-sb3, bench, train, evaluate, compare, brain-view, version"),
+        ([], "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, brain-view, version"),
         (["fly"], "unknown command 'fly'"),
         (["bench", "moon"], "unknown benchmark 'moon'"),
         (["bench", "lockstep"], "unknown benchmark 'lockstep'"),  # of worlds that the kit's trainer in JAX knows

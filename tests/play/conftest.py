@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from textual.pilot import Pilot
 
-from hackmatrix.play.app import PlayApp
-from hackmatrix.play.session import Session
-from hackmatrix.play.table import Table, open_table
 from hackmatrix.rules import NUM_ACTIONS
-from hackmatrix.watch.controls import Controls
-from hackmatrix.watch.play import Watched
+from hackmatrix.view_spec import VIEW
 from parity import EngineError
 from tests.watch.conftest import model, params, run_folder
+from worldkit.play.app import PlayApp
+from worldkit.play.session import Session
+from worldkit.play.table import Table, open_table
+from worldkit.watch.controls import Controls
+from worldkit.watch.frames import AgentPlayer
 
 __all__ = ["model", "params", "run_folder"]
 
@@ -25,7 +26,7 @@ Act = Callable[[Pilot[EngineError]], Awaitable[None]]
 @pytest.fixture(scope="session")
 def table(swift_built: None) -> Iterator[Table]:
     """A table on the Swift engine."""
-    table = open_table("swift")
+    table = open_table(VIEW, "swift")
     yield table
     table.close()
 
@@ -43,11 +44,11 @@ def advised(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Se
     return Session(table, 7, Path("game.json"), liking(*range(NUM_ACTIONS)))
 
 
-def liking(*actions: int) -> Watched:
+def liking(*actions: int) -> AgentPlayer:
     """An agent that takes the first of these actions that is valid, each half as likely as the one before."""
     logits = np.full(NUM_ACTIONS, -50, np.float32)
     logits[list(actions)] = -np.log(2) * np.arange(len(actions))
-    return Watched(lambda seen: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
+    return AgentPlayer(lambda seen: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
 
 
 def drive(session: Session, act: Act, size: tuple[int, int] = (80, 24), speed: float = 100) -> PlayApp:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix.cli import play
 from hackmatrix.cli.main import main
 from parity.errors import install_command
 from parity.trace import read_trace
 from tests.terminals import in_terminal
 from tests.watch.conftest import new_params
+from worldkit.cli import play
 from worldkit.purejaxrl.params import save_params
 
 PLAY = [sys.executable, "-m", "hackmatrix.cli.main", "play"]

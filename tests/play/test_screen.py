@@ -8,23 +8,27 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from hackmatrix.play.dialogs import help_text
-from hackmatrix.play.keys import ACTION_OF_KEY, COMMANDS, SIGNS
-from hackmatrix.play.panes import HEIGHT, LARGE, WIDTH
-from hackmatrix.play.session import Session
-from hackmatrix.play.table import Table
+from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
+from hackmatrix.view_spec import VIEW
 from parity import EngineError
 from parity.trace import read_trace
+from worldkit.play.dialogs import help_text
+from worldkit.play.keys import COMMANDS
+from worldkit.play.session import Session
+from worldkit.play.table import Table
 
 from .conftest import drive, lines_of, press
 
+WIDTH, HEIGHT = 80, 24
+LARGE = HackMatrixPanels.large_size or (0, 0)
 
-def test_every_action_and_every_command_has_a_key_of_its_own() -> None:
-    assert sorted(ACTION_OF_KEY.values()) == list(range(NUM_ACTIONS))
-    keys = [*ACTION_OF_KEY, *(key for command in COMMANDS for key in command.keys.split(","))]
+
+def test_every_action_and_every_command_has_a_key_of_its_own(table: Table) -> None:
+    assert len(table.panels.keys) == NUM_ACTIONS
+    keys = [*table.panels.keys, *(key for command in COMMANDS for key in command.keys.split(","))]
     assert len(set(keys)) == len(keys)
-    assert all(len(sign) == 1 for sign in SIGNS)
+    assert all(len(sign) == 1 for sign in table.panels.signs)
 
 
 def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised: Session) -> None:
@@ -79,7 +83,7 @@ def test_arrows_play_and_what_came_of_it_is_said(session: Session) -> None:
 
 def test_every_program_s_key_plays_it_or_says_why_not(session: Session) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
-        for action, sign in enumerate(SIGNS):
+        for action, sign in enumerate(session.panels.signs):
             if sign.isalpha() and len(sign.encode()) == 1:
                 await pilot.press(sign)
                 reason = "no data siphon is held (M2)" if sign == "s" else "not owned (M3)"
@@ -101,13 +105,13 @@ def test_tab_looks_ahead_and_enter_plays_what_is_looked_at(session: Session) -> 
 def test_a_click_looks_and_a_second_one_plays(session: Session) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.click("#status", offset=(2, 7))
-        assert session.glance is not None
-        assert ACTIONS[session.glance.action] == "up"
+        assert session.preview is not None
+        assert ACTIONS[session.preview.action] == "up"
         await pilot.click("#status", offset=(2, 7))
         assert [turn.action for turn in session.game.turns] == [0]
         await pilot.click("#actions", offset=(30, 2))
-        assert session.glance is not None
-        assert ACTIONS[session.glance.action] == "UNDO"
+        assert session.preview is not None
+        assert ACTIONS[session.preview.action] == "UNDO"
 
     drive(session, act)
 
@@ -151,15 +155,15 @@ def test_help_rewards_and_log_lie_over_the_game_and_go_away(session: Session) ->
     assert len(session.game.turns) == 1
 
 
-def test_the_help_fits_a_terminal_of_24_lines() -> None:
-    lines = help_text("hackmatrix-7.json").plain.splitlines()
+def test_the_help_fits_a_terminal_of_24_lines(table: Table) -> None:
+    lines = help_text(table.panels, "hackmatrix-7.json").plain.splitlines()
     assert len(lines) < HEIGHT
     assert max(map(len, lines)) <= WIDTH
     assert all(any(command.purpose in line for line in lines) for command in COMMANDS)
 
 
 def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session: Session) -> None:
-    while session.game.board.hp > 1:
+    while session.game.position.state["player"]["hp"] > 1:
         session.act(0 if session.game.position.mask[0] else 1)
 
     async def act(pilot: Pilot[EngineError]) -> None:
@@ -264,7 +268,7 @@ def test_an_engine_that_dies_ends_the_screen_with_its_error(tmp_path: Path, tabl
     from hackmatrix.world import WORLD
 
     with_two = WORLD.engines["swift"](2)
-    session = Session(Dying(with_two, table.costs), 7, tmp_path / "game.json")
+    session = Session(Dying(VIEW, with_two, table.panels), 7, tmp_path / "game.json")
 
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("up")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from hackmatrix.explain.play import explained_steps, open_engines, prices_of
-from hackmatrix.play import panes
-from hackmatrix.play.saving import default_path, unused
-from hackmatrix.play.session import NO_AGENT, Session
-from hackmatrix.play.table import Table
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from parity.errors import UsageError
 from parity.trace import read_trace
+from worldkit.play import panes
+from worldkit.play.saving import default_path, unused
+from worldkit.play.session import NO_AGENT, Session
+from worldkit.play.table import Table
 
 from .conftest import liking
 
@@ -42,7 +42,7 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     session.toggle_looking()
     session.press(UP)
     assert session.game.turns == ()
-    assert session.shown.board.cell(1, 0).player
+    assert session.shown.position.state["player"]["row"] == 1
     assert session.notice.lines[0].startswith("up would earn +0.04 = -0.01 step_penalty, +0.05 distance_shaping")
     seen = session.shown
     session.press(DOWN)
@@ -140,9 +140,9 @@ def test_the_seed_after_the_last_one_is_0(table: Table, tmp_path: Path) -> None:
 
 def test_a_default_name_is_one_that_no_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert default_path(7) == Path("hackmatrix-7.json")
+    assert default_path("hackmatrix", 7) == Path("hackmatrix-7.json")
     for name in ("hackmatrix-7.json", "hackmatrix-7-2.json"):
-        default_path(7).write_text("kept")
+        default_path("hackmatrix", 7).write_text("kept")
         assert Path(name).exists()
     assert unused(Path("hackmatrix-7.json")) == Path("hackmatrix-7-3.json")
 

@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hackmatrix.play.table import Position, Table
 from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, NUM_ACTIONS
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.guard import GuardedEngine
+from worldkit.play.table import Position, Table
 
 SEEDS = st.integers(0, 2**64 - 1)
 
@@ -48,10 +49,10 @@ def test_a_game_with_looks_in_between_is_the_game_without(table: Table, seed: in
         assert (here.state, here.components) == (expected.state, expected.components)
 
 
-def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(swift_built: None) -> None:
+def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Table) -> None:
     """Then the game that is played is moved too, and must be put back."""
     engine = GuardedEngine(WORLD, "swift", 2)
-    table = Table(engine, {})
+    table = Table(VIEW, engine, table.panels)
     everything = {
         "player": {"row": 2, "col": 2, "hp": 2, "credits": 50, "energy": 50, "dataSiphons": 1, "attackDamage": 1},
         "ownedPrograms": list(range(FIRST_PROGRAM, NUM_ACTIONS)),

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hackmatrix.render import BoardModel, spans
 from hackmatrix.render.compact import MORE, WIDTH, compact_lines
 from hackmatrix.render.model import Cell, board_model
-from hackmatrix.render.spans import painted, width
 from hackmatrix.rules import SIZE
 from hackmatrix.world.starts import STARTS
+from worldkit.render.spans import painted, width
 
 
 def words_of(cell: Cell) -> list[str]:

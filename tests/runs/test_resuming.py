@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix.watch.agents import agents_of
 from parity.errors import UsageError
 from tests.purejaxrl.free_engine import FreeEnv
 from worldkit.purejaxrl.checkpoints import LATEST, latest_checkpoint, read_checkpoint
@@ -20,6 +19,7 @@ from worldkit.purejaxrl.training import train
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.settings import kept as kept_of
+from worldkit.watch.agents import agents_of
 
 ENV = FreeEnv()
 KINDS = (("checkpoint", "pkl"), ("params", "npz"))

@@ -16,12 +16,12 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from hackmatrix.training_config import MaskablePPOConfig
-from hackmatrix.watch.agents import agents_of
 from parity.errors import ParityError, UsageError
 from tests.sb3.conftest import SHORT, run
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.sb3.model_file import timesteps_of
 from worldkit.sb3.training import load_model
+from worldkit.watch.agents import agents_of
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -8,41 +8,42 @@ import pytest
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.explain.ending import STEP_LIMIT
 from hackmatrix.rules import COMPONENT_UNIT, SIZE
-from hackmatrix.view import agent
-from hackmatrix.view.agent import Games, agent_page
-from hackmatrix.view.episodes import episodes
-from hackmatrix.watch.agents import load_agent
-from hackmatrix.watch.play import Moment, Watched, games, moments
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.viewer.page import Episode
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
+from worldkit.viewer import agent
+from worldkit.viewer.agent import Games, agent_page
+from worldkit.viewer.episodes import episodes
+from worldkit.watch.agents import load_agent
+from worldkit.watch.frames import AgentPlayer, Frame, frames, games
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
 
 
-def told(moment: Moment) -> tuple[object, ...]:
+def told(moment: Frame) -> tuple[object, ...]:
     """What two ways to play must agree on."""
     action = None if moment.decision is None else moment.decision.action
     return moment.step, action, moment.state, moment.components.tolist(), moment.earned.tolist(), moment.ending
 
 
-def shown(watched: Watched, side_by_side: int) -> list[Episode]:
+def shown(watched: AgentPlayer, side_by_side: int) -> list[Episode]:
     with contextlib.closing(Episodes(WORLD, side_by_side, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        return list(episodes(moments(opened, watched, FIRST, COUNT)))
+        return list(episodes(frames(VIEW, opened, watched, FIRST, COUNT)))
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_games_side_by_side_are_those_that_are_watched_one_by_one(
     swift_built: None, params: Path, deterministic: bool
 ) -> None:
-    watched = Watched(load_agent(params), deterministic=deterministic, player_seed=5)
+    watched = AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5)
     with contextlib.closing(Episodes(WORLD, 1, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        alone = {game[0].seed: list(map(told, game)) for game in map(list, games(opened, watched, FIRST, COUNT))}
+        alone = {game[0].seed: list(map(told, game)) for game in map(list, games(VIEW, opened, watched, FIRST, COUNT))}
     together: dict[int, list[tuple[object, ...]]] = {}
     with contextlib.closing(Episodes(WORLD, 3, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        for moment in moments(opened, watched, FIRST, COUNT):
+        for moment in frames(VIEW, opened, watched, FIRST, COUNT):
             together.setdefault(moment.seed, []).append(told(moment))
     assert list(together) == list(range(FIRST, FIRST + COUNT)), "they begin in the order of their seeds"
     assert together == alone
@@ -52,7 +53,7 @@ def test_games_side_by_side_are_those_that_are_watched_one_by_one(
 def test_episodes_on_a_page_are_those_that_evaluate_plays(swift_built: None, params: Path, deterministic: bool) -> None:
     player = player_of(EVALUATION, str(params), deterministic=deterministic, seed=5)
     expected = play_episodes(EVALUATION, player, FIRST, COUNT, num_envs=8, engine="swift", max_steps=MOST_STEPS)
-    found = shown(Watched(load_agent(params), deterministic=deterministic, player_seed=5), 4)
+    found = shown(AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5), 4)
     for episode, evaluated in zip(found, expected, strict=True):
         steps = list(episode.steps)
         assert episode.name == f"seed {evaluated.seed}"
@@ -64,9 +65,9 @@ def test_episodes_on_a_page_are_those_that_evaluate_plays(swift_built: None, par
 
 
 def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: None, params: Path) -> None:
-    watched = Watched(load_agent(params), deterministic=False)
+    watched = AgentPlayer(load_agent(VIEW, params), deterministic=False)
     with contextlib.closing(Episodes(WORLD, 2, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        seen = [moment for moment in moments(opened, watched, 3, 2) if moment.seed == 3]
+        seen = [moment for moment in frames(VIEW, opened, watched, 3, 2) if moment.seed == 3]
     (episode,) = episodes(seen)
     steps = list(episode.steps)
     assert (steps[0].action, steps[0].components, steps[0].decision) == ("start", None, None)
@@ -81,7 +82,7 @@ def test_each_step_has_its_board_its_decision_and_what_it_earned(swift_built: No
 
 
 def test_every_episode_tells_its_end_where_the_player_stands(swift_built: None, params: Path) -> None:
-    for episode in shown(Watched(load_agent(params), deterministic=False), 4):
+    for episode in shown(AgentPlayer(load_agent(VIEW, params), deterministic=False), 4):
         *_, last = episode.steps
         (board,) = last.boards
         assert episode.end is not None
@@ -96,7 +97,9 @@ def test_a_page_asks_for_its_games_only_when_they_are_taken(
     swift_built: None, params: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(agent, "SIDE_BY_SIDE", 2)
-    page = agent_page("params", Watched(load_agent(params)), Games(2**64 - 1, 3, "swift", 5), "a command")
+    page = agent_page(
+        VIEW, "params", AgentPlayer(load_agent(VIEW, params)), Games(2**64 - 1, 3, "swift", 5), "a command"
+    )
     assert page.headline == "params: games 18446744073709551615 to 1"
     taken = iter(page.episodes)
     assert next(taken).name == f"seed {2**64 - 1}"

@@ -100,7 +100,7 @@ def test_a_page_that_is_not_finished_leaves_the_older_one(
 
     page = tmp_path / "page.html"
     page.write_text("an older one")
-    monkeypatch.setattr("hackmatrix.watch.text.print_moment", broken)
+    monkeypatch.setattr("worldkit.watch.text.print_frame", broken)
     with pytest.raises(RuntimeError):
         main(["watch", str(params), "--record", str(page), "--render", "ansi"])
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "an older one")]

@@ -9,9 +9,10 @@ import pytest
 from written_page import page_data
 
 from hackmatrix.cli.main import main
-from hackmatrix.view.run import curves
+from hackmatrix.metrics import MILESTONE
 from parity.errors import install_command
 from worldkit.runs.sinks import CsvLog
+from worldkit.viewer.run import curves
 
 ROWS = [
     {"update": 4, "timesteps": 400, "seconds": 1.0, "steps_per_second": 400.0, "train/entropy": 0.9}
@@ -33,7 +34,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 def test_the_curves_are_what_the_run_recorded_the_return_first(recorded: Path) -> None:
-    found = {curve.name: (curve.steps, curve.values) for curve in curves(recorded)}
+    found = {curve.name: (curve.steps, curve.values) for curve in curves(recorded, MILESTONE)}
     assert list(found) == [
         *("train/mean_episode_return", "stats/highest_stage", "train/entropy"),
         *("steps_per_second", "reward/kills"),

@@ -1,5 +1,6 @@
 """Who is watched: the same networks as the trainer's, out of every kind of file."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from hackmatrix.networks import NETWORKS
 from hackmatrix.plain_networks import PLAIN_NETWORKS
 from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
 from hackmatrix.train_config import CONV
-from hackmatrix.watch.agents import agents_of, latest_agent, load_agent
+from hackmatrix.view_spec import VIEW
 from parity.errors import ParityError
 from worldkit.evaluation.choice import likeliest
 from worldkit.purejaxrl.networks import network_of
 from worldkit.purejaxrl.params import save_params
 from worldkit.purejaxrl.plain_network import PlainNetwork
 from worldkit.sb3.models import load_model, model_content
+from worldkit.watch.agents import agents_of, latest_agent, load_agent
 
 from .conftest import new_params, write_checkpoint
 
@@ -63,14 +65,14 @@ def test_many_observations_are_judged_as_each_alone(seed: int, count: int) -> No
 def test_parameters_and_checkpoints_hold_the_same_agent(params: Path, tmp_path: Path) -> None:
     checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
     seen = observations(0, 4)
-    logits, values = load_agent(params)(seen)
-    for one, other in zip((logits, values), load_agent(checkpoint)(seen), strict=True):
+    logits, values = load_agent(VIEW, params)(seen)
+    for one, other in zip((logits, values), load_agent(VIEW, checkpoint)(seen), strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(logits, np.asarray(policy_of(params)(seen)), rtol=1e-4, atol=1e-4)
 
 
 def test_the_latest_agent_is_the_furthest_of_the_run_that_began_last(run_folder: Path) -> None:
-    path, _, faults = latest_agent(run_folder)
+    path, _, faults = latest_agent(VIEW, run_folder)
     assert (path.parent.name, path.name, faults) == ("hackmatrix-20260102-000000-seed0", "checkpoint_20.pkl", [])
 
 
@@ -92,16 +94,16 @@ def test_a_damaged_file_is_passed_over_and_said(run_folder: Path, tmp_path: Path
     (tmp_path / "run").mkdir()
     save_params(tmp_path / "run" / "params_5.npz", new_params())
     (tmp_path / "run" / "params_6.npz").write_bytes(b"damaged")
-    path, _, faults = latest_agent(tmp_path)
+    path, _, faults = latest_agent(VIEW, tmp_path)
     assert path.name == "params_5.npz"
     assert [str(fault).split(" cannot")[0] for fault in faults] == [str(tmp_path / "run" / "params_6.npz")]
 
 
 def test_given_sizes_must_be_those_of_the_file(params: Path) -> None:
-    load_agent(params, hidden_dim=16, num_layers=2)
+    load_agent(VIEW, params, hidden_dim=16, num_layers=2)
     for hidden_dim, num_layers in ((17, None), (None, 3), (16, 1)):
         with pytest.raises(ParityError, match="holds a network of --hidden-dim 16 and --num-layers 2: give these"):
-            load_agent(params, hidden_dim=hidden_dim, num_layers=num_layers)
+            load_agent(VIEW, params, hidden_dim=hidden_dim, num_layers=num_layers)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_whatever_is_no_agent_of_this_game_is_one_sentence(name: str, sentence: 
     elif name.startswith(("foreign", "notes")):
         path.write_bytes(b"something else")
     with pytest.raises(ParityError, match=sentence) as caught:
-        load_agent(path)
+        load_agent(VIEW, path)
     assert "\n" not in str(caught.value)
 
 
@@ -154,7 +156,7 @@ def test_cells_that_cannot_tell_each_other_of_themselves_are_one_sentence(change
     made["params"][CONV] = {name: layer for name, layer in {**made["params"][CONV], **change}.items() if layer}
     path = tmp_path / "params_1.npz"
     save_params(path, made)
-    for read in (load_agent, lambda path: policy_of(path)(observations(0, 1))):
+    for read in (partial(load_agent, VIEW), lambda path: policy_of(path)(observations(0, 1))):
         with pytest.raises(ParityError, match="for other observations than this world's, or only some") as caught:
             read(path)
         assert "\n" not in str(caught.value)
@@ -164,10 +166,10 @@ def test_a_model_of_maskable_ppo_judges_as_it_predicts(model: Path) -> None:
     seen = observations(1, 30)
     masks = np.random.default_rng(0).random((30, NUM_ACTIONS)) < 0.5
     masks[:, 0] = True
-    logits, values = load_agent(model)(seen)
+    logits, values = load_agent(VIEW, model)(seen)
     loaded = load_model(model, device="cpu")
     expected, _ = loaded.predict(split(seen), action_masks=masks, deterministic=True)
     assert likeliest(logits, masks).tolist() == np.asarray(expected).tolist()
     assert values.shape == (30,)
     with pytest.raises(ParityError, match="--hidden-dim and --num-layers are for params"):
-        load_agent(model, hidden_dim=64)
+        load_agent(VIEW, model, hidden_dim=64)

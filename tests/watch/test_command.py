@@ -186,7 +186,7 @@ def test_a_film_that_is_not_finished_leaves_the_older_one(
 
     path = tmp_path / "film.mp4"
     path.write_bytes(b"an older one")
-    monkeypatch.setattr("hackmatrix.watch.text.print_moment", broken)
+    monkeypatch.setattr("worldkit.watch.text.print_frame", broken)
     with pytest.raises(RuntimeError):
         main(["watch", str(params), "--record", str(path), "--render", "ansi"])
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("film.mp4", b"an older one")]

@@ -13,14 +13,15 @@ from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
-from hackmatrix.watch.agents import load_agent
-from hackmatrix.watch.play import Watched, moments
+from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.lookahead import Lookahead
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.searcher import searcher_of
 from worldkit.evaluation.spec import Player
+from worldkit.watch.agents import load_agent
+from worldkit.watch.frames import AgentPlayer, frames
 
 from .conftest import new_params, write_checkpoint
 
@@ -37,9 +38,9 @@ def assert_watched_as_evaluated(search: Player, params: Path, games: int) -> Non
     """Some games begin after others have ended, which the search goes on following meanwhile."""
     count = games + 3
     expected = play_episodes(EVALUATION, search, 40, count, num_envs=games, engine="swift", max_steps=MOST_STEPS)
-    watched = Watched(load_agent(params), searcher=search)
+    watched = AgentPlayer(load_agent(VIEW, params), searcher=search)
     with contextlib.closing(Episodes(WORLD, games, "swift", max_episode_steps=MOST_STEPS)) as episodes:
-        lasts = {last.seed: last for last in moments(episodes, watched, 40, count) if last.ending is not None}
+        lasts = {last.seed: last for last in frames(VIEW, episodes, watched, 40, count) if last.ending is not None}
     assert len(lasts) == count
     for episode in expected:
         last = lasts[episode.seed]

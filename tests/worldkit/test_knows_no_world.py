@@ -22,7 +22,7 @@ def test_no_word_and_no_size_of_a_game(path: Path) -> None:
         words.discard("enemy")  # as an example of a path in a state
     assert words == set()
     sizes = [size for size in SIZES if re.search(rf"(?<![\w.#%-]){size}(?![\w.%])", text)]
-    assert sizes == [] or path.suffix == ".html"
+    assert sizes == [] or path.suffix == ".html" or path.name == "picture.py"  # pixels
 
 
 def test_sizes_of_the_game_stand_in_its_rules_alone() -> None:

@@ -7,31 +7,24 @@ from typing import TYPE_CHECKING
 
 from goodharts import __version__, rules
 from goodharts.sb3_config import GoodhartsSB3Config
-from parity.errors import UsageError, install_command
 from worldkit.game import Benchmark, Command, Game
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from worldkit.bench.records import Record
     from worldkit.envs.spec import EnvSpec
+    from worldkit.watch.spec import ViewSpec
 
 _PACKAGE, _EXTRA = "hackmatrix", "goodharts"
-_OURS = ("goodharts", "worldkit", "parity")
 
 
 def _command(name: str, purpose: str) -> Command:
     """A command whose module, named after it, is imported when it is called."""
 
     def main(argv: list[str]) -> int:
-        try:
-            exit_code: int = importlib.import_module(f"goodharts.cli.{name.replace('-', '_')}").main(argv)
-        except ModuleNotFoundError as error:
-            missing = (error.name or "").partition(".")[0]
-            if missing in _OURS:
-                raise
-            command = install_command(f"{_PACKAGE}[{_EXTRA}]")
-            raise UsageError(f"goodharts {name} needs {missing}: run `{command}`.") from error
+        exit_code: int = importlib.import_module(f"goodharts.cli.{name.replace('-', '_')}").main(argv)
         return exit_code
 
     return Command(purpose, main)
@@ -41,6 +34,12 @@ def _env() -> EnvSpec:
     from goodharts.env_spec import ENV_SPECS
 
     return ENV_SPECS[rules.DEFAULT_MODE]
+
+
+def _view(mode: str | None, path: Path | None) -> ViewSpec:
+    from goodharts.view_spec import view_of
+
+    return view_of(mode, path)
 
 
 def _sb3_env(config: GoodhartsSB3Config) -> EnvSpec:
@@ -74,6 +73,8 @@ GAME = Game(
     rules_version=rules.VERSION,
     library="torch",
     env=_env,
+    modes=tuple(rules.MODES),
+    view=_view,
     sb3_config=GoodhartsSB3Config,
     sb3_env=_sb3_env,
     commands={

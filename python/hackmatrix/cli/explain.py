@@ -6,15 +6,15 @@ from pathlib import Path
 
 from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines, prices_of
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
-from hackmatrix.explain.traces import read_own_trace
 from hackmatrix.rules import ACTIONS
-from hackmatrix.world import WORLD
+from hackmatrix.world import TRACE_NAMES, WORLD
 from parity.arguments import SEED, Parser, Whole
 from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
+from worldkit.viewer.own_trace import read_own_trace
 
 _STEP = Whole(0, 2**31 - 1)
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     _check(parser, args)
     try:
-        case = read_own_trace(args.trace).case if args.trace else Case(args.actions, seed=args.seed)
+        case = read_own_trace(WORLD, args.trace, TRACE_NAMES).case if args.trace else Case(args.actions, seed=args.seed)
         played = _play(_cut(case, args), args)
     except ParityError as error:
         raise UsageError(str(error)) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hackmatrix import __version__, rules
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
     from worldkit.jaxkit.env import JaxEnv
+    from worldkit.watch.spec import ViewSpec
 
 
 def _train_env() -> JaxEnv:
@@ -37,22 +38,16 @@ def _evaluation() -> EvaluationSpec:
     return EVALUATION
 
 
-def _watch(argv: list[str], command: str = "watch") -> int:
-    from hackmatrix.cli.watch import main
+def _view(mode: str | None, path: Path | None) -> ViewSpec:
+    from hackmatrix.view_spec import VIEW
 
-    return main(argv, command=command)
-
-
-def _play(argv: list[str]) -> int:
-    from hackmatrix.cli.play import main
-
-    return main(argv)
+    return VIEW
 
 
-def _view(argv: list[str]) -> int:
-    from hackmatrix.cli.view import main
+def _watch_sb3(argv: list[str]) -> int:
+    from worldkit.cli.watch import main
 
-    return main(argv)
+    return main(GAME, argv, command="watch-sb3")
 
 
 def _explain(argv: list[str]) -> int:
@@ -89,13 +84,11 @@ GAME = Game(
     train_env=_train_env,
     env=_env,
     evaluation=_evaluation,
+    view=_view,
     train_config=TrainConfig,
     milestone=MILESTONE,
     commands={
-        "play": Command("play the game in the terminal", _play),
-        "watch": Command("watch a trained agent play", _watch),
-        "watch-sb3": Command("the same, as it is called for MaskablePPO", partial(_watch, command="watch-sb3")),
-        "view": Command("write a page of an agent's games, of a trace or of a run", _view),
+        "watch-sb3": Command("watch a trained agent play, as it is called for MaskablePPO", _watch_sb3),
         "explain": Command("play a game and say where each of its rewards comes from", _explain),
         "doctor": Command("say what is installed here, what works, and what to do about the rest", _doctor),
     },

@@ -2,8 +2,8 @@
 
 from hackmatrix.render import spans
 from hackmatrix.render.model import BoardModel, Cell
-from hackmatrix.render.spans import FAINT, Line, Span, width
 from hackmatrix.rules import SIZE
+from worldkit.render.spans import FAINT, Line, Span, width
 
 WIDTH = 56
 """Columns of every line."""

@@ -1,36 +1,13 @@
 """The words for what is on a board with their colours: what boards for terminals, large and compact, are made of."""
 
-from rich.color import ColorSystem
-from rich.style import Style
-
 from hackmatrix.render import words
 from hackmatrix.render.model import BoardModel, Cell
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES
+from worldkit.render.spans import BAD, FAINT, GOOD, Line
 
-Span = tuple[str, str]
-"""A piece of text and its style in rich's words; "" is the terminal's own colour."""
-Line = list[Span]
-
-FAINT = "bright_black"
-GOOD = "bold green"
-BAD = "bold red"
 _CREDITS = "yellow"
 _ENERGY = "cyan"
 _ENEMY_STYLES = {"virus": "bold red", "daemon": "bold yellow", "glitch": "bold magenta", "cryptog": "bold blue"}
-
-
-def width(line: Line) -> int:
-    """The columns that a line takes."""
-    return sum(len(text) for text, _ in line)
-
-
-def painted(line: Line, *, colour: bool) -> str:
-    """The line as text, without blanks at its end; with ANSI codes where ``colour`` says so."""
-    return "".join(_paint(*span) if colour else span[0] for span in line).rstrip()
-
-
-def _paint(text: str, style: str) -> str:
-    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text
 
 
 def beings(cell: Cell) -> Line:

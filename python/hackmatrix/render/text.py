@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from hackmatrix.render import spans
 from hackmatrix.render.legend import legend
 from hackmatrix.render.model import BoardModel
-from hackmatrix.render.spans import FAINT, Line, width
 from hackmatrix.rules import NUM_PROGRAMS, SIZE
+from worldkit.render.spans import FAINT, Line, painted, width
 
 _CELL_WIDTH = 10  # the longest word, [ANTI-V]+4
 _GAP = "  "
@@ -33,7 +33,7 @@ def draw_text(model: BoardModel, *, colour: bool = True) -> str:
     board, panel = board_lines(model), _panel(model)
     panel += [[] for _ in range(len(board) - len(panel))]
     lines = ([*left, (_GAP, ""), *right] if right else left for left, right in zip(board, panel, strict=True))
-    return "\n".join(spans.painted(line, colour=colour) for line in lines)
+    return "\n".join(painted(line, colour=colour) for line in lines)
 
 
 def board_lines(model: BoardModel) -> list[Line]:

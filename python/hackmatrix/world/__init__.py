@@ -63,6 +63,9 @@ def rules_of(engine: str) -> dict[str, Any]:
     raise ValueError(f"there is no engine {engine!r}: name one of {', '.join(ENGINES)}.")
 
 
+TRACE_NAMES = (f"{__name__}:WORLD",)
+"""What traces call the world besides its name."""
+
 _GOLDEN = Path(__file__).parent / "golden"
 
 WORLD = World(

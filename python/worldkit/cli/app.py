@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from parity.arguments import Parser
-from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, is_out_of_memory
+from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command, is_out_of_memory
 from parity.streams import discard_output, is_output_full, open_missing_streams
 from worldkit.cli.parser import fail
 from worldkit.game import Game
@@ -18,6 +18,9 @@ KIT_COMMANDS = {
     "evaluate": "let an agent play many episodes and say how well they went",
     "train-sb3": "train an agent with MaskablePPO of Stable-Baselines3",
     "bench": "measure environments, trainers and start-up",
+    "play": "play the game in the terminal",
+    "watch": "watch a trained agent play",
+    "view": "write a page of an agent's games, of a trace or of a run",
 }
 VERSION = "version"
 
@@ -88,6 +91,7 @@ def version_text(game: Game) -> str:
 def kit_commands(game: Game) -> dict[str, str]:
     """The kit's commands that this world has, and what each is for."""
     is_missing = {"train": game.train_env is None, "evaluate": game.evaluation is None}
+    is_missing |= dict.fromkeys(("play", "watch", "view"), game.view is None)
     return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}
 
 
@@ -95,6 +99,18 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
     if command == VERSION:
         print(version_text(game))
         return 0
+    try:
+        return _called(game, command, arguments)
+    except ModuleNotFoundError as error:
+        missing, _, _ = (error.name or "").partition(".")
+        if missing in (game.module.partition(".")[0], "worldkit", "parity"):
+            raise
+        raise UsageError(
+            f"{game.name} {command} needs {missing}: run `{install_command(game.requirement)}`."
+        ) from error
+
+
+def _called(game: Game, command: str, arguments: list[str]) -> int:
     if command in game.commands:
         return game.commands[command].main(arguments)
     exit_code: int = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}").main(game, arguments)

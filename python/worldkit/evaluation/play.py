@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import consecutive_seeds
-from worldkit.envs.episodes import Episodes, EpisodeStep
+from worldkit.envs.episodes import Episodes
 from worldkit.envs.infos import summary_of_one
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Player
 
@@ -55,7 +55,7 @@ def _play(
         states = episodes.get_states(ended)
         uses = episodes.statistics.of(ended).actions.tolist()
         for game, used, state in zip(ended.tolist(), uses, states, strict=True):
-            ending, number = ending_of(spec, step, game), int(numbers[game])
+            ending, number = ending_of(spec, step.events[game], terminated=step.terminated[game]), int(numbers[game])
             found[number] = Episode(
                 seed=int(seeds[number]),
                 ending=ending,
@@ -76,13 +76,13 @@ def _play(
     return [found[number] for number in sorted(found)]
 
 
-def ending_of(spec: EvaluationSpec, step: EpisodeStep, game: int) -> str:
-    """What the world calls the end of a game that ended in this step."""
-    happened = int(step.events[game])
+def ending_of(spec: EvaluationSpec, events: int, *, terminated: bool) -> str:
+    """What the world calls the end of a game in whose last step this happened."""
+    happened = int(events)
     for event, ending in spec.endings.items():
         if happened >> spec.env.world.events.index(event) & 1:
             return ending
-    return TERMINATED if step.terminated[game] else TRUNCATED
+    return TERMINATED if terminated else TRUNCATED
 
 
 class _Openings:

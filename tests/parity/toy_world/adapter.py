@@ -21,6 +21,7 @@ from worldkit.game import Game
 from worldkit.jaxkit.engine import JaxEngine
 from worldkit.jaxkit.env import JaxEnv, StepMetrics, StepOutput
 from worldkit.purejaxrl.policy import load_logits
+from worldkit.watch.spec import ViewSpec
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")
 
@@ -94,6 +95,7 @@ def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngi
 _JAX_ENV = OrchardJaxEnv()
 WORLD = replace(ORIGINAL, engines={"plain": ORIGINAL.engines["plain"], "jax": _open_jax})
 ENV = EnvSpec(WORLD, "Orchard-v0", make_space=_make_space, text=_text, home="toy_world.adapter:ENV")
+EVALUATION = EvaluationSpec(ENV, policy_of=partial(load_logits, env=_JAX_ENV))
 GAME = Game(
     name="orchard",
     title="Orchard",
@@ -103,7 +105,8 @@ GAME = Game(
     rules_version="1",
     train_env=OrchardJaxEnv,
     env=lambda: ENV,
-    evaluation=lambda: EvaluationSpec(ENV, policy_of=partial(load_logits, env=_JAX_ENV)),
+    evaluation=lambda: EVALUATION,
+    view=lambda mode, path: ViewSpec("Orchard", EVALUATION),
 )
 gymnasium.register(
     ENV.id,

@@ -1,0 +1,87 @@
+"""Goodharts as people watch, play and view it: what the kit is told of each of its modes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goodharts.env_spec import ENV_SPECS
+from goodharts.models import model_path, read_model
+from goodharts.rules import DEFAULT_MODE, DEFAULT_NUMBERS, MODES, VERSION
+from parity import State
+from parity.errors import UsageError
+from parity.trace import read_trace
+from worldkit.evaluation.spec import EvaluationSpec
+from worldkit.render.panels import Panels
+from worldkit.watch.spec import Agent, ViewSpec
+
+if TYPE_CHECKING:
+    from parity.viewer.page import End
+    from worldkit.purejaxrl.plain_network import Floats
+
+MODEL = ".pth"
+_DIED = "died"
+
+
+class GoodhartsPanels(Panels):
+    """The surroundings of the agent in 17 lines of 34 columns, and the numbers of the state."""
+
+    hint = "arrows move, y u b n move along the diagonals"
+    keys = ("y", "left", "b", "up", "down", "u", "right", "n")
+    cell_width = 2
+
+
+def view_of(mode: str | None, path: Path | None) -> ViewSpec:
+    """A mode as it is shown: the one asked for, or else that of a model or a trace, or the first.
+
+    Raises UsageError where the file cannot be read, or is of another mode than the one asked for.
+    """
+    found = _mode_of(path) if path is not None and path.is_file() else None
+    if mode is not None and found not in (None, mode):
+        raise UsageError(f"{path} is of mode {found}, not of {mode}: leave out --mode, or name another file.")
+    chosen = mode or found or DEFAULT_MODE
+    return ViewSpec(
+        title=f"Goodharts: {chosen}",
+        evaluation=EvaluationSpec(ENV_SPECS[chosen], endings={"death": _DIED}),
+        text_size=(70, 18),
+        end=_end,
+        rules_version=VERSION,
+        readers={MODEL: read_agent},
+        default_agent=model_path(chosen),
+        panels=GoodhartsPanels,
+        trace_names=(f"goodharts.world:{chosen.upper()}",),
+    )
+
+
+def read_agent(path: Path) -> Agent:
+    """The agent in a model's file; its values are NaN where the critic knows more than an observation tells.
+
+    Raises UsageError where the file cannot be read.
+    """
+    import numpy as np
+    import torch
+
+    policy = read_model(path).policy.eval()
+
+    @torch.inference_mode()
+    def agent(observations: Floats) -> tuple[Floats, Floats]:
+        seen = torch.from_numpy(observations)
+        if policy.config.privileged:
+            return policy.logits(seen).numpy(), np.full(len(seen), np.nan, np.float32)
+        logits, values = policy(seen)
+        return logits.numpy(), values.numpy()
+
+    return agent
+
+
+def _mode_of(path: Path) -> str | None:
+    if path.suffix == MODEL:
+        return read_model(path).mode
+    found = read_trace(path).world.removeprefix("goodharts-") if path.suffix == ".json" else None
+    return found if found in MODES else None
+
+
+def _end(before: State, after: State, action: int, ending: str | None) -> tuple[End | None, str]:
+    """Of a death, what it was; where is no matter on a board that has the agent in the middle."""
+    lost = before["energy"] - after["energy"]
+    return None, "" if ending != _DIED else ", starved" if lost <= DEFAULT_NUMBERS.step_energy else ", poisoned"

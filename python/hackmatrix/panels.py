@@ -1,0 +1,84 @@
+"""HackMatrix on the screen of whoever plays it."""
+
+from collections.abc import Iterator
+
+from hackmatrix.explain.actions import cost_text, costs_of, obstacle
+from hackmatrix.render import compact, spans
+from hackmatrix.render.model import BoardModel, board_model
+from hackmatrix.render.text import LEGEND, board_lines
+from hackmatrix.rules import MOVES, PROGRAMS
+from hackmatrix.world import rules_of
+from parity import State, World
+from worldkit.render.panels import LEAVE, Obstacle, Panels
+from worldkit.render.spans import Line, joined
+
+_NUMBERS = ("hp", "credits", "energy", "data_siphons", "attack_damage", "score", "stage")
+_SIPHON = "s"
+_LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in (_SIPHON, LEAVE)]
+
+
+class HackMatrixPanels(Panels):
+    """The board in 13 lines of 56 columns, or in 26 of 69, with the costs that the engine that plays holds."""
+
+    hint = "arrows move and attack, s siphons, the letter beside a program runs it"
+    beside = len(MOVES)
+    large_size = 128, 32
+    keys = (*MOVES, _SIPHON, *_LETTERS[: len(PROGRAMS)])
+    legend = LEGEND
+
+    def __init__(self, world: World, engine: str) -> None:
+        super().__init__(world, engine)
+        self._costs = costs_of(rules_of(engine))
+
+    def board(self, state: State, *, large: bool) -> list[Line]:
+        """The cells."""
+        model = board_model(state)
+        return board_lines(model) if large else compact.compact_lines(model)
+
+    def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
+        """Three lines below the large board, or seven beside the other."""
+        model = board_model(state)
+        hp, held, siphons, score = spans.hp(model), spans.held(model), spans.siphons(model), spans.score(model)
+        stage, attack, spawn, flags = spans.stage(model), spans.attack(model), spans.next_spawn(model), _flags(model)
+        if large:
+            return [[stage, hp, attack], [held, siphons, score], [spawn, flags]]
+        return [[stage], [hp, score], [held], [siphons], [attack], [spawn], [flags]]
+
+    def cost(self, action: int) -> str:
+        """Of a program."""
+        return cost_text(*self._costs.get(action, (0, 0)))
+
+    def obstacle(self, state: State, action: int) -> Obstacle | None:
+        """What chapter M and table P say, with the rules' ids."""
+        found = obstacle(state, action, self._costs)
+        return found and Obstacle(found.brief, str(found), found.brief == "not owned")
+
+    def changes(self, before: State, after: State) -> Iterator[str]:
+        """The end, the numbers, the enemies and the programs."""
+        return _changes(board_model(before), board_model(after))
+
+
+def _flags(model: BoardModel) -> Line:
+    """What of SHOW, CALM and STEP is on."""
+    named = [(text.rstrip(), style) for text, style in spans.flags(model)]
+    return joined([[flag] for flag in named if flag[0].endswith(" on")], 1)
+
+
+def _changes(before: BoardModel, after: BoardModel) -> Iterator[str]:
+    if after.won or after.dead:
+        yield "you win" if after.won else "you die"
+    for name in _NUMBERS:
+        if getattr(before, name) != getattr(after, name):
+            yield f"{name.replace('_', ' ')} {getattr(before, name)} → {getattr(after, name)}"
+    for name, was, now in (
+        ("enemies", _count(before, "enemy"), _count(after, "enemy")),
+        ("transmissions", _count(before, "transmission"), _count(after, "transmission")),
+    ):
+        if was != now:
+            yield f"{name} {was} → {now}"
+    yield from (f"+{name}" for name in after.owned_programs if name not in before.owned_programs)
+    yield from (f"-{name}" for name in before.owned_programs if name not in after.owned_programs)
+
+
+def _count(board: BoardModel, kind: str) -> int:
+    return sum(getattr(cell, kind) is not None for cell in board.cells)

@@ -1,0 +1,42 @@
+"""HackMatrix as people watch, play and view it: what the kit is told of it, as ``VIEW``."""
+
+from hackmatrix.agents import AGENTS, BEST
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.evaluation.report import WON
+from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
+from hackmatrix.explain.transition import Transition
+from hackmatrix.panels import HackMatrixPanels
+from hackmatrix.plain_networks import PLAIN_NETWORKS
+from hackmatrix.rules import NUM_STAGES, SIZE, VERSION
+from hackmatrix.world import TRACE_NAMES
+from parity import State
+from parity.viewer.page import End
+from worldkit.evaluation.play import TRUNCATED
+from worldkit.watch.spec import ViewSpec
+
+
+def _progress(state: State) -> str:
+    return f" in stage {min(state['stage'], NUM_STAGES)}"
+
+
+def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
+    """The end in its drawn cell, row 0 on top (A1 has it at the bottom), and who killed the player, if somebody did."""
+    ended = ending(Transition(before, after, action), STEP_LIMIT if how == TRUNCATED else LEFT)
+    row, column = ended.place
+    origin = ", from a siphon" if ended.from_siphon else ""
+    end = End(level=f"stage {ended.stage}", cause=ended.cause, row=SIZE - 1 - row, column=column)
+    return end, f": {ended.cause}{origin}" if ended.attackers else ""
+
+
+VIEW = ViewSpec(
+    title="HackMatrix",
+    evaluation=EVALUATION,
+    victory=WON,
+    progress=_progress,
+    end=_end,
+    rules_version=VERSION,
+    networks=PLAIN_NETWORKS,
+    default_agent=AGENTS[BEST],
+    panels=HackMatrixPanels,
+    trace_names=TRACE_NAMES,
+)

@@ -1,0 +1,169 @@
+"""The flags of whoever lets an agent play: which agent it is, how it chooses, and which games it plays."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from parity.arguments import SEED, STEPS, Whole
+from parity.errors import ParityError, UsageError
+from worldkit.cli.evaluate import PLAYER_SEED
+from worldkit.cli.train_sb3 import require_sb3
+from worldkit.evaluation.lookahead import LOOKAHEAD
+from worldkit.game import Game
+from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.watch.agents import KINDS
+
+if TYPE_CHECKING:
+    from worldkit.evaluation.spec import Player
+    from worldkit.watch.frames import AgentPlayer
+    from worldkit.watch.spec import Agent, ViewSpec
+
+_SIZE = Whole(1, 2**20)
+
+
+def default_view(game: Game) -> ViewSpec:
+    """The world as it is shown where nobody has said what is to be shown."""
+    assert game.view is not None
+    return game.view(None, None)
+
+
+def add_mode_flag(parser: argparse.ArgumentParser, game: Game) -> None:
+    """Which mode of the world is played, where it has several."""
+    parser.set_defaults(mode=None)
+    if game.modes:
+        default = f"of the world (default {game.modes[0]}, or that of the file)"
+        parser.add_argument("-m", "--mode", choices=game.modes, metavar="MODE", help=default)
+
+
+def chosen_view(game: Game, args: argparse.Namespace, path: Path | None) -> ViewSpec:
+    """The world in the mode that is asked for, or else that of an agent's file or a trace.
+
+    Raises UsageError where these do not fit each other.
+    """
+    assert game.view is not None
+    return game.view(args.mode, path)
+
+
+def agents_text(view: ViewSpec) -> str:
+    """Which files and names are agents that can be watched."""
+    named = [f"`{name}`, which comes with the game" for name in view.world.agents]
+    *others, last = [*(f"*{kind}" for kind in view.readers), KINDS, "a MaskablePPO .zip", "a run's folder", *named]
+    return f"{', '.join(others)}, or {last}"
+
+
+def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
+    """How an agent's file is read, and how the agent chooses."""
+    group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
+    group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
+    group.add_argument(
+        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
+    )
+    how = group.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
+    how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
+    group.set_defaults(search=None)
+    if game.train_env is not None:
+        how.add_argument(
+            "--search",
+            type=LOOKAHEAD,
+            metavar="ROLLOUTSxSTEPS",
+            help="look ahead before every step, as `evaluate` does, such as 8x16",
+        )
+    group.add_argument(
+        "--player-seed",
+        type=PLAYER_SEED,
+        default=0,
+        metavar="N",
+        help="seed of drawn actions and of searches (default 0)",
+    )
+
+
+def add_game_flags(group: argparse._ArgumentGroup, episodes: int) -> None:
+    """Which games are played; ``episodes`` of them unless the person says how many."""
+    group.add_argument(
+        "--episodes", type=STEPS, default=episodes, metavar="N", help=f"how many games (default {episodes})"
+    )
+    group.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
+
+
+def load(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent]:  # noqa: ANN401 - as load_agent has them
+    """The agent that ``find`` finds, and its file; raises ParityError where there is none that can be used."""
+    found = find(game, view, path, **how)
+    if found is None:
+        raise UsageError(f"There is no agent in {path}: name the folder of a run, or an agent's file.")
+    return found
+
+
+def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+    """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
+
+    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. What was
+    passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    """
+    from worldkit.watch.agents import agents_of, first_good_agent
+
+    path = view.world.agent_at(path)
+    files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
+    if any(file.suffix == ".zip" for file in files):
+        require_sb3(game.requirement)
+    found = first_good_agent(view, files, **how)
+    if found is None:
+        return None
+    file, agent, faults = found
+    say_passed_over(faults)
+    return file, agent
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """What the flags say of an agent's file, as ``load_agent`` takes it."""
+    return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
+
+
+def say_passed_over(faults: Iterable[ParityError]) -> None:
+    """Say on standard error which agents' files could not be used on the way to the one that is."""
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
+
+
+def player_of(agent: Agent, args: argparse.Namespace, searcher: Player | None = None) -> AgentPlayer:
+    """The agent as the flags want it to choose, or as the search chooses for it."""
+    from worldkit.watch.frames import AgentPlayer
+
+    return AgentPlayer(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
+
+
+def searcher_for(game: Game, view: ViewSpec, path: Path, args: argparse.Namespace) -> Player | None:
+    """What looks ahead with the agent in a file, where the flags ask for it, and says on standard error that it takes.
+
+    Raises ParityError where the file is none of parameters.
+    """
+    if args.search is None or game.train_env is None:
+        return None
+    from worldkit.evaluation.searcher import searcher_of
+
+    searcher = searcher_of(view.world, game.train_env(), path, args.search, seed=args.player_seed)
+    print("Compiling the search, which takes about a minute ...", file=sys.stderr)
+    return searcher
+
+
+def announce(game: Game, engine: str) -> None:
+    """Say on standard error what takes so long where the engine is to be compiled first."""
+    if engine == "jax":
+        keep_compiled_programs(game.name)  # before JAX is imported
+        from worldkit.jaxkit.trace_cache import reuse_text
+
+        print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)
+
+
+def caption_of(view: ViewSpec, path: Path, args: argparse.Namespace) -> str:
+    """Who plays, and how, in a few words."""
+    name = view.world.agent_name(path)
+    if args.search:
+        return f"{name}, a search of {args.search} steps"
+    return f"{name}, {'drawn' if args.stochastic else 'likeliest'} actions"

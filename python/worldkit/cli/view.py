@@ -1,0 +1,192 @@
+"""``view``: a page of an agent's games, of a trace or of a run of training."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from parity.arguments import Parser
+from parity.console import open_console, typed_command
+from parity.errors import UsageError
+from parity.guard import DEFAULT_TIMEOUT
+from worldkit.cli import players
+from worldkit.cli.outputs import check_output
+from worldkit.game import Game
+from worldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
+
+if TYPE_CHECKING:
+    from parity.trace import Trace
+    from parity.viewer.page import Episode, Page
+    from worldkit.viewer.agent import Games
+    from worldkit.watch.frames import AgentPlayer
+    from worldkit.watch.spec import Agent, ViewSpec
+
+TRACE = ".json"
+_AGENT = (PARAMS, CHECKPOINT, MODEL)
+_EPISODES = 20
+_OF_AGENTS = (
+    "episodes",
+    "seed",
+    "max_steps",
+    "stochastic",
+    "search",
+    "player_seed",
+    "hidden_dim",
+    "num_layers",
+    "trust",
+)
+"""What the flags settle that a trace has settled already."""
+
+
+def main(game: Game, argv: Sequence[str]) -> int:
+    """Write a page, say where, and return the exit code, 0.
+
+    Raises:
+        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+        ParityError: what is to be shown cannot be used, or the page cannot be written.
+        EngineError: an engine is not built, or fails.
+    """
+    default = players.default_view(game)
+    parser = _parser(game, default)
+    args = parser.parse_args(argv)
+    _check(parser, args, default)
+    view = players.chosen_view(game, args, args.path)
+    command = typed_command(game.name, game.module, "view", *argv)
+    make = _of_run if args.path.is_dir() else _of_trace if args.path.suffix == TRACE else _of_agent
+    # Imported only now: a mistaken command line should not have to wait.
+    from parity.viewer.write import write_page
+
+    page = make(game, view, args, command)
+    write_page(replace(page, episodes=_counted(page.episodes, args.episodes)), view.world, args.output)
+    print(f"Written: {args.output}")
+    return 0
+
+
+def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+    from worldkit.viewer.agent import agent_page
+
+    path, agent = players.load(game, view, args.path, **players.reading(args))
+    player, games = _player(game, view, args, path, agent)
+    return agent_page(view, players.caption_of(view, path, args), player, games, command)
+
+
+def _of_run(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+    """The curves of a run and games of its furthest agent; of a run that has only one of these, that one."""
+    from parity.viewer.page import Page
+    from worldkit.viewer.agent import agent_page
+    from worldkit.viewer.run import curves
+
+    drawn, name = curves(args.path, game.milestone), args.path.resolve().name
+    found = players.find(game, view, args.path, **players.reading(args))
+    if found is None:
+        if not drawn:
+            raise UsageError(f"{args.path} holds no run: name a folder that training wrote, or an agent's file.")
+        print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
+        return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
+    path, agent = found
+    player, games = _player(game, view, args, path, agent)
+    page = agent_page(view, f"{name}, {players.caption_of(view, path, args)}", player, games, command)
+    return replace(page, curves=drawn)
+
+
+def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
+    from parity.finding import replayed
+    from parity.report import report_page
+    from worldkit.viewer.own_trace import read_own_trace
+    from worldkit.viewer.trace import trace_page
+
+    trace = read_own_trace(view.world, args.path, view.trace_names)
+    for name in (args.engine,) if args.engine else dict.fromkeys(trace.engines):
+        players.announce(game, name)
+    names = (args.engine,) if args.engine else _openable(view, trace)
+    if len(names) == 1:
+        return trace_page(view, args.path.name, trace, names[0], command)
+    one, other = names
+    report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
+    return report_page(report)
+
+
+def _openable(view: ViewSpec, trace: Trace) -> tuple[str, ...]:
+    """The engines that a trace names and that can be opened; why others cannot is said on standard error."""
+    from worldkit.viewer.trace import sides_of
+
+    names, faults = sides_of(view.world, trace)
+    for fault in faults:
+        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
+    return names
+
+
+def _counted(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
+    """The same episodes, and a bar on standard error while they are taken; silent without a terminal."""
+    console = open_console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield from bar.track(episodes, total, description="games")
+
+
+def _player(
+    game: Game, view: ViewSpec, args: argparse.Namespace, path: Path, agent: Agent
+) -> tuple[AgentPlayer, Games]:
+    """Who plays, and which games."""
+    from worldkit.viewer.agent import Games
+
+    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
+    players.announce(game, games.engine)
+    return players.player_of(agent, args, players.searcher_for(game, view, path, args)), games
+
+
+def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:
+    """Settle what is shown and where the page goes; exits with one sentence where that cannot be."""
+    args.path = view.world.agent_at(args.path)
+    if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
+        parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
+    if not args.path.is_dir() and args.path.suffix not in (TRACE, *_AGENT, *view.readers):
+        parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {players.agents_text(view)}")
+    if args.path.suffix == TRACE and not args.path.is_dir():
+        given = [name for name in _OF_AGENTS if getattr(args, name) != parser.get_default(name)]
+        if given:
+            parser.error(f"a trace brings its own game: leave out --{given[0].replace('_', '-')}")
+    args.output = args.output or Path(_default_name(view, args.path))
+    check_output(parser, str(args.output))
+
+
+def _default_name(view: ViewSpec, path: Path) -> str:
+    """A file in the working directory, named after what is shown; an agent's after its run too."""
+    whole = path.resolve()
+    if path in view.world.agents.values():
+        return f"{view.world.agent_name(path)}.html"
+    if path.suffix in (*_AGENT, *view.readers) and not path.is_dir():
+        return f"{whole.parent.name}-{whole.stem}.html"
+    return f"{whole.name if path.is_dir() else whole.stem}.html"
+
+
+def _parser(game: Game, view: ViewSpec) -> Parser:
+    engines = tuple(view.world.engines)
+    parser = Parser(
+        prog=f"{game.name} view",
+        description="Write one HTML page of an agent's games, of a trace file, or of a run of training.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {players.agents_text(view)}")
+    players.add_mode_flag(parser, game)
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="where the page goes (default: PATH's name, in the working directory)",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=engines,
+        help=f"plays the games (default {engines[0]}), or replays a trace (default: both engines that it names)",
+    )
+    players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), game)
+    players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
+    return parser

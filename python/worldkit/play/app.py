@@ -1,0 +1,270 @@
+"""The terminal: keys, clicks and signals go to a session, which the panes show."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import Container, VerticalScroll
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from parity.errors import EngineError, UsageError
+from worldkit.play import panes
+from worldkit.play.dialogs import Page, help_text
+from worldkit.play.keys import COMMANDS
+from worldkit.play.messages import shortened
+from worldkit.play.session import Session
+from worldkit.watch.controls import Controls
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LOG_LINES = 200
+_LEAST_BELOW = 3
+"""So many lines below the game are worth showing something there."""
+
+
+class PlayApp(App[EngineError]):
+    """The screen of a session; ``run`` returns the error of an engine that failed, else None.
+
+    was_stopped: a signal asked for the end.
+    """
+
+    CSS = """
+    GameScreen { background: ansi_default; color: ansi_default; }
+    #title, #board, #status, #actions, #rewards { text-wrap: nowrap; text-overflow: ellipsis; }
+    #title { height: 1; }
+    #middle { layout: vertical; }
+    #left { layout: horizontal; }
+    #status { padding-left: 1; }
+    #notice { height: 2; }
+    #below { height: 1fr; layout: horizontal; }
+    #rewards { width: 42; }
+    #log { width: 1fr; scrollbar-size: 0 0; }
+    #small { display: none; }
+    .large #middle { layout: horizontal; }
+    .large #left { layout: vertical; }
+    .large #status { padding: 0; }
+    .large #actions { width: 1fr; }
+    .small #title, .small #middle, .small #notice, .small #below { display: none; }
+    .small #small { display: block; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True)]
+
+    def __init__(self, session: Session, controls: Controls) -> None:
+        # the terminal's own colours, as everywhere in this project, and none at all where NO_COLOR says so
+        super().__init__(ansi_color=True)
+        self.was_stopped = False
+        self._session, self._controls = session, controls
+
+    def get_default_screen(self) -> Screen[None]:
+        """The game."""
+        return GameScreen(self._session, self._controls)
+
+    def on_mount(self) -> None:
+        """From now on signals end the session as ``q`` does."""
+        for number in _SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, self._stop)
+
+    def on_unmount(self) -> None:
+        """Signals are the process's again."""
+        for number in _SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+
+    def action_leave(self) -> None:
+        """Leave; the caller keeps the game."""
+        self.exit()
+
+    def _stop(self) -> None:
+        self.was_stopped = True
+        with contextlib.suppress(UsageError):  # the caller tries again, and says so
+            self._session.keep()
+        self.exit()
+
+
+class GameScreen(Screen[None]):
+    """The board, its numbers, the actions and what came of them, in as much room as there is."""
+
+    BINDINGS: ClassVar = [Binding(command.keys, command.method, show=False) for command in COMMANDS]
+
+    def __init__(self, session: Session, controls: Controls) -> None:
+        super().__init__()
+        self._session, self._controls = session, controls
+        self._action_of_key = {key: action for action, key in enumerate(session.panels.keys)}
+        self._little = panes.layout_of(session, large=False)
+        self._much = panes.layout_of(session, large=True) if session.panels.large_size else self._little
+        self._clock: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """One pane for each part of the screen."""
+        yield Static(id="small")
+        yield Static(id="title")
+        with Container(id="middle"):
+            with Container(id="left"):
+                yield Static(id="board")
+                yield Static(id="status")
+            yield Static(id="actions")
+        yield Static(id="notice")
+        with Container(id="below"):
+            yield Static(id="rewards")
+            with VerticalScroll(id="log", can_focus=False):
+                yield Static(id="turns")
+
+    def on_resize(self) -> None:
+        """Show what has room."""
+        (width, height), layout = self.size, self._layout
+        self.set_class(self._is_small, "small")
+        self.set_class(layout.large, "large")
+        self._lay_out(layout)
+        below = height - layout.size[1]
+        self.query_one("#below").display = below >= _LEAST_BELOW
+        self.query_one("#rewards").display = below >= panes.reward_lines(self._session)
+        told, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
+        self._put("#small", Text(f"{told} enlarge it to {columns} and {lines}, or leave with q."))
+        self._show()
+
+    def _lay_out(self, layout: panes.Layout) -> None:
+        """Give the parts of the screen their sizes."""
+        middle = layout.size[1] - 3
+        left = middle if layout.large else middle - layout.rows
+        for name, (columns, lines) in {
+            "#middle": (None, middle),
+            "#left": (layout.board[0] if layout.large else None, left),
+            "#board": layout.board,
+            "#status": layout.status,
+            "#actions": (None, layout.rows),
+        }.items():
+            styles = self.query_one(name).styles
+            styles.width, styles.height = columns, lines
+
+    def on_key(self, event: events.Key) -> None:
+        """An action's key."""
+        action = self._action_of_key.get(event.key)
+        if action is not None and not self._is_small:
+            self._do(lambda: self._session.press(action))
+
+    def on_click(self, event: events.Click) -> None:
+        """Look at the action that is clicked; a second click plays it."""
+        action = self._action_at(event)
+        if action is None:
+            return
+        preview = self._session.preview
+        is_second = preview is not None and preview.action == action
+        self._do(self._session.confirm if is_second else lambda: self._session.look(action))
+
+    def action_look(self) -> None:
+        """Look at actions, or play them again."""
+        self._do(self._session.toggle_looking)
+
+    def action_confirm(self) -> None:
+        """Play the action that is looked at."""
+        self._do(self._session.confirm)
+
+    def action_agent(self) -> None:
+        """Let the agent play on, or take over."""
+        self._do(self._session.toggle_agent)
+
+    def action_faster(self) -> None:
+        """Let the agent play faster."""
+        self._pace("+")
+
+    def action_slower(self) -> None:
+        """Let the agent play slower."""
+        self._pace("-")
+
+    def action_rewards(self) -> None:
+        """Show all components."""
+        self._open(Page("R", panes.rewards(self._session.shown)))
+
+    def action_log(self) -> None:
+        """Show all that was done."""
+        self._open(Page("L", panes.log(self._session.game), at_end=True))
+
+    def action_help(self) -> None:
+        """Show the keys and the signs."""
+        self._open(Page("question_mark", help_text(self._session.panels, shortened(self._session.path, 60))))
+
+    def action_save(self) -> None:
+        """Save now."""
+        self._do(self._session.save)
+
+    def action_next(self) -> None:
+        """Begin the next game."""
+        self._do(self._session.next_game)
+
+    def action_leave(self) -> None:
+        """Leave."""
+        self.app.exit()
+
+    @property
+    def _is_small(self) -> bool:
+        return self.size.width < self._little.size[0] or self.size.height < self._little.size[1]
+
+    @property
+    def _layout(self) -> panes.Layout:
+        much = self._much.size
+        return self._much if self.size.width >= much[0] and self.size.height >= much[1] else self._little
+
+    def _action_at(self, event: events.Click) -> int | None:
+        """The action whose line or entry was clicked."""
+        if event.widget is None or event.widget.id not in ("actions", "status"):
+            return None
+        place = event.get_content_offset(event.widget)
+        if place is None:
+            return None
+        if event.widget.id == "actions":
+            return panes.action_at(self._session, self._layout, place.x, place.y)
+        move = place.y - self._layout.moves_at
+        return move if not self._layout.large and 0 <= move < self._session.panels.beside else None
+
+    def _open(self, page: Page) -> None:
+        """Show a page over the game; the agent waits."""
+        if self._session.agent_plays:
+            self._do(self._session.toggle_agent)
+        self.app.push_screen(page)
+
+    def _pace(self, key: str) -> None:
+        self._controls.press(key)
+        self._wind(restart=True)
+        self._show()
+
+    def _do(self, change: Callable[[], None]) -> None:
+        """Change the session and show it; an engine that fails ends it, and the caller keeps the game."""
+        try:
+            change()
+        except EngineError as error:
+            self.app.exit(error)
+            return
+        self._wind()
+        self._show()
+
+    def _wind(self, *, restart: bool = False) -> None:
+        """Let the clock run while the agent plays."""
+        if self._clock is not None and (restart or not self._session.agent_plays):
+            self._clock.stop()
+            self._clock = None
+        if self._clock is None and self._session.agent_plays:
+            self._clock = self.set_interval(1 / self._controls.speed, lambda: self._do(self._session.let_agent_act))
+
+    def _show(self) -> None:
+        session, layout = self._session, self._layout
+        large = layout.large
+        self._put("#title", panes.title(session, self._controls.pace, self.size.width))
+        self._put("#board", panes.board(session, large=large))
+        self._put("#status", panes.status(session, large=large))
+        self._put("#actions", panes.actions(session, layout))
+        self._put("#notice", panes.notice(session))
+        self._put("#rewards", panes.rewards(session.shown))
+        self._put("#turns", panes.log(session.game, _LOG_LINES))
+        self.query_one("#log", VerticalScroll).scroll_end(animate=False)
+
+    def _put(self, pane: str, text: Text) -> None:
+        self.query_one(pane, Static).update(text)

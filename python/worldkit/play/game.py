@@ -1,0 +1,67 @@
+"""A game that a person plays, as a value: what was done, by whom, what it earned, and where that led."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from parity.trace import Case, Trace
+from worldkit.play.table import Components, Position
+from worldkit.watch.frames import Frame
+from worldkit.watch.spec import ViewSpec
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An action, whose it was, and what it earned."""
+
+    action: int
+    by_agent: bool
+    components: Components
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedGame:
+    """The game of a seed after some turns: where it stands, and what the episode earned so far."""
+
+    view: ViewSpec
+    seed: int
+    position: Position
+    earned: Components
+    turns: tuple[Turn, ...] = ()
+
+    def after(self, action: int, position: Position, *, by_agent: bool) -> PlayedGame:
+        """The game after one more action, which led to ``position``."""
+        earned = tuple(one + more for one, more in zip(self.earned, position.components, strict=True))
+        turns = (*self.turns, Turn(action, by_agent, position.components))
+        return replace(self, position=position, turns=turns, earned=earned)
+
+    @property
+    def ending(self) -> str | None:
+        """How it ended, in the words of `evaluate`; None while it goes on."""
+        return self.position.ending
+
+    def in_rewards(self, components: Components) -> list[float]:
+        """Components, or their sums, in units of the reward."""
+        return list(map(float, self.view.env.in_rewards(np.array(components))))
+
+    @property
+    def verdict(self) -> str:
+        """The game so far in one line, as watching an agent tells it."""
+        here, earned = self.position, np.array(self.in_rewards(self.earned))
+        components = np.array(here.components)
+        return Frame(self.view, self.seed, len(self.turns), here.state, None, components, earned, self.ending).verdict
+
+    @property
+    def trace(self) -> Trace:
+        """The game as `parity replay` reads it."""
+        world = self.view.world
+        reference, other, *_ = (*world.engines, *world.engines)
+        return Trace(
+            world=world.name,
+            engines=(reference, other),
+            case=Case(tuple(turn.action for turn in self.turns), seed=int(world.game_seeds(self.seed, 1)[0])),
+            components=tuple(turn.components for turn in self.turns),
+            component_names=world.components,
+        )

@@ -1,0 +1,181 @@
+"""What stands in each part of the screen, as text with styles; in little room and in much."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from worldkit.play import messages
+from worldkit.play.game import PlayedGame
+from worldkit.play.session import Session
+from worldkit.render.spans import BAD, FAINT, GOOD, Line, Span, as_text, joined, width
+
+WIDTH = 80
+"""The least columns that playing needs."""
+_NOTE = 11
+_BESIDE = 24
+"""The least columns beside the board."""
+_SPENT = "yellow"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns and lines of the parts of a screen.
+
+    size: the least that it needs. board, status: of these two. moves_at: the line of the status in which actions begin.
+    rows: of the columns in which actions stand. column: how wide these are; large: whether all are in one.
+    """
+
+    size: tuple[int, int]
+    board: tuple[int, int]
+    status: tuple[int, int]
+    moves_at: int
+    rows: int
+    column: int
+    large: bool
+
+
+def layout_of(session: Session, *, large: bool) -> Layout:
+    """How a screen is laid out: the numbers below a large board and the actions beside both, or the other way round."""
+    panels, state, count = session.panels, session.game.position.state, len(session.game.view.world.actions)
+    lines, numbers = panels.board(state, large=large), panels.numbers(state, large=large)
+    board = max(map(width, lines)), len(lines)
+    column = 1 + width(_entry(session, count - 1, large=False))
+    if large and panels.large_size:
+        across = board[0] + 2
+        return Layout(panels.large_size, (across, board[1]), (across, len(numbers)), 0, count, column, large=True)
+    columns = max(WIDTH, board[0] + max(_BESIDE, 2 + max(width(joined(parts)) for parts in numbers)))
+    status = columns - board[0], len(numbers) + panels.beside + 2
+    rows = math.ceil((count - panels.beside) / ((columns + 1) // column))
+    size = columns, 1 + max(board[1], status[1]) + rows + 2
+    return Layout(size, board, status, len(numbers), rows, column, large=False)
+
+
+def reward_lines(session: Session) -> int:
+    """The lines of the whole table of rewards."""
+    return len(session.game.view.world.components) + 2
+
+
+def title(session: Session, pace: str, width: int) -> Text:
+    """Which game it is and what is going on, and the keys that help on, in one line."""
+    game = session.game
+    doing, keys = "", "? help  Tab look ahead  q leave"
+    if session.is_looking:
+        doing, keys = ": looking ahead", "Enter play it  Tab back  ? help"
+    elif session.agent_plays:
+        doing, keys = f", the agent plays, {pace}", "Space take over  ? help  q leave"
+    elif game.ending:
+        doing, keys = f": {game.ending}", "N next game  ? help  q leave"
+    elif session.has_agent:
+        keys = "? help  Tab look ahead  Space agent  q leave"
+    told = f"game {game.seed}, step {len(game.turns)}{doing}"
+    room = width - len(told) - 2
+    shown = keys if len(keys) <= room else "? help"
+    return Text.assemble((told, "bold reverse" if session.is_looking else "bold"), shown.rjust(width - len(told)))
+
+
+def board(session: Session, *, large: bool) -> Text:
+    """The board."""
+    return as_text(session.panels.board(session.shown.position.state, large=large))
+
+
+def status(session: Session, *, large: bool) -> Text:
+    """The numbers and what was earned, and, where there is little room, the actions that stand beside the board."""
+    game, panels = session.shown, session.panels
+    numbers = panels.numbers(game.position.state, large=large)
+    step: Line = [(f"step {_sum(game, game.position.components)}", "")]
+    episode: Line = [(f"episode {_sum(game, game.earned)}", "bold")]
+    if large:
+        first, second, *others = numbers
+        return as_text([joined([*first, step]), joined([*second, episode]), *map(joined, others)])
+    moves = (
+        _marked(session, move, [_sign(session, move), _name(session, move), _note(session, move)])
+        for move in range(panels.beside)
+    )
+    return as_text([*map(joined, numbers), *moves, step, episode])
+
+
+def actions(session: Session, layout: Layout) -> Text:
+    """Every action with its key, its cost and whether it is valid: all in a column, or the rest in several.
+
+    Where there is much room the reason against an action is told in full.
+    """
+    count = len(session.game.view.world.actions)
+    if layout.large:
+        return as_text([_entry(session, action, large=True) for action in range(count)])
+    entries = [_entry(session, action, large=False) for action in range(session.panels.beside, count)]
+    return as_text([joined(entries[row :: layout.rows], 1) for row in range(layout.rows)])
+
+
+def action_at(session: Session, layout: Layout, column: int, line: int) -> int | None:
+    """The action that stands in this place of ``actions``; None where there is none."""
+    action = line if layout.large else session.panels.beside + line + layout.rows * (column // layout.column)
+    is_there = action < len(session.game.view.world.actions) and (layout.large or line < layout.rows)
+    return action if is_there else None
+
+
+def notice(session: Session) -> Text:
+    """What is said to the player: two lines at most."""
+    said = session.notice
+    style = BAD if said.is_refusal else "cyan" if session.preview else ""
+    return as_text([[(line, style)] for line in said.lines])
+
+
+def rewards(game: PlayedGame) -> Text:
+    """All components of the last step and of the episode, and their sums, in 40 columns."""
+    step, episode = game.position.components, game.earned
+    steps, episodes = (game.in_rewards((*values, sum(values))) for values in (step, episode))
+    names = (*game.view.world.components, "total")
+    styles = [*("" if one or all_ else FAINT for one, all_ in zip(step, episode, strict=True)), "bold"]
+    rows = map(_reward, names, steps, episodes, styles)
+    return as_text([[(f"{'reward':<20}{'step':>9}{'episode':>11}", "bold")], *rows])
+
+
+def log(game: PlayedGame, last: int | None = None) -> Text:
+    """What was done, step by step; only the last ones where a number is given."""
+    numbered = list(enumerate(game.turns, start=1))[-last if last else 0 :]
+    lines = [messages.turn_line(game, number, turn) for number, turn in numbered] or ["nothing is done yet"]
+    return Text("\n".join(lines))
+
+
+def _sum(game: PlayedGame, components: tuple[int, ...]) -> str:
+    return messages.signed(game.in_rewards((sum(components),))[0])
+
+
+def _entry(session: Session, action: int, *, large: bool) -> Line:
+    costs = list(map(session.panels.cost, range(len(session.game.view.world.actions))))
+    room = max(map(len, costs)) + 1 if any(costs) else 0
+    cost = (f"{costs[action]:<{room}}", FAINT)
+    named = [_sign(session, action), _name(session, action), cost]
+    return _marked(session, action, [*named, _note(session, action, large=large)])
+
+
+def _marked(session: Session, action: int, entry: Line) -> Line:
+    """The entry of an action, reversed where it is the one that is looked at."""
+    is_looked_at = session.preview is not None and session.preview.action == action
+    return [(text, "reverse") for text, _ in entry] if is_looked_at else entry
+
+
+def _sign(session: Session, action: int) -> Span:
+    return f"{session.panels.signs[action]} ", "bold" if session.game.position.mask[action] else FAINT
+
+
+def _name(session: Session, action: int) -> Span:
+    names = session.game.view.world.actions
+    return f"{names[action]:<{max(map(len, names)) + 1}}", ""
+
+
+def _note(session: Session, action: int, *, large: bool = False) -> Span:
+    """Whether the action is valid now, and how likely the agent would take it; else what is against it."""
+    against = session.obstacle(action)
+    if against is None:
+        likely = f" {session.decision.probabilities[action]:4.0%}" if session.decision else ""
+        return f"{f'ready{likely}':<{_NOTE}}", GOOD
+    return (against.reason if large else f"{against.brief:<{_NOTE}}"), FAINT if against.is_usual else _SPENT
+
+
+def _reward(name: str, step: float, episode: float, style: str) -> Line:
+    numbers = "".join(f"{f'{value:+.3f}' if value else '':>{room}}" for value, room in ((step, 9), (episode, 11)))
+    return [(f"{name:<20}{numbers}", style)]

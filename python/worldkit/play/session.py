@@ -1,0 +1,215 @@
+"""A session of games that a person plays, with or without an agent at hand; knows no screen.
+
+Nothing that is pressed can lose a game: an action that is not valid is refused with its reason and never reaches the
+engine, where it might end the episode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from parity.errors import UsageError
+from worldkit.play import messages
+from worldkit.play.game import PlayedGame
+from worldkit.play.saving import default_path, save, unused
+from worldkit.play.table import Table
+from worldkit.render.panels import Obstacle
+from worldkit.watch.frames import AgentPlayer, decide
+
+NO_AGENT = "There is no agent at hand: start with --agent FILE to have one."
+_LOOKING = (
+    "Press an action's key to see what it would do. It is played ahead in a second",
+    "game with the draws that are to come: a look knows what chance will bring.",
+)
+_SEEDS = 1 << 64
+_OVER = Obstacle("game over", "the game is over")
+_INVALID = Obstacle("not valid", "it is not valid now")
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What is said to the player, at most two lines; ``is_refusal``: of something that was not done."""
+
+    lines: tuple[str, ...]
+    is_refusal: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """An action that is looked at, and the game as it would be after it; None where it is not valid."""
+
+    action: int
+    ahead: PlayedGame | None
+
+
+class Session:
+    """Games of one table, one after another.
+
+    Args:
+        table: where they are played.
+        seed: of the first game.
+        target: where the first game is saved, the next ones beside it; None: ``WORLD-SEED.json`` here.
+        player: an agent and how it chooses; None: there is none.
+
+    panels: the table's. game: as it stands. path: where it is saved. saved: file -> verdict of all that was saved.
+    is_looking: actions are looked at, not played. preview: the one that is looked at.
+    agent_plays: the agent is at the keys. decision: what it would do now; None without one and after the end.
+    notice: what is said to the player.
+    """
+
+    def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
+        self._table, self._target, self._player = table, target, player
+        self.panels, self._world = table.panels, table.view.world
+        self.saved: dict[Path, str] = {}
+        self._begin(seed, target or default_path(self._world.name, seed))
+
+    def _begin(self, seed: int, path: Path) -> None:
+        self.path = path
+        self._saved_turns = 0
+        self.is_looking = self.agent_plays = False
+        self.preview: Preview | None = None
+        self._arrive(self._new_game(seed))
+        self.notice = Notice(
+            (
+                f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in",
+                messages.shortened(path),
+            )
+        )
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether there is an agent to ask."""
+        return self._player is not None
+
+    @property
+    def shown(self) -> PlayedGame:
+        """What the board shows: the game as it stands, or as it would be after the action that is looked at."""
+        return self.preview.ahead if self.preview and self.preview.ahead else self.game
+
+    def press(self, action: int) -> None:
+        """An action's key: look at it where that is asked for, else play it, taking over from the agent."""
+        if self.is_looking:
+            self.look(action)
+        else:
+            self.act(action)
+
+    def act(self, action: int) -> None:
+        """Play an action; one that is not valid is refused, with its reason."""
+        self.agent_plays = False
+        self._play(action, by_agent=False)
+
+    def look(self, action: int) -> None:
+        """Show what an action would do; the game stays as it is."""
+        self.agent_plays, self.is_looking = False, True
+        reason = self._refusal(action)
+        if reason is not None:
+            self.preview = Preview(action, None)
+            self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.")
+            return
+        ahead = self.game.after(action, self._table.look(action), by_agent=False)
+        self.preview = Preview(action, ahead)
+        self.notice = Notice(messages.outlook(self.panels, self.game, ahead))
+
+    def toggle_looking(self) -> None:
+        """Begin to look at actions, or stop it."""
+        self.agent_plays, self.is_looking, self.preview = False, not self.is_looking, None
+        self.notice = Notice(_LOOKING if self.is_looking else ("Action keys play again.",))
+
+    def confirm(self) -> None:
+        """Play the action that is looked at."""
+        if self.preview:
+            self.act(self.preview.action)
+
+    def toggle_agent(self) -> None:
+        """Let the agent play on, or take over from it."""
+        if self._player is None:
+            self._refuse(NO_AGENT)
+        elif self.game.ending:
+            self._refuse(f"This game is over: N plays game {self._following}.")
+        else:
+            self.agent_plays, self.is_looking, self.preview = not self.agent_plays, False, None
+            self.notice = Notice(("The agent plays on." if self.agent_plays else "It is yours again.",))
+
+    def let_agent_act(self) -> None:
+        """Play what the agent decided, if it is at the keys."""
+        if self.agent_plays and self.decision:
+            self._play(self.decision.action, by_agent=True)
+
+    def next_game(self) -> None:
+        """Begin the game of the next seed once this one is over."""
+        if not self.game.ending:
+            self._refuse("This game goes on: q leaves it.")
+            return
+        seed = self._following
+        self._begin(seed, unused(self._target) if self._target else default_path(self._world.name, seed))
+
+    def save(self) -> None:
+        """Save the game as it stands; says where, or why that cannot be done."""
+        if not self.game.turns:
+            self._refuse("Nothing is done yet, and nothing saved.")
+            return
+        try:
+            self.keep()
+        except UsageError as error:
+            self._refuse(str(error))
+        else:
+            self.notice = Notice((f"Saved after step {len(self.game.turns)}:", messages.shortened(self.path)))
+
+    def keep(self) -> None:
+        """Save what is not saved yet; raises UsageError where that cannot be done."""
+        if len(self.game.turns) > self._saved_turns:
+            save(self.game, self.path)
+            self._saved_turns = len(self.game.turns)
+            self.saved[self.path] = self.game.verdict
+
+    def _play(self, action: int, *, by_agent: bool) -> None:
+        reason = self._refusal(action)
+        if reason is not None:
+            self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.")
+            return
+        self.is_looking, self.preview = False, None
+        self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
+        self.notice = Notice((messages.last_turn(self.game),))
+        if self.game.ending:
+            self._end()
+
+    def obstacle(self, action: int) -> Obstacle | None:
+        """Why an action is not valid; the engine says whether, so that no mistaken reading ends a game."""
+        position = self.game.position
+        if position.mask[action] and not position.ending:
+            return None
+        return self.panels.obstacle(position.state, action) or (_OVER if position.ending else _INVALID)
+
+    def _refusal(self, action: int) -> str | None:
+        found = self.obstacle(action)
+        return None if found is None else found.reason
+
+    def _new_game(self, seed: int) -> PlayedGame:
+        start = self._table.start(seed)
+        return PlayedGame(self._table.view, seed, start, start.components)
+
+    def _arrive(self, game: PlayedGame) -> None:
+        self.game = game
+        self.decision = None
+        if self._player and not game.ending:
+            here = game.position
+            seeds, steps = self._world.game_seeds(game.seed, 1), np.array([len(game.turns)])
+            (self.decision,) = decide(self._player, here.observation[None], here.mask[None], seeds, steps)
+
+    def _end(self) -> None:
+        self.agent_plays = False
+        self.save()
+        if not self.notice.is_refusal:
+            where = f"Saved in {messages.shortened(self.path, 30)}. N plays game {self._following}, q leaves."
+            self.notice = Notice((self.game.verdict, where))
+
+    @property
+    def _following(self) -> int:
+        """The next game's seed."""
+        return (self.game.seed + 1) % _SEEDS
+
+    def _refuse(self, reason: str) -> None:
+        self.notice = Notice((reason,), is_refusal=True)

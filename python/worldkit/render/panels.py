@@ -1,0 +1,85 @@
+"""What stands on the screen of a world that a person plays: ``Panels``."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from parity import State, World
+from worldkit.render.spans import FAINT, Line
+
+_ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
+LEAVE = "q"
+
+
+class Obstacle(NamedTuple):
+    """What keeps an action from being valid, in at most 11 characters and in full; ``is_usual`` is shown faintly."""
+
+    brief: str
+    reason: str
+    is_usual: bool = False
+
+
+class Panels:
+    """The board and its numbers, the keys, and what is said of actions; a world overrides what it can say better.
+
+    By default it is what the world draws for reports, with arrows for actions of their names and letters for the rest.
+
+    world: the world. engine: the name of the engine that is played on.
+
+    hint: what the keys of the actions do. cell_width: columns of a drawn cell.
+    beside: so many of the first actions stand beside the board, below its numbers, in place of below the board.
+    large_size: columns and lines from which on there is a large board; None: there is none.
+    """
+
+    hint = "arrows and letters beside actions play them"
+    cell_width = 8
+    beside = 0
+    large_size: tuple[int, int] | None = None
+
+    def __init__(self, world: World, engine: str) -> None:
+        self.world, self.engine = world, engine
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each action, an arrow's name or a letter other than ``q``."""
+        letters = (letter for letter in "abcdefghijklmnoprstuvwxyz")
+        return tuple(name if name in _ARROWS else next(letters) for name in self.world.actions)
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The key of each action as it is shown, one column wide."""
+        return tuple(_ARROWS.get(key, key) for key in self.keys)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """What the signs on the board mean."""
+        return tuple(f"{sign} {meaning}" for sign, meaning in self.world.signs.items())
+
+    def board(self, state: State, *, large: bool) -> list[Line]:
+        """The board, in as many lines of as many columns whatever the state."""
+        return [[span for text in row for span in self._cell(text)] for row in self.world.draw(state).rows]
+
+    def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
+        """The numbers, in as many lines whatever the state, each of one part or more."""
+        return [[[(f"{name} {value}", "")]] for name, value in self.world.draw(state).scalars.items()]
+
+    def cost(self, action: int) -> str:
+        """What the action costs, in as few columns as can be."""
+        return ""
+
+    def obstacle(self, state: State, action: int) -> Obstacle | None:
+        """What keeps the action from being valid; None where it is valid, or nobody knows."""
+        return None
+
+    def changes(self, before: State, after: State) -> Iterator[str]:
+        """What is other than before, in a few words each."""
+        was, now = (self.world.draw(state).scalars for state in (before, after))
+        yield from (f"{name} {was[name]} → {now[name]}" for name in now if was[name] != now[name])
+
+    def _cell(self, text: str) -> Line:
+        colour = self.world.colour_of(text) if self.world.colour_of else None
+        style = "#{:02x}{:02x}{:02x}".format(*colour) if colour else ""
+        return [(f"{text[: self.cell_width]:{self.cell_width}}", style)] if text else [self._empty]
+
+    @property
+    def _empty(self) -> tuple[str, str]:
+        return f"{'·':{self.cell_width}}", FAINT

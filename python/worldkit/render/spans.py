@@ -1,0 +1,45 @@
+"""Pieces of text with their styles: what a terminal shows of a world is made of these."""
+
+from collections.abc import Sequence
+
+from rich.color import ColorSystem
+from rich.style import Style
+from rich.text import Text
+
+Span = tuple[str, str]
+"""A piece of text and its style in rich's words; "" is the terminal's own colour."""
+Line = list[Span]
+
+FAINT = "bright_black"
+GOOD = "bold green"
+BAD = "bold red"
+
+
+def width(line: Line) -> int:
+    """The columns that a line takes."""
+    return sum(len(text) for text, _ in line)
+
+
+def painted(line: Line, *, colour: bool) -> str:
+    """The line as text, without blanks at its end; with ANSI codes where ``colour`` says so."""
+    return "".join(_paint(*span) if colour else span[0] for span in line).rstrip()
+
+
+def _paint(text: str, style: str) -> str:
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text
+
+
+def joined(lines: Sequence[Line], gap: int = 2) -> Line:
+    """The lines that are not empty as one, so many blanks between them."""
+    parts = [line for line in lines if line]
+    return [span for number, line in enumerate(parts) for span in ([(" " * gap, "")] * bool(number) + line)]
+
+
+def as_text(lines: Sequence[Line]) -> Text:
+    """Lines as rich shows them."""
+    text = Text(no_wrap=True, end="")
+    for number, line in enumerate(lines):
+        text.append("\n" if number else "")
+        for span in line:
+            text.append(*span)
+    return text

@@ -1,0 +1,133 @@
+"""Who is watched: trained parameters, a checkpoint or a model of MaskablePPO, as a function of what is seen."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import World
+from parity.errors import ParityError, UsageError
+from worldkit.purejaxrl.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
+from worldkit.purejaxrl.plain_network import Floats, PlainNetwork
+from worldkit.sb3.model_file import timesteps_of
+from worldkit.watch.spec import Agent, ViewSpec
+
+PARAMS, CHECKPOINT, MODEL = ".npz", ".pkl", ".zip"
+KINDS = "params_*.npz, checkpoint_*.pkl"
+
+
+def load_agent(
+    view: ViewSpec,
+    path: Path,
+    *,
+    hidden_dim: int | None = None,
+    num_layers: int | None = None,
+    trust: bool = False,
+) -> Agent:
+    """The agent in a file.
+
+    Args:
+        view: the world that it plays.
+        path: ``params_*.npz``, ``checkpoint_*.pkl``, a model of MaskablePPO, ``.zip``, or a file of the world's own.
+        hidden_dim: how wide the hidden layers are said to be; None: as the file has it.
+        num_layers: how many they are said to be; None: as the file has it.
+        trust: let a model of MaskablePPO execute what it likes.
+
+    Raises:
+        ParityError: the file cannot be read, or is no agent of this game or of these sizes.
+    """
+    if path.suffix in (MODEL, *view.readers):
+        if hidden_dim is not None or num_layers is not None:
+            raise UsageError("--hidden-dim and --num-layers are for params_*.npz and checkpoint_*.pkl: leave them out.")
+        return _of_maskable_ppo(view, path, trust) if path.suffix == MODEL else view.readers[path.suffix](path)
+    if path.suffix == PARAMS:
+        params = load_params(path)
+    elif path.suffix == CHECKPOINT:
+        params = params_of_checkpoint(path, view.world.name, view.rules_version)
+    else:
+        kinds = ", ".join((KINDS, *(f"*{kind}" for kind in view.readers)))
+        raise UsageError(f"{path} is no agent that can be watched: give {kinds}, or the .zip of a MaskablePPO model.")
+    network = PlainNetwork(params, view.networks)
+    _check_fits(view.world, path, network)
+    _check_sizes(path, network, hidden_dim, num_layers)
+    return network
+
+
+def latest_agent(view: ViewSpec, folder: Path, **how: Any) -> tuple[Path, Agent, list[ParityError]]:  # noqa: ANN401 - as load_agent has them
+    """The furthest good agent of the run that began last in ``folder``, its file, and what was wrong with others.
+
+    Raises UsageError where there is none.
+    """
+    found = first_good_agent(view, trained_files(folder), **how)
+    if found is None:
+        raise UsageError(
+            f"There is no params_*.npz or checkpoint_*.pkl in {folder}: name a file, or train an agent first."
+        )
+    return found
+
+
+def agents_of(folder: Path) -> Sequence[Path]:
+    """The agents of a run, the furthest first: parameters and checkpoints of `train`, or else models of `train-sb3`."""
+    found = [path for path in trained_files(folder) if path.parent == folder]
+    return found or sorted(folder.glob(f"*{MODEL}"), key=lambda path: (timesteps_of(path), path.name), reverse=True)
+
+
+def first_good_agent(
+    view: ViewSpec,
+    paths: Iterable[Path],
+    **how: Any,  # noqa: ANN401 - as load_agent has them
+) -> tuple[Path, Agent, list[ParityError]] | None:
+    """The first of these files that holds an agent, the agent, and what was wrong with the files before it.
+
+    None where there are no files; raises the ParityError of the first one where all are bad.
+    """
+    faults: list[ParityError] = []
+    for path in paths:
+        try:
+            return path, load_agent(view, path, **how), faults
+        except ParityError as fault:
+            faults.append(fault)
+    if faults:
+        raise faults[0]
+    return None
+
+
+def _check_fits(world: World, path: Path, network: PlainNetwork) -> None:
+    try:
+        logits, _ = network(np.zeros((1, *world.observation_shape), np.float32))
+    except ValueError as error:
+        raise misfit(path) from error
+    if logits.shape[1] != len(world.actions):
+        raise other_actions(path, len(world.actions))
+
+
+def _check_sizes(path: Path, network: PlainNetwork, hidden_dim: int | None, num_layers: int | None) -> None:
+    found = network.architecture
+    if hidden_dim not in (None, found.hidden_dim) or num_layers not in (None, found.num_layers):
+        raise UsageError(
+            f"{path} holds a network of --hidden-dim {found.hidden_dim} and --num-layers {found.num_layers}: "
+            "give these, or leave both out."
+        )
+
+
+def _of_maskable_ppo(view: ViewSpec, path: Path, trust: bool) -> Agent:
+    import torch
+
+    from worldkit.sb3.models import load_model
+
+    model = load_model(path, device="cpu", trust=trust)
+    env = view.env
+    if (model.observation_space, model.action_space) != (env.observation_space(), env.action_space()):
+        raise UsageError(f"{path} is a model of another game: name one that plays {view.title}.")
+    policy: Any = model.policy
+    policy.set_training_mode(False)
+
+    def agent(observations: NDArray[np.float32]) -> tuple[Floats, Floats]:
+        with torch.no_grad():
+            seen = policy.obs_to_tensor(env.split(observations))[0]
+            logits = policy.get_distribution(seen).distribution.logits
+            return logits.numpy(), policy.predict_values(seen)[:, 0].numpy()
+
+    return agent

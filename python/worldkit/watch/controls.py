@@ -1,0 +1,90 @@
+"""What a person who watches can do, and the pace at which frames follow one another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from worldkit.runs.stop import StopRequest
+    from worldkit.watch.frames import Frame
+
+SLOWEST, FASTEST = 0.1, 100.0
+"""Actions a second."""
+KEYS = (("space", "pause"), ("s", "one step"), ("+ -", "faster, slower"), ("n", "next game"), ("q", "quit"))
+"""The keys and what they do, as they are shown."""
+_END_SECONDS = 1.0
+"""How long the end of a game is shown at least."""
+_POLL_SECONDS = 0.05
+
+
+class Controls:
+    """The state that keys change. speed: actions a second."""
+
+    def __init__(self, speed: float) -> None:
+        self.speed = speed
+        self.is_paused = self.steps = self.skips = self.quits = False
+
+    def press(self, key: str) -> None:
+        """A key was pressed; one that means nothing is passed over."""
+        if key == " ":
+            self.is_paused = not self.is_paused
+        elif key == "s":
+            self.is_paused = self.steps = True
+        elif key in ("+", "="):  # = is + without shift
+            self.speed = min(2 * self.speed, FASTEST)
+        elif key == "-":
+            self.speed = max(self.speed / 2, SLOWEST)
+        elif key == "n":
+            self.skips = True
+        elif key == "q":
+            self.quits = True
+
+    @property
+    def pace(self) -> str:
+        """What is shown of it."""
+        return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
+
+
+class Screen(Protocol):
+    """Where frames are shown, and keys come from."""
+
+    def show(self, frame: Frame, controls: Controls) -> None:
+        """Show a frame."""
+
+    def key(self, seconds: float) -> str | None:
+        """The next key, waited for so long at most; None: none was pressed."""
+
+
+def play(games: Iterator[Iterator[Frame]], screen: Screen, controls: Controls, stop: StopRequest) -> Iterator[Frame]:
+    """Show games until the last one is over or somebody quits; yields the last frame shown of each."""
+    for game in games:
+        last = None
+        controls.skips = False
+        for last in game:
+            screen.show(last, controls)
+            _hold(last, screen, controls, stop)
+            if controls.skips or controls.quits:
+                break
+        if last is not None:
+            yield last
+        if controls.quits:
+            return
+
+
+def _hold(frame: Frame, screen: Screen, controls: Controls, stop: StopRequest) -> None:
+    """Wait until the next frame is due, and heed keys."""
+    shown = time.monotonic()
+    controls.steps = False
+    while not (controls.steps or controls.skips or controls.quits):
+        seconds = max(1 / controls.speed, _END_SECONDS if frame.ending else 0)
+        left = shown + seconds - time.monotonic()
+        if left <= 0 and not controls.is_paused:
+            return
+        key = screen.key(_POLL_SECONDS if controls.is_paused else min(left, _POLL_SECONDS))
+        if key is not None:
+            controls.press(key)
+            if not controls.quits:
+                screen.show(frame, controls)
+        controls.quits |= stop.requested

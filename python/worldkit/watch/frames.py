@@ -1,0 +1,188 @@
+"""The games of an agent, one frame after another: the same games that `evaluate` plays."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity import State
+from parity.engine import Array, Slots, consecutive_seeds
+from worldkit.envs.episodes import Episodes
+from worldkit.evaluation import choice
+from worldkit.evaluation.play import ending_of
+from worldkit.evaluation.spec import Player
+from worldkit.purejaxrl.plain_network import Floats
+from worldkit.watch.spec import Agent, ViewSpec
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an agent did, the probabilities (actions,), 0 for invalid ones, and the value, where it has one."""
+
+    action: int
+    probabilities: NDArray[np.float64]
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A game as it stands, and the step that led there.
+
+    seed: of the game. step: how many there were so far. state: as it is now, complete.
+    decision: what was decided before this step; None at the start.
+    components: (components,) what the step earned, in the world's unit. earned: rewards of the episode so far.
+    ending: how the game ended, in the words of `evaluate`; None while it goes on.
+    """
+
+    view: ViewSpec = field(repr=False, compare=False)
+    seed: int
+    step: int
+    state: State
+    decision: Decision | None
+    components: Array
+    earned: NDArray[np.float64]
+    ending: str | None = None
+
+    @property
+    def reward(self) -> NDArray[np.float64]:
+        """What the step earned, component by component, in rewards."""
+        return self.view.env.in_rewards(self.components)
+
+    @property
+    def outcome(self) -> str:
+        """What came of the game so far, in a few words."""
+        steps = f"{self.step} step{'s' * (self.step != 1)}"
+        return f"{self.ending or 'left'}{self.view.progress(self.state)} after {steps}, return {self.earned.sum():.3f}"
+
+    @property
+    def verdict(self) -> str:
+        """The game so far in one line."""
+        return f"game {self.seed}: {self.outcome}"
+
+
+@dataclass(frozen=True)
+class AgentPlayer:
+    """An agent, and how it chooses: the likeliest actions, or drawn ones with the player's seed.
+
+    searcher: who chooses instead, for all games of an engine together; the agent's own judgement is told all the same.
+    """
+
+    agent: Agent
+    deterministic: bool = True
+    player_seed: int = 0
+    searcher: Player | None = None
+
+
+def games(
+    view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: int, count: int
+) -> Iterator[Iterator[Frame]]:
+    """The games of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴) on the one game of ``episodes``.
+
+    A game that is not played to its end is left when the next one is asked for.
+    """
+    for seed in consecutive_seeds(first_seed, count):
+        yield frames(view, episodes, player, int(seed), 1)
+
+
+def frames(view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: int, count: int) -> Iterator[Frame]:
+    """Every frame of the same games, as many side by side as ``episodes`` has.
+
+    They begin in the order of their seeds; the frames of one game come in order, those of others in between.
+    """
+    seeds = consecutive_seeds(first_seed, count)
+    playing = np.arange(min(episodes.num_games, count))
+    begun = len(playing)
+    seed_of = np.zeros(episodes.num_games, np.uint64)  # as a person gives it: an engine may draw from another one
+    seed_of[playing] = seeds[:begun]
+    yield from _begin(view, episodes, playing, seed_of)
+    while len(playing):
+        played = _step(view, episodes, player, playing, seed_of)
+        yield from played
+        free = playing[[frame.ending is not None for frame in played]]
+        fresh, idle = np.split(free, [min(len(free), count - begun)])
+        playing = np.setdiff1d(playing, idle)
+        if len(fresh):
+            seed_of[fresh] = seeds[begun : begun + len(fresh)]
+            yield from _begin(view, episodes, fresh, seed_of)
+            begun += len(fresh)
+
+
+def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterator[Frame]:
+    """The same frames, each told to somebody else first."""
+    for frame in frames:
+        record(frame)
+        yield frame
+
+
+def _begin(view: ViewSpec, episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
+    """The games in slots (k,) at their start."""
+    episodes.start(slots, seed_of[slots])
+    nothing = np.zeros(len(view.world.components), np.int32)
+    return [
+        Frame(view, seed, 0, state, None, nothing, view.env.in_rewards(nothing))
+        for seed, state in zip(seed_of[slots].tolist(), episodes.get_states(slots), strict=True)
+    ]
+
+
+def _step(
+    view: ViewSpec, episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]
+) -> list[Frame]:
+    """The games in slots (k,) after one more step."""
+    observation, mask = episodes.observation, episodes.mask
+    seeds, so_far = episodes.seeds, episodes.statistics.steps
+    if player.searcher is None:
+        decisions = decide(player, observation[slots], mask[slots], seeds[slots], so_far[slots])
+        actions = np.zeros(episodes.num_games, np.int32)
+        actions[slots] = [decision.action for decision in decisions]
+    else:
+        actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
+        decisions = _decisions(actions[slots], *player.agent(observation[slots]), mask[slots])
+    episodes.begin_step(actions)
+    step = episodes.finish_step()
+    is_over = step.terminated | step.truncated
+    counts = episodes.statistics.of(slots)
+    earned, steps = view.env.in_rewards(counts.components), counts.steps.tolist()
+    return [
+        Frame(
+            view=view,
+            seed=int(seed_of[slot]),
+            step=steps[row],
+            state=state,
+            decision=decisions[row],
+            components=step.components[slot],
+            earned=earned[row],
+            ending=ending_of(view.evaluation, step.events[slot], terminated=step.terminated[slot])
+            if is_over[slot]
+            else None,
+        )
+        for row, (slot, state) in enumerate(zip(slots.tolist(), episodes.get_states(slots), strict=True))
+    ]
+
+
+def decide(
+    player: AgentPlayer,
+    observation: Floats,
+    mask: NDArray[np.bool_],
+    seeds: NDArray[np.uint64],
+    steps: NDArray[np.int64],
+) -> list[Decision]:
+    """What the agent does in each of n games.
+
+    Observations are (n, *shape), masks (n, actions); seeds (n,) and steps so far (n,) are of the games.
+    """
+    logits, values = player.agent(observation)
+    if player.deterministic:
+        actions = choice.likeliest(logits, mask)
+    else:
+        actions = choice.drawn(logits, mask, seeds, steps, player.player_seed)
+    return _decisions(actions, logits, values, mask)
+
+
+def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: NDArray[np.bool_]) -> list[Decision]:
+    """The actions (n,) chosen in n games, and what the agent thinks of these games."""
+    probabilities = choice.probabilities(logits, mask)
+    return [
+        Decision(action, probabilities[row], None if np.isnan(value) else value)
+        for row, (action, value) in enumerate(zip(actions.tolist(), values.tolist(), strict=True))
+    ]

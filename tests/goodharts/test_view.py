@@ -1,0 +1,100 @@
+"""Goodharts is watched, played and viewed with the commands of every world, in the mode of its models."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from written_page import episode_data, page_data
+
+from goodharts.architecture import NetworkConfig
+from goodharts.cli.main import main
+from goodharts.gym_env import GoodhartsEnv
+from goodharts.models import Model, model_path, write_model
+from goodharts.networks import ActorCritic
+from goodharts.rules import ACTIONS
+from goodharts.view_spec import read_agent, view_of
+from parity.errors import UsageError
+from parity.trace import Case, Trace, write_trace
+from tests.terminals import in_terminal
+from worldkit.envs.episodes import Episodes
+from worldkit.watch.frames import AgentPlayer, frames
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with models of two modes, of which one has a privileged critic."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models").mkdir()
+    for mode, privileged in (("ground_truth", True), ("proxy", False)):
+        torch.manual_seed(5)
+        policy = ActorCritic(NetworkConfig("mlp", hidden=32, privileged=privileged))
+        torch.nn.init.orthogonal_(policy.policy.weight, 3.0)
+        write_model(model_path(mode), Model(mode, policy.config, {}, 1, 2, policy))
+    return tmp_path
+
+
+def test_the_mode_is_that_of_the_file_unless_it_is_said(models: Path) -> None:
+    write_trace(Trace("goodharts-proxy_mortal", ("torch", "jax"), Case((0,), seed=3)), models / "game.json")
+    chosen = [(None, None), ("proxy", None), (None, model_path("proxy")), (None, models / "game.json"), (None, models)]
+    names = [view_of(mode, path).world.name.removeprefix("goodharts-") for mode, path in chosen]
+    assert names == ["ground_truth", "proxy", "proxy", "proxy_mortal", "ground_truth"]
+    with pytest.raises(UsageError, match="is of mode proxy, not of ground_truth: leave out --mode"):
+        view_of("ground_truth", model_path("proxy"))
+
+
+def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
+    """Of the same seed, though the engine draws from the key that follows from it (G10)."""
+    view, agent = view_of("proxy", None), read_agent(model_path("proxy"))
+    with GoodhartsEnv(mode="proxy") as env:  # type: ignore[attr-defined]
+        seen, _ = env.reset(seed=7)
+        episodes = Episodes(view.world, 1, "torch", max_episode_steps=5)
+        for frame in frames(view, episodes, AgentPlayer(agent), 7, 1):
+            assert frame.seed == 7
+            assert frame.state == env.unwrapped.get_state()
+            seen, *_ = env.step(int(agent(seen[None])[0].argmax()))
+
+
+def test_it_is_watched_as_text_with_a_value_where_the_critic_has_one(
+    models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for mode, has_value in (("ground_truth", False), ("proxy", True)):
+        assert main(["watch", "--mode", mode, "--render", "ansi", "--max-steps", "1"]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith(f"ppo_{mode}.pth, likeliest actions, torch\ngame 0, step 0\nenergy 1.00, step 0, at ")
+        assert (", value " in said) == has_value
+        assert said.splitlines()[-1].startswith("game 0: truncated after 1 step, return ")
+
+
+def test_a_page_has_the_games_and_says_what_killed(models: Path) -> None:
+    assert main(["view", str(model_path("ground_truth")), "--episodes", "2", "--output", "page.html"]) == 0
+    text = (models / "page.html").read_text(encoding="utf-8")
+    for number, episode in enumerate(page_data(text)["episodes"]):
+        steps = episode_data(text, number)["steps"]
+        assert episode["verdict"].startswith(f"died after {len(steps) - 1} steps, return ")
+        assert episode["verdict"].endswith((", starved", ", poisoned"))
+        assert {step["action"] for step in steps[1:]} <= set(ACTIONS)
+
+
+def test_it_is_played_in_a_terminal_and_the_saved_game_is_shown(models: Path) -> None:
+    def act(terminal: int, wait_for: object, process: int) -> None:
+        assert callable(wait_for)
+        wait_for("up_left")
+        os.write(terminal, b"y")
+        wait_for("step 1, you: up_left")
+        os.write(terminal, b"q")
+
+    words = [sys.executable, "-m", "goodharts.cli.main", "play", "--mode", "proxy", "--agent", str(model_path("proxy"))]
+    said, code, is_as_before = in_terminal([*words, "--seed", "7"], act, (24, 80), models)
+    assert (code, is_as_before) == (0, True), said
+    assert "Saved: goodharts-proxy-7.json; " in said
+    assert main(["view", "goodharts-proxy-7.json", "--engine", "torch"]) == 0
+    data = page_data((models / "goodharts-proxy-7.html").read_text(encoding="utf-8"))
+    assert [data["headline"], *data["sides"]] == ["goodharts-proxy-7.json: 1 action on torch", "torch"]
+
+
+def test_an_agent_that_is_missing_says_how_to_train_one(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["watch", "--mode", "proxy_mortal"])
+    assert "There is no model models/ppo_proxy_mortal.pth: train one with `" in capsys.readouterr().err
