@@ -63,13 +63,14 @@ def _stats_of(entry: object, env: JaxEnv) -> UpdateStats:
     _check_names(entry, ("loss", "rollout"), "unlogged updates")
     assert isinstance(entry, dict)
     loss, rollout = entry["loss"], entry["rollout"]
+    loss = {"diagnostics": {}, **loss} if is_object(loss) else loss  # which files of earlier versions lack
     _check_names(loss, LossStats._fields, "unlogged losses")
     _check_names(rollout, RolloutMetrics._fields, "unlogged rollouts")
-    named = {name: rollout[name] for name in ("sums", "maxima")}
+    named = {"diagnostics": loss["diagnostics"], "sums": rollout["sums"], "maxima": rollout["maxima"]}
     if not all(is_object(values) for values in named.values()):
-        raise WrongPart("its unlogged sums or maxima are no objects")
-    single = {name: value for name, value in rollout.items() if name not in named}
-    flat = [*loss.values(), *single.values(), *(value for values in named.values() for value in values.values())]
+        raise WrongPart("its unlogged diagnostics, sums or maxima are no objects")
+    parts, single = ({name: value for name, value in each.items() if name not in named} for each in (loss, rollout))
+    flat = [*parts.values(), *single.values(), *(value for values in named.values() for value in values.values())]
     if not all(is_numeric(array) for array in flat):
         raise WrongPart("its unlogged updates hold what is no array of numbers")
     updates = single["episodes"].shape[:1]

@@ -168,7 +168,7 @@ def check_fits(checkpoint: Checkpoint, path: Path, shapes: RunnerState, env: Jax
     if kept != wanted:
         raise CheckpointError(
             f"{path} is of another network or optimizer: resume without --network, --hidden-dim, --num-layers, "
-            "--value-head and --lr-end, which are kept in it."
+            "--value-head, --privileged-critic, --lr-end and --lr-steps, which are kept in it."
         )
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax.training.train_state import TrainState
 from jax import Array
 from jax.sharding import Mesh
 
@@ -21,6 +20,7 @@ from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.purejaxrl import parallel
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.rollout import RunnerState
+from worldkit.purejaxrl.train_state import TrainState
 from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 
 POLL_SECONDS = 0.05
@@ -115,20 +115,20 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
 
 def _settings(config: TrainConfig) -> dict[str, Any]:
     """The settings that a compiled program depends on."""
-    at_run_time = {"seed"} if config.learning_rate_end is not None else {"seed", "total_timesteps"}
+    at_run_time = {"seed"} if config.schedules else {"seed", "total_timesteps"}
     return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
 
 
 def _plain(runner: RunnerState) -> Any:  # noqa: ANN401 - a tree
-    """The state without the functions that Flax keeps in it, which cannot be written down with a trace."""
+    """The state without the functions that are kept in it, which cannot be written down with a trace."""
     state, *of_games = runner
-    return (state.step, state.params, state.opt_state), of_games
+    return (state.step, state.params, state.opt_state, state.value_scale), of_games
 
 
 def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tree
     """The inverse of ``_plain``, with the functions of ``like``."""
-    (step, params, opt_state), of_games = plain
-    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state), *of_games)
+    (step, params, opt_state, scale), of_games = plain
+    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state, value_scale=scale), *of_games)
 
 
 def _of_plain_states(train: TrainFunction, like: TrainState) -> Callable[[Any, Array], tuple[Any, UpdateStats]]:
@@ -205,7 +205,8 @@ def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
     rollout = stats.rollout
     episodes = int(rollout.episodes.sum())
     components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
-    loss = {f"train/{name}": float(np.mean(values)) for name, values in stats.loss._asdict().items()}
+    losses = stats.loss._asdict()
+    loss = {f"train/{name}": float(np.mean(values)) for name, values in (losses | losses.pop("diagnostics")).items()}
     return {
         "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
         "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,

@@ -96,7 +96,7 @@ class Saver:
             save_checkpoint(checkpoint, state, self._config, self._env)
         finally:
             if is_first:
-                save_params(params, state.runner.train_state.params)
+                save_params(params, state.runner.train_state.playable_params)
         self._last_time, self._last_updates = time.monotonic(), state.progress.updates
         if is_first:
             for path in (checkpoint, params):
