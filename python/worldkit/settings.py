@@ -46,6 +46,8 @@ class Setting:
             return self.shown
         if self.default is None or self.default is False:
             return NO_DEFAULT
+        if self.default is True:
+            return "on"
         return f"{self.default:,}" if isinstance(self.default, int) else str(self.default)
 
 
@@ -94,7 +96,11 @@ def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
             groups[each.group] = parser.add_argument_group(each.group)
         if each.kind is bool:
             groups[each.group].add_argument(
-                each.flag, dest=each.name, action="store_true", default=None, help=each.help
+                each.flag,
+                dest=each.name,
+                action=argparse.BooleanOptionalAction if each.default else "store_true",
+                default=None,
+                help=each.help,
             )
             continue
         notes = [each.values.span() if each.values else ""]

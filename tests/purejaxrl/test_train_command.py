@@ -219,7 +219,8 @@ def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
 def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
     assert main([*flags, "--hidden-dim", "8"]) == 1
-    assert "resume without --network, --hidden-dim, --num-layers, --value-head and --lr-end" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "resume without --network, --hidden-dim, --num-layers, --value-head, --privileged-critic, --lr-end" in said
 
 
 def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,7 +125,7 @@ def test_metrics_of_a_chunk_without_finished_episodes_are_not_numbers() -> None:
         sums={"actions/move_frac": jnp.array([6, 3])},
         maxima={"stats/highest_stage": jnp.array([1, 2])},
     )
-    stats = UpdateStats(LossStats(*(jnp.zeros(2) for _ in LossStats._fields)), rollout)
+    stats = UpdateStats(LossStats(*(jnp.zeros(2) for _ in LossStats._fields[:-1])), rollout)
     metrics = metrics_of(jax.tree.map(np.asarray, stats), 12, FreeEnv())
     assert metrics["actions/move_frac"] == 0.75
     assert math.isnan(metrics["train/mean_episode_return"])

@@ -87,17 +87,17 @@ class TestWhatIsLearned:
 
     def test_plain_is_clipped_around_the_old_value(self) -> None:
         outputs = jnp.array([[5.0], [99.9]])
-        error = value_errors(outputs, self.OLD, self.TARGET, config(PLAIN, clip_eps=0.2))
+        error = value_errors(outputs, self.OLD, self.TARGET, config(PLAIN), 0.2)
         np.testing.assert_allclose(error, [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2], rtol=1e-6)
 
     def test_symlog_is_the_squared_error_of_the_logarithm(self) -> None:
         outputs = jnp.array([[5.0], [99.0]])
-        error = value_errors(outputs, self.OLD, self.TARGET, config(SYMLOG))
+        error = value_errors(outputs, self.OLD, self.TARGET, config(SYMLOG), 0.2)
         np.testing.assert_allclose(error, [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2], rtol=1e-6)
 
     def test_two_hot_is_the_cross_entropy(self, key: Array) -> None:
         outputs = jax.random.normal(key, (2, NUM_BINS))
-        error = value_errors(outputs, self.OLD, self.TARGET, config(TWO_HOT))
+        error = value_errors(outputs, self.OLD, self.TARGET, config(TWO_HOT), 0.2)
         expected = -(two_hot(np.asarray(self.TARGET)) * np.log(jax.nn.softmax(outputs))).sum(axis=-1)
         np.testing.assert_allclose(error, expected, rtol=1e-5)
 
@@ -108,7 +108,7 @@ class TestWhatIsLearned:
 
         def loss(outputs: Array) -> Array:
             both = jnp.broadcast_to(outputs, (2, HEADS[head].outputs))
-            return value_errors(both, jnp.zeros(2), target, config(head)).mean()
+            return value_errors(both, jnp.zeros(2), target, config(head), 0.2).mean()
 
         outputs = jnp.zeros(HEADS[head].outputs)
         step = jax.jit(lambda outputs: outputs - jax.grad(loss)(outputs))

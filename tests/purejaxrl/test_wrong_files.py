@@ -65,7 +65,7 @@ def stats(updates: int) -> UpdateStats:
         "maxima": {"most": each},
     }
     rollout["component_sums"] = np.zeros((updates, len(ENV.components)), np.float32)
-    return UpdateStats(LossStats(**dict.fromkeys(LossStats._fields, each)), RolloutMetrics(**rollout))
+    return UpdateStats(LossStats(**dict.fromkeys(LossStats._fields[:-1], each)), RolloutMetrics(**rollout))
 
 
 @pytest.fixture(scope="module")

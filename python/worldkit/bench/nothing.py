@@ -50,6 +50,7 @@ class NothingEnv(JaxEnv):
         self.components = world.components
         self.component_unit = world.component_unit
         self.can_truncate = world.can_truncate
+        self.num_privileges = world.num_privileges
 
     def reset(self, seed: Array) -> Nothing:
         game = self._world.reset(seed)
@@ -83,6 +84,9 @@ class NothingEnv(JaxEnv):
 
     def expand(self, compact: Compact) -> Array:
         return self._world.expand(compact)
+
+    def privileges(self, compact: Compact) -> Array | None:
+        return self._world.privileges(compact)
 
     def sort_key(self, compact: Compact) -> Array | None:
         return self._world.sort_key(compact)

@@ -83,7 +83,7 @@ def _choice(
         return one
 
     def judge(compact: Compact) -> tuple[Array, Array]:
-        judged: Any = network.apply(params, env.expand(compact))
+        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
         return judged
 
     return best_actions(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))

@@ -80,6 +80,7 @@ class JaxEnv(ABC):
         marks: names of the rule marks (``worldkit.jaxkit.marks``), in the order of the world's ``parity.World``.
         can_truncate: whether the world itself truncates episodes.
         levels: number of levels that ``level`` tells apart, for the curriculum archive; 0: none.
+        num_privileges: how many numbers ``privileges`` gives; 0: there are none.
         packages: Python packages whose sources determine what is computed. If given, traced programs are cached on
             disk (``worldkit.jaxkit.trace_cache``).
     """
@@ -97,6 +98,7 @@ class JaxEnv(ABC):
     marks: tuple[str, ...] = ()
     can_truncate: bool = False
     levels: int = 0
+    num_privileges: int = 0
     packages: tuple[str, ...] = ()
 
     @abstractmethod
@@ -179,6 +181,13 @@ class JaxEnv(ABC):
     def networks(self) -> Mapping[str, Encoder | None]:
         """The networks of ``--network``: encoders by name, None for reading the observation flat."""
         return {"mlp": None}
+
+    def privileges(self, compact: Compact) -> Array | None:
+        """What the value alone may read in training (``--privileged-critic``): float32 (..., num_privileges).
+
+        It comes from compact observations, with any leading axes; ``expand`` need not show all that is in them.
+        """
+        return None
 
     def metrics(self, step: StepOutput, action: Array) -> StepMetrics:
         """Metrics of a step besides reward, components, returns and lengths."""

@@ -220,7 +220,7 @@ def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None
     if any(name.startswith(NETWORK) for name, _ in differing):
         raise CheckpointError(
             f"{checkpoint.path} is of another network or optimizer: resume without --network, --hidden-dim, "
-            "--num-layers, --value-head and --lr-end, which are kept in it."
+            "--num-layers, --value-head, --privileged-critic, --lr-end and --lr-steps, which are kept in it."
         )
 
 

@@ -26,6 +26,12 @@ NO_CURRICULUM, ARCHIVE = "none", "archive"
 AdvantageScale = Literal["standard", "robust"]
 STANDARD: Final = "standard"
 ROBUST: Final = "robust"
+NormalizedOver = Literal["minibatch", "batch"]
+MINIBATCH: Final = "minibatch"
+BATCH: Final = "batch"
+RateSteps = Literal["gradient-steps", "updates"]
+GRADIENT_STEPS: Final = "gradient-steps"
+UPDATES: Final = "updates"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -60,6 +66,14 @@ class TrainConfig:
         flag="--lr-end",
         values=RATE,
     )
+    learning_rate_steps: RateSteps = setting(
+        GRADIENT_STEPS,
+        "whether the learning rate falls with each of the `gradient-steps`, or with the `updates`, of which the last "
+        "one has the rate of the end",
+        group=_PPO,
+        flag="--lr-steps",
+        values=OneOf((GRADIENT_STEPS, UPDATES)),
+    )
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
     gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
     num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, values=STEPS)
@@ -67,8 +81,24 @@ class TrainConfig:
     clip_eps: float = setting(
         0.2, "clipping range of the probability ratio and of the value", group=_PPO, values=ABOVE_0
     )
+    clip_eps_end: float | None = setting(
+        None, "clipping range of the last update, reached in a straight line", group=_PPO, values=ABOVE_0
+    )
+    clip_value_loss: bool = setting(
+        True,
+        "whether the value is clipped around the old one; `--no-clip-value-loss` learns from all of its error",
+        group=_PPO,
+        kind=bool,
+    )
     vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
+    ent_coef_end: float | None = setting(
+        None, "weight of the entropy bonus in the last update, reached in a straight line", group=_PPO, values=WEIGHT
+    )
+    entropy_floor: float = setting(
+        0.0, "mean entropy (nats) of a minibatch below which the loss pays for the shortfall", group=_PPO, values=WEIGHT
+    )
+    entropy_floor_coef: float = setting(0.0, "price of the shortfall", group=_PPO, values=WEIGHT)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
     advantage: AdvantageScale = setting(
         STANDARD,
@@ -76,6 +106,12 @@ class TrainConfig:
         "at ten of it, `robust` against a rare large reward",
         group=_PPO,
         values=OneOf((STANDARD, ROBUST)),
+    )
+    normalize_advantage: NormalizedOver = setting(
+        MINIBATCH,
+        "whether advantages are those of a `minibatch`, each scaled by itself, or of the whole `batch`",
+        group=_PPO,
+        values=OneOf((MINIBATCH, BATCH)),
     )
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
     hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=Whole(1, 2**16))
@@ -88,9 +124,22 @@ class TrainConfig:
     )
     value_head: ValueHead = setting(
         PLAIN,
-        "what says the value: a `plain` number, its `symlog`, or probabilities of a row of values, `two-hot`",
+        "what says the value: a `plain` number, its `symlog`, probabilities of a row of values, `two-hot`, or a number "
+        "on a scale that follows the returns, `popart`",
         group=_NETWORK,
         values=OneOf(tuple(HEADS)),
+    )
+    popart_beta: float = setting(
+        0.001, "least rate at which the scale of `popart` follows the returns", group=_NETWORK, values=RATE
+    )
+    privileged_critic: bool = setting(
+        False, "let the value read what the world does not show its players", group=_NETWORK, kind=bool
+    )
+    diagnostics: bool = setting(
+        False,
+        "also report the norm of gradients, explained variance, the price of low entropy and how likely each action is",
+        group=_LOGGING,
+        kind=bool,
     )
     log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=Whole(1, 100_000))
     seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, values=SEED)
@@ -116,6 +165,16 @@ class TrainConfig:
     def num_updates(self) -> int:
         """Whole updates that fit into ``total_timesteps``."""
         return self.total_timesteps // self.batch_size
+
+    @property
+    def schedules(self) -> list[str]:
+        """What changes over the run, as flags."""
+        ends = {
+            "--lr-end": self.learning_rate_end,
+            "--clip-eps-end": self.clip_eps_end,
+            "--ent-coef-end": self.ent_coef_end,
+        }
+        return [flag for flag, end in ends.items() if end is not None]
 
     @property
     def num_gradient_steps(self) -> int:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax.training.train_state import TrainState
 from jax import Array
 from jax.sharding import Mesh
 
@@ -26,6 +25,7 @@ from worldkit.purejaxrl.checkpoints import LATEST, Log, LoopState, Progress, sav
 from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.params import checkpoint_path, params_path, save_params
 from worldkit.purejaxrl.rollout import RunnerState
+from worldkit.purejaxrl.train_state import TrainState
 from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 from worldkit.runs.retrying_writer import RetryingWriter, reason
 
@@ -99,20 +99,20 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
 
 def _settings(config: TrainConfig) -> dict[str, Any]:
     """The settings that a compiled program depends on."""
-    at_run_time = {"seed"} if config.learning_rate_end is not None else {"seed", "total_timesteps"}
+    at_run_time = {"seed"} if config.schedules else {"seed", "total_timesteps"}
     return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
 
 
 def _plain(runner: RunnerState) -> Any:  # noqa: ANN401 - a tree
-    """The state without the functions that Flax keeps in it, which cannot be written down with a trace."""
+    """The state without the functions that are kept in it, which cannot be written down with a trace."""
     state, *of_games = runner
-    return (state.step, state.params, state.opt_state), of_games
+    return (state.step, state.params, state.opt_state, state.value_scale), of_games
 
 
 def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tree
     """The inverse of ``_plain``, with the functions of ``like``."""
-    (step, params, opt_state), of_games = plain
-    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state), *of_games)
+    (step, params, opt_state, scale), of_games = plain
+    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state, value_scale=scale), *of_games)
 
 
 class Saver:
@@ -186,7 +186,7 @@ class Saver:
             save_checkpoint(checkpoint, state, self._settings, self._env)
         finally:
             if is_first:
-                save_params(params, state.runner.train_state.params)
+                save_params(params, state.runner.train_state.playable_params)
         self._last_time, self._last_updates = time.monotonic(), state.progress.updates
         if is_first:
             for path in (checkpoint, params):
@@ -262,7 +262,8 @@ def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
     rollout = stats.rollout
     episodes = int(rollout.episodes.sum())
     components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
-    loss = {f"train/{name}": float(np.mean(values)) for name, values in stats.loss._asdict().items()}
+    losses = stats.loss._asdict()
+    loss = {f"train/{name}": float(np.mean(values)) for name, values in (losses | losses.pop("diagnostics")).items()}
     return {
         "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
         "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,

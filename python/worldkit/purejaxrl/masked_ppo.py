@@ -17,7 +17,7 @@ import optax  # type: ignore[import-untyped]
 from jax import Array
 
 from worldkit.jaxkit.env import Compact
-from worldkit.purejaxrl.config import AdvantageScale, TrainConfig
+from worldkit.purejaxrl.config import GRADIENT_STEPS, MINIBATCH, AdvantageScale, TrainConfig
 from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.value_heads import symlog, two_hot
 
@@ -85,18 +85,58 @@ class LossStats(NamedTuple):
     entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
     approx_kl: Array  # nats; the estimator (r - 1) - log r
     clip_frac: Array
+    diagnostics: Mapping[str, Array] = {}  # more of them, where the settings ask for it
+
+
+class Rates(NamedTuple):
+    """What may change from update to update. learning_rate: None where the optimizer has one of its own."""
+
+    clip_eps: Array | float
+    ent_coef: Array | float
+    learning_rate: Array | float | None = None
+
+
+def rates_at(config: TrainConfig, step: Array | int) -> Rates:
+    """The rates of the update that begins after so many gradient steps: linear from the first update to the last."""
+    done = step // (config.update_epochs * config.num_minibatches) / max(config.num_updates - 1, 1)
+
+    def between(first: float, last: float | None) -> Array | float:
+        return first if last is None else first + (last - first) * jnp.minimum(done, 1.0)
+
+    has_rate = optimizer_has_rate(config)
+    return Rates(
+        between(config.clip_eps, config.clip_eps_end),
+        between(config.ent_coef, config.ent_coef_end),
+        None if has_rate else between(config.learning_rate, config.learning_rate_end),
+    )
+
+
+def optimizer_has_rate(config: TrainConfig) -> bool:
+    """Whether the learning rate is the optimizer's own affair."""
+    return config.learning_rate_end is None or config.learning_rate_steps == GRADIENT_STEPS
+
+
+def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:
+    """The optimizer of a run with these settings."""
+    if not optimizer_has_rate(config):
+        return make_optimizer(None, config.max_grad_norm)
+    end = None if config.learning_rate_end is None else (config.learning_rate_end, config.num_gradient_steps)
+    return make_optimizer(config.learning_rate, config.max_grad_norm, end)
 
 
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @functools.cache
 def make_optimizer(
-    learning_rate: float, max_grad_norm: float, end: tuple[float, int] | None = None
+    learning_rate: float | None, max_grad_norm: float, end: tuple[float, int] | None = None
 ) -> optax.GradientTransformation:
     """Adam after clipping the gradient's global norm.
 
     The learning rate is constant, or falls in a straight line to that of ``end`` over its number of gradient steps.
+    Without one, whoever takes a step scales it.
     """
+    if learning_rate is None:
+        return optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.scale_by_adam(eps=ADAM_EPSILON))
     rate = learning_rate if end is None else optax.linear_schedule(learning_rate, *end)
     return optax.chain(optax.clip_by_global_norm(max_grad_norm), optax.adam(rate, eps=ADAM_EPSILON))
 
@@ -131,7 +171,7 @@ def compute_gae(
 
 
 def scaled_advantage(advantage: Array, how: AdvantageScale) -> Array:
-    """The advantages of a minibatch, (samples,), around 0 and of the order of 1.
+    """The advantages of a minibatch or a batch, (samples,), around 0 and of the order of 1.
 
     ``standard``: divided by their standard deviation. ``robust``: by their mean absolute deviation, and cut at
     ``MOST_DEVIATIONS``; a single reward of hundreds then neither drowns all others nor moves the policy alone.
@@ -147,10 +187,13 @@ def scaled_advantage(advantage: Array, how: AdvantageScale) -> Array:
             assert_never(unknown)
 
 
-def value_errors(outputs: Array, old_value: Array, target: Array, config: TrainConfig) -> Array:
+def value_errors(
+    outputs: Array, old_value: Array, target: Array, config: TrainConfig, clip_eps: Array | float
+) -> Array:
     """How wrong a value head's outputs (samples, outputs) are, float32 (samples,).
 
-    ``plain``: half the squared error, or that of the value clipped around ``old_value``, whichever is larger.
+    ``plain``, and ``popart`` on its own scale: half the squared error, or that of the value clipped around
+    ``old_value``, whichever is larger.
     ``symlog``: half the squared error of the symmetric logarithm. ``two-hot``: cross-entropy.
     """
     match config.value_head:
@@ -158,9 +201,11 @@ def value_errors(outputs: Array, old_value: Array, target: Array, config: TrainC
             return -(two_hot(target, jnp) * jax.nn.log_softmax(outputs)).sum(axis=-1)
         case "symlog":
             return 0.5 * jnp.square(outputs[..., 0] - symlog(target, jnp))
-        case "plain":
+        case "plain" | "popart":
             value = outputs[..., 0]
-            clipped = old_value + jnp.clip(value - old_value, -config.clip_eps, config.clip_eps)
+            if not config.clip_value_loss:
+                return 0.5 * jnp.square(value - target)
+            clipped = old_value + jnp.clip(value - old_value, -clip_eps, clip_eps)
             return 0.5 * jnp.maximum(jnp.square(value - target), jnp.square(clipped - target))
         case unknown:
             assert_never(unknown)
@@ -173,25 +218,41 @@ def ppo_loss(
     samples: Samples,
     config: TrainConfig,
     is_sorted: bool = False,
+    *,
+    privileges: Callable[[Compact], Array | None] = lambda compact: None,
+    rates: Rates | None = None,
 ) -> tuple[Array, LossStats]:
     """The loss of a minibatch, with the action mask that was in force when each action was chosen.
 
-    Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy. ``apply`` is that of an ``ActorCritic``.
-    ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``.
+    Clipped surrogate + ``vf_coef`` x value loss - ``ent_coef`` x entropy, and the price of entropy below its floor.
+    ``apply`` is that of an ``ActorCritic``. ``is_sorted``: samples are sorted by ``JaxEnv.sort_key``. ``privileges``
+    are those of the ``JaxEnv``. ``rates``: of the update; without them those of the settings.
     """
+    clip_eps, ent_coef, _ = rates or Rates(config.clip_eps, config.ent_coef)
     transition = samples.transition
-    logits, value_outputs = apply(params, expand(transition.obs), is_sorted, method="outputs")
+    obs, known = expand(transition.obs), privileges(transition.obs)
+    logits, value_outputs = apply(params, obs, known, is_sorted, method="outputs")
     policy = masked_categorical(logits, transition.action_mask)
 
     log_ratio = policy.log_prob(transition.action) - transition.log_prob
     ratio = jnp.exp(log_ratio)
-    advantage = scaled_advantage(samples.advantage, config.advantage)
-    clipped_ratio = jnp.clip(ratio, 1.0 - config.clip_eps, 1.0 + config.clip_eps)
+    advantage = samples.advantage
+    if config.normalize_advantage == MINIBATCH:
+        advantage = scaled_advantage(advantage, config.advantage)
+    clipped_ratio = jnp.clip(ratio, 1.0 - clip_eps, 1.0 + clip_eps)
     pg_loss = -jnp.minimum(ratio * advantage, clipped_ratio * advantage).mean()
-    value_loss = value_errors(value_outputs, transition.value, samples.target, config).mean()
+    value_loss = value_errors(value_outputs, transition.value, samples.target, config, clip_eps).mean()
     entropy = policy.entropy().mean()
     most_entropy = jnp.log(transition.action_mask.sum(axis=-1)).mean()
-    total_loss = pg_loss + config.vf_coef * value_loss - config.ent_coef * entropy
+    total_loss = pg_loss + config.vf_coef * value_loss - ent_coef * entropy
+    floor_penalty = config.entropy_floor_coef * jnp.maximum(config.entropy_floor - entropy, 0.0)
+    if config.entropy_floor_coef:
+        total_loss += floor_penalty
+    diagnostics = {}
+    if config.diagnostics:
+        chances = policy.probs.mean(axis=0)
+        diagnostics = {f"action_prob_{action}": chance for action, chance in enumerate(chances)}
+        diagnostics["entropy_floor_penalty"] = floor_penalty
     return total_loss, LossStats(
         total_loss=total_loss,
         pg_loss=pg_loss,
@@ -199,5 +260,6 @@ def ppo_loss(
         entropy=entropy,
         entropy_ratio=entropy / jnp.maximum(most_entropy, ADVANTAGE_EPSILON),
         approx_kl=(ratio - 1.0 - log_ratio).mean(),
-        clip_frac=(jnp.abs(ratio - 1.0) > config.clip_eps).mean(),
+        clip_frac=(jnp.abs(ratio - 1.0) > clip_eps).mean(),
+        diagnostics=diagnostics,
     )

@@ -9,7 +9,7 @@ from flax import linen as nn
 from jax import Array
 
 from worldkit.jaxkit.env import Encoder
-from worldkit.purejaxrl.params import Params, architecture_of
+from worldkit.purejaxrl.params import CRITIC, Params, architecture_of
 from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
@@ -31,14 +31,19 @@ class ActorCritic(nn.Module):
     value_head: ValueHead = PLAIN
     observation_axes: int = 1
     """How many axes an observation has."""
+    num_privileges: int = 0
+    """How many privileges the value reads beside the trunk, in a layer of its own."""
 
-    def __call__(self, obs: Array) -> tuple[Array, Array]:
-        """Evaluate observations, float32 (..., *shape)."""
-        logits, outputs = self.outputs(obs)
+    def __call__(self, obs: Array, privileges: Array | None = None) -> tuple[Array, Array]:
+        """Evaluate observations, float32 (..., *shape), and ``JaxEnv.privileges``, (..., num_privileges).
+
+        Without them the value takes them for 0, and the logits are the same.
+        """
+        logits, outputs = self.outputs(obs, privileges)
         return logits, values_of(self.value_head, outputs, jnp)
 
     @nn.compact
-    def outputs(self, obs: Array, is_sorted: bool = False) -> tuple[Array, Array]:
+    def outputs(self, obs: Array, privileges: Array | None = None, is_sorted: bool = False) -> tuple[Array, Array]:
         """As ``__call__``, with what the value's layer gives, float32 (..., outputs), instead of values.
 
         ``is_sorted``: observations (samples, *shape) are sorted by ``JaxEnv.sort_key``.
@@ -55,6 +60,10 @@ class ActorCritic(nn.Module):
             hidden = nn.tanh(dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=f"hidden_{number}")(hidden))
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
+        if self.num_privileges:
+            known = jnp.zeros((*hidden.shape[:-1], self.num_privileges)) if privileges is None else privileges
+            critic = nn.Dense(self.hidden_dim, kernel_init=nn.initializers.orthogonal(2**0.5), name=CRITIC)
+            hidden = nn.tanh(critic(jnp.concatenate([hidden, known], axis=-1)))
         head = HEADS[self.value_head]
         return logits, nn.Dense(head.outputs, kernel_init=nn.initializers.orthogonal(1.0), name=head.layer)(hidden)
 
@@ -71,9 +80,11 @@ def make_network(
     dtype: str = "float32",
     value_head: ValueHead = PLAIN,
     observation_axes: int = 1,
+    num_privileges: int = 0,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""
-    return ActorCritic(num_actions, hidden_dim, num_layers, dtype, encoder, name, value_head, observation_axes)
+    sizes = num_actions, hidden_dim, num_layers
+    return ActorCritic(*sizes, dtype, encoder, name, value_head, observation_axes, num_privileges)
 
 
 def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
@@ -90,4 +101,5 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
         found.num_layers,
         value_head=found.value_head,
         observation_axes=observation_axes,
+        num_privileges=found.num_privileges,
     )

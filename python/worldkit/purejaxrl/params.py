@@ -22,13 +22,15 @@ from worldkit.purejaxrl.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from worldkit.purejaxrl.value_heads import ValueHead, head_of
+from worldkit.purejaxrl.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
 from worldkit.runs.saved_config import began
 
 Params = Any  # nested dicts of arrays, as flax makes them
 
 MLP = "mlp"
 """The network without an encoder."""
+CRITIC = "critic"
+"""The layer that reads what only the value may know."""
 PARAMS_LIMIT = 2 * GIB
 """The largest file of parameters that is read, in bytes, unpacked."""
 _NAME = re.compile(r"params_(\d+)\.npz|checkpoint_(\d+)\.pkl")
@@ -44,6 +46,7 @@ class Architecture:
     hidden_dim: int
     num_layers: int
     value_head: ValueHead
+    num_privileges: int = 0
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
@@ -55,11 +58,12 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
         layers = params["params"]
         hidden_dim = layers["hidden_0"]["kernel"].shape[1]
         num_actions = layers["policy"]["kernel"].shape[1]
+        num_privileges = layers[CRITIC]["kernel"].shape[0] - hidden_dim if CRITIC in layers else 0
     except (KeyError, TypeError, IndexError, AttributeError):
         raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
     num_layers = sum(name.startswith("hidden_") for name in layers)
     name = next((name for name in encoders if name in layers), MLP)
-    return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers))
+    return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers), num_privileges)
 
 
 def misfit(path: Path) -> ParityError:
@@ -122,7 +126,10 @@ def params_of_checkpoint(path: Path, world: str, rules_version: str) -> Params:
             f"{path} was trained under version {trained_under} of the rules, and these are {rules_version}: "
             "give another one."
         )
-    return params
+    scale = [runner.get(f"{NETWORK}.value_scale.{name}") for name in ValueScale._fields]
+    if any(part is None for part in scale) or HEADS[POPART].layer not in params.get("params", {}):
+        return params
+    return rescaled(params, ValueScale(*scale), FIRST_SCALE)
 
 
 def trained_files(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worldkit.purejaxrl.params import Architecture, Params, architecture_of
+from worldkit.purejaxrl.params import CRITIC, Architecture, Params, architecture_of
 from worldkit.purejaxrl.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
@@ -39,11 +39,15 @@ class PlainNetwork:
             hidden = observations.reshape(len(observations), math.prod(observations.shape[1:]))
         for number in range(self.architecture.num_layers):
             hidden = np.tanh(dense(self._layer(f"hidden_{number}"), hidden))
+        logits = dense(self._layer("policy"), hidden)
+        if self.architecture.num_privileges:  # which players do not know
+            unknown = np.zeros((len(hidden), self.architecture.num_privileges), np.float32)
+            hidden = np.tanh(dense(self._layer(CRITIC), np.concatenate([hidden, unknown], axis=1)))
         head = HEADS[self.architecture.value_head]
         outputs = dense(self._layer(head.layer), hidden)
         if outputs.shape[1:] != (head.outputs,):
             raise ValueError(f"the value is {outputs.shape[1:]} numbers")
-        return dense(self._layer("policy"), hidden), values_of(self.architecture.value_head, outputs)
+        return logits, values_of(self.architecture.value_head, outputs)
 
     def _layer(self, name: str) -> Any:  # noqa: ANN401 - parameters
         if name not in self._layers:

@@ -16,7 +16,7 @@ from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
 from worldkit.purejaxrl.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
 
 Learner = Any
-"""What learns, a pytree: Flax's ``TrainState``, unless somebody brings another one with a ``Judge`` that reads it."""
+"""What learns, a pytree: ``TrainState``, unless somebody brings another one with a ``Judge`` that reads it."""
 Judge = Callable[[Learner, JaxEnv, Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""
 
@@ -46,9 +46,10 @@ class RolloutMetrics(NamedTuple):
 
 
 def evaluate(train_state: Learner, env: JaxEnv, obs: Compact) -> tuple[Array, Array]:
-    """The ``Judge`` of a ``TrainState``."""
-    logits, value = train_state.apply_fn(train_state.params, env.expand(obs))
-    return logits, value
+    """The ``Judge`` of a ``TrainState``; values are in units of reward."""
+    logits, value = train_state.apply_fn(train_state.params, env.expand(obs), env.privileges(obs))
+    scale = train_state.value_scale
+    return logits, value if scale is None else scale.values(value)
 
 
 def collect_rollout(

@@ -113,7 +113,7 @@ def train(
     first = _first_state(compiled, start, initial, with_games, run.say)
 
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
-        return Trained(first.runner.train_state.params, done, done, compiled.compile_seconds, [])
+        return Trained(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
     later = _later(run.folder, done.updates, start)
     settings: dict[str, Any] = {
         "run_name": run.folder and run.folder.name,
@@ -142,7 +142,7 @@ def train(
     )
     has_trained = last.progress.updates > done.updates
     files = saver.save(last) if saves and has_trained else []
-    return Trained(last.runner.train_state.params, last.progress, done, compiled.compile_seconds, files)
+    return Trained(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
 
 
 def _later(folder: Path | None, updates: int, start: Checkpoint | None) -> list[Path]:
@@ -223,11 +223,11 @@ def _check_seed(config: TrainConfig, start: Checkpoint, with_games: bool) -> Non
 
 
 def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
-    """Raises UsageError where the place on the falling learning rate was counted in other gradient steps."""
+    """Raises UsageError where the place on a schedule was counted in other gradient steps."""
     before = start.config
     changed = [name for name in _PER_UPDATE if before.get(name) != getattr(config, name)]
-    if config.learning_rate_end is not None and changed:
+    if config.schedules and changed:
         raise UsageError(
-            f"{start.path} has a learning rate that falls with each gradient step, and {' and '.join(changed)} would "
-            "change how many there are: resume with the same, or start a new run."
+            f"{start.path} counts gradient steps for {' and '.join(config.schedules)}, and {' and '.join(changed)} "
+            "would change how many there are: resume with the same, or start a new run."
         )

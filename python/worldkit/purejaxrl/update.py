@@ -8,15 +8,19 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import optax  # type: ignore[import-untyped]
 from jax import Array
 from jax.sharding import Mesh, NamedSharding
 
 from parity.errors import UsageError
 from worldkit.jaxkit.env import JaxEnv, State
 from worldkit.purejaxrl import curriculum, parallel
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.masked_ppo import LossStats, Samples, make_optimizer, ppo_loss
+from worldkit.purejaxrl.config import BATCH, TrainConfig
+from worldkit.purejaxrl.masked_ppo import LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at, scaled_advantage
+from worldkit.purejaxrl.params import Params
 from worldkit.purejaxrl.rollout import Learner, RolloutMetrics, RunnerState, collect_rollout, samples_of
+from worldkit.purejaxrl.train_state import TrainState
+from worldkit.purejaxrl.value_heads import ValueScale, rescaled
 
 
 class UpdateStats(NamedTuple):
@@ -34,22 +38,25 @@ Stats = Any
 """What a gradient step says of itself, a pytree of arrays."""
 GradientStep = Callable[[Learner, Batch], tuple[Learner, Stats]]
 """One gradient step on a minibatch."""
+Rescaling = Callable[[Params, ValueScale, ValueScale], Params]
+"""From parameters whose values are on one scale to those whose same values are on another."""
+_LEAST_VARIANCE = 1e-12
 
 
 def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) -> RunnerState:
     """A fresh network and a new game in every slot; a pure function of ``config.seed``.
 
     ``games`` are these new games where somebody has made them.
-    Raises UsageError for a network or a curriculum that the world does not have.
+    Raises UsageError for a network, a curriculum or privileges that the world does not have.
     """
-    from flax.training.train_state import TrainState  # here, where Flax's networks are made: it takes long to import
-
-    from worldkit.purejaxrl.networks import make_network
+    from worldkit.purejaxrl.networks import make_network  # here, where one is made: Flax takes long to import
 
     curriculum.check(config, env)
     networks = env.networks()
     if config.network not in networks:
         raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")
+    if config.privileged_critic and not env.num_privileges:
+        raise UsageError(f"{env.name} has no privileges that a critic could read: leave --privileged-critic out.")
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
     network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
     network = make_network(
@@ -61,18 +68,25 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
         config.dtype,
         config.value_head,
         len(env.observation_shape),
+        env.num_privileges if config.privileged_critic else 0,
     )
-    end = None if config.learning_rate_end is None else (config.learning_rate_end, config.num_gradient_steps)
-    optimizer = make_optimizer(config.learning_rate, config.max_grad_norm, end)
     params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
     if games is None:
         games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
+    train_state = TrainState.create(
+        apply_fn=network.apply, params=params, tx=optimizer_of(config), value_head=config.value_head
+    )
+    return first_runner(config, env, train_state, games, run_key)
+
+
+def first_runner(config: TrainConfig, env: JaxEnv, train_state: TrainState, games: State, key: Array) -> RunnerState:
+    """The beginning of a run with these parameters and new games."""
     return RunnerState(
-        train_state=TrainState.create(apply_fn=network.apply, params=params, tx=optimizer),
+        train_state=train_state,
         env_state=games,
         episode_steps=jnp.zeros(config.num_envs, jnp.int32),
         episode_return=jnp.zeros(config.num_envs),
-        key=run_key,
+        key=key,
         event_counts={name: jnp.zeros(config.num_envs, jnp.int32) for name in env.counted_events},
         archive=curriculum.empty_archive(config, env, games),
     )
@@ -121,30 +135,73 @@ def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
 def _update(
     runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None
 ) -> tuple[RunnerState, UpdateStats]:
-    """One PPO update: rollout, GAE, ``update_epochs`` passes."""
+    """One PPO update: rollout, GAE, learning."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
     samples = samples_of(runner, transitions, config, env, mesh)
-    key, epochs_key = jax.random.split(runner.key)
+    key, learn_key = jax.random.split(runner.key)
+    train_state, losses = learn(runner.train_state, samples, learn_key, config, env, mesh)
+    return runner._replace(train_state=train_state, key=key), UpdateStats(losses, metrics)
+
+
+def learn(
+    train_state: TrainState,
+    samples: Samples,
+    key: Array,
+    config: TrainConfig,
+    env: JaxEnv,
+    mesh: Mesh | None = None,
+    *,
+    rates: Rates | None = None,
+    rescale: Rescaling = rescaled,
+) -> tuple[TrainState, LossStats]:
+    """``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles.
+
+    rates: of this update; without them those that the settings say. rescale: ``rescaled`` for other parameters than an
+    ``ActorCritic``'s.
+    """
+    rates = rates or rates_at(config, train_state.step)
+    explained = 1 - samples.advantage.var() / jnp.maximum(samples.target.var(), _LEAST_VARIANCE)
+    if train_state.value_scale is not None:
+        train_state, samples = _followed(train_state, samples, config, rescale)
+    if config.normalize_advantage == BATCH:
+        samples = samples._replace(advantage=scaled_advantage(samples.advantage, config.advantage))
 
     # several devices split the samples in any order, and only an encoder makes use of it
     can_sort = mesh is None and env.networks()[config.network] is not None
     sort_key = env.sort_key(samples.transition.obs) if can_sort else None
-    learn = partial(_gradient_step, env=env, config=config, is_sorted=sort_key is not None)
+    step = partial(_gradient_step, env=env, config=config, is_sorted=sort_key is not None, rates=rates)
 
-    def epoch(train_state: Learner, epoch_key: Array) -> tuple[Learner, LossStats]:
-        return update_epoch(train_state, learn, samples, epoch_key, config, mesh, sort_key)
+    def epoch(train_state: TrainState, epoch_key: Array) -> tuple[TrainState, LossStats]:
+        return update_epoch(train_state, step, samples, epoch_key, config, mesh, sort_key)
 
-    epoch_keys = jax.random.split(epochs_key, config.update_epochs)
-    train_state, losses = jax.lax.scan(epoch, runner.train_state, epoch_keys)
-    return runner._replace(train_state=train_state, key=key), UpdateStats(jax.tree.map(jnp.mean, losses), metrics)
+    epoch_keys = jax.random.split(key, config.update_epochs)
+    train_state, losses = jax.lax.scan(epoch, train_state, epoch_keys)
+    stats: LossStats = jax.tree.map(jnp.mean, losses)
+    if config.diagnostics:
+        stats = stats._replace(diagnostics={**stats.diagnostics, "explained_variance": explained})
+    return train_state, stats
+
+
+def _followed(
+    train_state: TrainState, samples: Samples, config: TrainConfig, rescale: Rescaling
+) -> tuple[TrainState, Samples]:
+    """PopArt: the scale takes in the returns, the head keeps its values, and the samples' are as the head says them."""
+    before, returns = train_state.value_scale, samples.target
+    assert before is not None
+    after = before.following(returns.mean(), returns.var(), config.popart_beta, jnp)
+    train_state = train_state.replace(params=rescale(train_state.params, before, after), value_scale=after)
+    transition = samples.transition._replace(value=after.scaled(samples.transition.value))
+    return train_state, samples._replace(transition=transition, target=after.scaled(returns))
 
 
 def _gradient_step(
-    train_state: Learner, minibatch: Samples, *, env: JaxEnv, config: TrainConfig, is_sorted: bool
-) -> tuple[Learner, LossStats]:
-    gradient = jax.grad(ppo_loss, has_aux=True)
+    train_state: TrainState, minibatch: Samples, *, env: JaxEnv, config: TrainConfig, is_sorted: bool, rates: Rates
+) -> tuple[TrainState, LossStats]:
+    gradient = jax.grad(partial(ppo_loss, privileges=env.privileges, rates=rates), has_aux=True)
     grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config, is_sorted)
-    return train_state.apply_gradients(grads=grads), stats
+    if config.diagnostics:
+        stats = stats._replace(diagnostics={**stats.diagnostics, "grad_norm": optax.tree.norm(grads)})
+    return train_state.apply_gradients(grads, rates.learning_rate), stats
 
 
 def update_epoch(

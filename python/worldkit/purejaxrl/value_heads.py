@@ -2,7 +2,9 @@
 
 Returns differ by orders of magnitude where a step brings a hundredth and a victory hundreds. ``plain`` says the value
 itself. ``symlog`` says its symmetric logarithm, which large values do not dominate. ``two-hot`` gives each of a row of
-values a probability, and is worth their mean (both: Hafner et al. 2023, arXiv:2301.04104).
+values a probability, and is worth their mean (both: Hafner et al. 2023, arXiv:2301.04104). ``popart`` says it on a
+scale that follows the returns, and keeps its values when the scale moves (van Hasselt et al. 2016, arXiv:1602.07714).
+Saved parameters have the scale worked in: their values are in units of reward.
 
 A head is told by its layer's name, so parameters alone say which one they need. Nothing here imports JAX: what computes
 takes the module of arrays, ``numpy`` or ``jax.numpy``, as ``xp``.
@@ -14,10 +16,11 @@ from typing import Any, Final, Literal, NamedTuple, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-ValueHead = Literal["plain", "symlog", "two-hot"]
+ValueHead = Literal["plain", "symlog", "two-hot", "popart"]
 PLAIN: Final = "plain"
 SYMLOG: Final = "symlog"
 TWO_HOT: Final = "two-hot"
+POPART: Final = "popart"
 
 NUM_BINS = 127
 _MOST = 8.0
@@ -49,6 +52,7 @@ HEADS: dict[ValueHead, Head] = {
     PLAIN: Head("value", 1),
     SYMLOG: Head("value_symlog", 1),
     TWO_HOT: Head("value_two_hot", NUM_BINS),
+    POPART: Head("value_popart", 1),
 }
 
 
@@ -65,10 +69,54 @@ def values_of(head: ValueHead, outputs: Any, xp: Any = np) -> Any:  # noqa: ANN4
             return weights @ BINS / weights.sum(axis=-1)
         case "symlog":
             return symexp(outputs[..., 0], xp)
-        case "plain":
+        case "plain" | "popart":
             return outputs[..., 0]
         case unknown:
             assert_never(unknown)
+
+
+class ValueScale(NamedTuple):
+    """Mean and deviation of the returns so far, float32, and of how many batches, int32."""
+
+    mean: Any
+    deviation: Any
+    batches: Any
+
+    def values(self, scaled: Any) -> Any:  # noqa: ANN401 - arrays of either module
+        """Values in units of reward, from those of the head."""
+        return scaled * self.deviation + self.mean
+
+    def scaled(self, returns: Any) -> Any:  # noqa: ANN401 - arrays of either module
+        """What the head should say for these returns."""
+        return (returns - self.mean) / self.deviation
+
+    def following(self, mean: Any, variance: Any, beta: float, xp: Any = np) -> "ValueScale":  # noqa: ANN401 - the same
+        """The scale after a batch of returns with this mean and variance.
+
+        The first batches count alike, until each counts for ``beta``.
+        """
+        batches = self.batches + 1
+        rate = xp.maximum(beta, 1 / batches)
+        off = mean - self.mean
+        spread = (1 - rate) * self.deviation**2 + rate * variance + rate * (1 - rate) * off**2
+        return ValueScale(self.mean + rate * off, xp.maximum(xp.sqrt(spread), _LEAST_DEVIATION), batches)
+
+
+FIRST_SCALE = ValueScale(np.float32(0), np.float32(1), np.int32(0))
+"""The scale of a head that has learned nothing: units of reward."""
+_LEAST_DEVIATION = 1e-4
+
+
+def moved(kernel: Any, bias: Any, before: ValueScale, after: ValueScale) -> tuple[Any, Any]:  # noqa: ANN401 - arrays
+    """The layer whose values on the scale ``after`` are those that it had on the scale ``before``."""
+    return kernel * (before.deviation / after.deviation), after.scaled(before.values(bias))
+
+
+def rescaled(params: Any, before: ValueScale, after: ValueScale) -> Any:  # noqa: ANN401 - parameters
+    """An ``ActorCritic``'s parameters with its ``popart`` layer ``moved``."""
+    layers, name = params["params"], HEADS[POPART].layer
+    kernel, bias = moved(layers[name]["kernel"], layers[name]["bias"], before, after)
+    return {**params, "params": {**layers, name: {"kernel": kernel, "bias": bias}}}
 
 
 def two_hot(values: Any, xp: Any = np) -> Any:  # noqa: ANN401 - arrays of either module

@@ -1,0 +1,283 @@
+"""PopArt, schedules, the entropy floor, normalised batches and privileged critics: in both worlds."""
+
+import dataclasses
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from toy_world.adapter import OrchardJaxEnv
+from toy_world.in_jax import Orchard
+from worldkit.purejaxrl.checkpointing import checkpoint_path, read_checkpoint
+from worldkit.purejaxrl.initial import read_initial
+
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from parity.errors import UsageError
+from worldkit.jaxkit.env import JaxEnv
+from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
+from worldkit.purejaxrl.networks import network_of
+from worldkit.purejaxrl.params import load_params, params_of_checkpoint
+from worldkit.purejaxrl.plain_network import PlainNetwork
+from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, evaluate, samples_of
+from worldkit.purejaxrl.training import SavePlan, Start, train
+from worldkit.purejaxrl.update import init_runner, learn, make_train
+from worldkit.purejaxrl.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
+from worldkit.runs.run import Run
+
+CONFIG = TrainConfig(
+    num_envs=4,
+    num_steps=6,
+    total_timesteps=72,
+    num_minibatches=2,
+    update_epochs=3,
+    learning_rate=0.05,
+    hidden_dim=8,
+    num_layers=1,
+    network="mlp",
+    log_interval=1,
+)
+EVERYTHING: dict[str, Any] = {
+    "value_head": "popart",
+    "clip_value_loss": False,
+    "clip_eps_end": 0.1,
+    "ent_coef_end": 0.01,
+    "learning_rate_end": 0.01,
+    "learning_rate_steps": "updates",
+    "entropy_floor": 3.0,
+    "entropy_floor_coef": 0.05,
+    "normalize_advantage": "batch",
+    "diagnostics": True,
+}
+ENV, KEY = OrchardJaxEnv(), jax.random.key(5)
+
+
+class Almanac(OrchardJaxEnv):
+    """Orchard whose critic knows how many turns there were, and three more numbers."""
+
+    num_privileges = 4
+
+    def compact(self, state: Orchard) -> tuple[Array, Array]:  # type: ignore[override]
+        return super().compact(state), state.turn
+
+    def expand(self, compact: tuple[Array, Array]) -> Array:
+        return compact[0]
+
+    def privileges(self, compact: tuple[Array, Array]) -> Array:
+        return compact[1][..., None] * jnp.array([1.0, 0.5, 0.0, -1.0])
+
+
+@cache
+def played(head: ValueHead) -> tuple[RunnerState, Samples]:
+    config = dataclasses.replace(CONFIG, value_head=head)
+    runner, transitions, _ = collect_rollout(init_runner(config, ENV), config, ENV)
+    return runner, samples_of(runner, transitions, config, ENV)
+
+
+def rolled(**settings: Any) -> tuple[TrainConfig, RunnerState, Samples]:  # noqa: ANN401 - settings
+    """Settings, and a rollout that was played before."""
+    config = dataclasses.replace(CONFIG, **settings)
+    runner, samples = played(config.value_head)
+    return config, runner._replace(train_state=runner.train_state.replace(tx=optimizer_of(config))), samples
+
+
+def loss_of(config: TrainConfig, runner: RunnerState, samples: Samples, rates: Rates | None = None) -> LossStats:
+    state = runner.train_state
+    return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
+
+
+class TestPopArt:
+    """A scale that follows the returns, and a head that keeps its values."""
+
+    def test_the_first_batches_count_alike_and_later_ones_for_beta(self) -> None:
+        """In numpy: mean and variance of all numbers of batches that are equally large."""
+        batches = np.array([[0.0, 4.0], [10.0, 12.0], [-3.0, 5.0]])
+        scale = FIRST_SCALE
+        for number, batch in enumerate(batches, start=1):
+            scale = scale.following(batch.mean(), batch.var(), 0.001)
+            assert scale.mean == pytest.approx(batches[:number].mean())
+            if number > 1:  # the first one's deviation is its own
+                assert scale.deviation == pytest.approx(batches[:number].std())
+        late = ValueScale(2.0, 3.0, 5000).following(12.0, 4.0, 0.25)
+        assert late.mean == 0.75 * 2 + 0.25 * 12
+        assert late.deviation == pytest.approx((0.75 * 9 + 0.25 * 4 + 0.25 * 0.75 * 10**2) ** 0.5)
+        assert FIRST_SCALE.following(7.0, 0.0, 1.0).deviation == 1e-4
+
+    def test_a_moved_layer_says_the_same_values(self) -> None:
+        kernel, bias, hidden = np.array([[2.0], [-1.0]]), np.array([0.5]), np.array([[1.0, 3.0]])
+        before, after = ValueScale(1.0, 2.0, 1), ValueScale(-40.0, 300.0, 2)
+        other, offset = moved(kernel, bias, before, after)
+        np.testing.assert_allclose(
+            after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12
+        )
+
+    def test_an_update_without_steps_keeps_the_values_and_scales_what_is_learned(self) -> None:
+        config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=False)
+        after, _ = learn(runner.train_state, samples, KEY, config, ENV)
+        scale = after.value_scale
+        assert scale is not None
+        assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
+        assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
+        said = [evaluate(each, ENV, samples.transition.obs)[1] for each in (runner.train_state, after)]
+        np.testing.assert_allclose(*said, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(said[0], samples.transition.value, rtol=1e-4, atol=1e-6)
+
+    def test_old_values_are_clipped_around_on_the_scale_of_the_head(self) -> None:
+        """Values that nothing moved are not clipped, so both losses are half the squared error in deviations."""
+        losses = []
+        for clips in (True, False):
+            config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=clips)
+            losses.append(float(learn(runner.train_state, samples, KEY, config, ENV)[1].value_loss))
+        assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+        error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
+        assert losses[0] == pytest.approx(error / 2, rel=1e-3)
+
+
+class TestRates:
+    """Straight lines from the first update to the last."""
+
+    SCHEDULED = dataclasses.replace(
+        CONFIG,
+        total_timesteps=5 * CONFIG.batch_size,
+        clip_eps_end=0.1,
+        ent_coef=0.15,
+        ent_coef_end=0.35,
+        learning_rate_end=0.01,
+        learning_rate_steps="updates",
+    )
+
+    @pytest.mark.parametrize(("update", "done"), [(0, 0.0), (1, 0.25), (4, 1.0), (9, 1.0)])
+    def test_every_gradient_step_of_an_update_has_the_rates_of_the_update(self, update: int, done: float) -> None:
+        for step in (6 * update, 6 * update + 5):
+            rates = rates_at(self.SCHEDULED, step)
+            np.testing.assert_allclose(rates, [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done], rtol=1e-6)
+
+    def test_a_run_of_one_update_has_the_first_ones(self) -> None:
+        one = dataclasses.replace(self.SCHEDULED, total_timesteps=CONFIG.batch_size)
+        np.testing.assert_allclose(rates_at(one, 0), [0.2, 0.15, 0.05])
+
+    def test_without_ends_the_settings_are_constant_and_the_optimizer_has_its_rate(self) -> None:
+        assert rates_at(CONFIG, 100) == Rates(0.2, 0.15, None)
+        falling = dataclasses.replace(CONFIG, learning_rate_end=0.01)
+        assert rates_at(falling, 100) == Rates(0.2, 0.15, None)
+
+    def test_a_run_steps_as_far_as_the_rate_of_its_update(self) -> None:
+        """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
+        settings = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5, "num_minibatches": 1}
+        config = dataclasses.replace(CONFIG, learning_rate_steps="updates", update_epochs=1, **settings)
+        runner, steps = init_runner(config, ENV), []
+        for _ in range(2):
+            before = runner
+            runner, _ = make_train(config, ENV)(runner, jnp.int32(1))
+            moves = jax.tree.map(
+                lambda old, new: jnp.abs(new - old).max(), before.train_state.params, runner.train_state.params
+            )
+            steps.append(float(max(jax.tree.leaves(moves))))
+        assert steps[0] == pytest.approx(0.05, rel=0.01)
+        assert steps[1] < 2e-4
+
+    def test_the_clipping_range_and_the_bonus_are_those_of_the_update(self) -> None:
+        config, runner, samples = rolled()
+        drawn = jax.random.uniform(jax.random.key(0), samples.advantage.shape)
+        samples = samples._replace(transition=samples.transition._replace(log_prob=samples.transition.log_prob - drawn))
+        wide, narrow = (loss_of(config, runner, samples, Rates(clip, 0.5)) for clip in (0.9, 0.1))
+        assert float(wide.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.9).mean()))
+        assert float(narrow.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.1).mean()))
+        parts = narrow.pg_loss + 0.5 * narrow.value_loss - 0.5 * narrow.entropy
+        assert float(narrow.total_loss) == pytest.approx(float(parts), rel=1e-5)
+
+
+def test_entropy_below_the_floor_costs_its_shortfall() -> None:
+    config, runner, samples = rolled(diagnostics=True)
+    free = loss_of(config, runner, samples)
+    for floor, price in ((3.0, 0.2 * (3.0 - float(free.entropy))), (0.1, 0.0)):
+        dear = loss_of(dataclasses.replace(config, entropy_floor=floor, entropy_floor_coef=0.2), runner, samples)
+        assert float(dear.total_loss - free.total_loss) == pytest.approx(price, abs=1e-5)
+        assert float(dear.diagnostics["entropy_floor_penalty"]) == pytest.approx(price, abs=1e-5)
+
+
+def test_advantages_of_a_batch_are_scaled_together() -> None:
+    """Where the ratio is 1, the surrogate is minus the mean advantage: of each half of a batch another one."""
+    config, runner, samples = rolled(normalize_advantage="batch", num_minibatches=1, update_epochs=1)
+    raised = samples.advantage + 100 * (jnp.arange(config.batch_size) < config.batch_size // 2)
+    half: Samples = jax.tree.map(lambda leaf: leaf[: config.batch_size // 2], samples._replace(advantage=raised))
+    assert float(loss_of(config, runner, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
+    by_itself = dataclasses.replace(config, normalize_advantage="minibatch")
+    assert float(loss_of(by_itself, runner, half).pg_loss) == pytest.approx(0, abs=1e-4)
+    seen: list[Array] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("worldkit.purejaxrl.update.update_epoch", lambda *given: seen.append(given[2].advantage) or 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            learn(runner.train_state, samples._replace(advantage=raised), KEY, config, ENV)
+    wanted = (raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON)
+    np.testing.assert_allclose(seen[0], wanted, rtol=1e-5)
+
+
+def test_diagnostics_are_of_the_update() -> None:
+    config, runner, samples = rolled(diagnostics=True, learning_rate=1e-30, num_minibatches=1, update_epochs=1)
+    _, stats = learn(runner.train_state, samples, KEY, config, ENV)
+    told = {name: float(value) for name, value in stats.diagnostics.items()}
+    chances = [told.pop(f"action_prob_{action}") for action in range(ENV.num_actions)]
+    assert sum(chances) == pytest.approx(1)
+    assert told.pop("explained_variance") == pytest.approx(1 - float(samples.advantage.var() / samples.target.var()))
+    assert told.pop("entropy_floor_penalty") == 0
+    gradient = jax.grad(ppo_loss, has_aux=True)(
+        runner.train_state.params, runner.train_state.apply_fn, ENV.expand, samples, config
+    )[0]
+    norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
+    assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
+    assert loss_of(dataclasses.replace(config, diagnostics=False), runner, samples).diagnostics == {}
+
+
+class TestPrivilegedCritic:
+    """What the value reads beside what players see."""
+
+    ENV = Almanac()
+    CONFIG = dataclasses.replace(CONFIG, privileged_critic=True, value_head="popart")
+
+    def test_the_value_reads_privileges_and_the_policy_does_not(self) -> None:
+        state = init_runner(self.CONFIG, self.ENV).train_state
+        seen = jax.random.uniform(jax.random.key(0), (5, *self.ENV.observation_shape))
+        early, late = (evaluate(state, self.ENV, (seen, jnp.full(5, turn))) for turn in (0, 7))
+        np.testing.assert_array_equal(early[0], late[0])
+        assert (jnp.abs(early[1] - late[1]) > 1e-3).all()
+        np.testing.assert_array_equal(early[1], state.apply_fn(state.params, seen)[1])  # without any they are 0
+
+    def test_parameters_tell_it_and_players_read_them(self, tmp_path: Path) -> None:
+        with Run(tmp_path) as run:
+            trained = train(self.CONFIG, self.ENV, run)
+        params = load_params(next(file for file in trained.files if file.suffix == ".npz"))
+        assert network_of(params, {"mlp": None}).num_privileges == 4
+        seen = jax.random.uniform(jax.random.key(0), (5, *self.ENV.observation_shape))
+        ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
+        theirs = PlainNetwork(params, {"mlp": None})(np.asarray(seen))
+        for mine, plain in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
+        read_initial(trained.files[1], self.CONFIG, self.ENV)
+        with pytest.raises(UsageError, match="--value-head popart --privileged-critic"):
+            read_initial(trained.files[1], CONFIG, self.ENV)
+
+    def test_a_world_without_any_is_refused(self) -> None:
+        with pytest.raises(UsageError, match="orchard has no privileges that a critic could read"):
+            init_runner(self.CONFIG, ENV)
+
+
+@pytest.mark.parametrize("env", [OrchardJaxEnv(), HackMatrixJaxEnv()], ids=lambda env: env.name)
+def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(env: JaxEnv, tmp_path: Path) -> None:
+    config = dataclasses.replace(CONFIG, **EVERYTHING)
+    rows: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch, Run(tmp_path) as run:
+        patch.setattr(Run, "write", lambda _, row: rows.append(row))
+        whole = train(config, env, run, save_plan=SavePlan(every_updates=1))
+    assert {"train/grad_norm", "train/explained_variance", "train/action_prob_0"} <= rows[-1].keys()
+    path = checkpoint_path(tmp_path, 1)
+    again = train(config, env, start=Start(path, read_checkpoint(path, env)))
+    jax.tree.map(np.testing.assert_array_equal, whole.params, again.params)
+    kept = params_of_checkpoint(checkpoint_path(tmp_path, 3), env.name, env.rules_version)
+    jax.tree.map(
+        lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), kept, load_params(whole.files[1])
+    )
