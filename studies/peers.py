@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from hackmatrix import train_config
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from hackmatrix.train_config import TrainConfig
 from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError
@@ -30,6 +30,7 @@ from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write
 from worldkit.cli.parser import fail
 from worldkit.jaxkit.env import JaxEnv, StepOutput
 from worldkit.jaxkit.xla import prefer_wide_vectors
+from worldkit.purejaxrl.config import TrainConfig
 from worldkit.purejaxrl.params import MLP
 
 
@@ -219,7 +220,7 @@ def main() -> None:
     records: list[Record] = []
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     try:
-        for record in measure(HackMatrixJaxEnv(), TrainConfig(num_envs=args.num_envs), args.repetitions):
+        for record in measure(HackMatrixJaxEnv(), train_config.TrainConfig(num_envs=args.num_envs), args.repetitions):
             console.print(as_row(record, with_heading=not records))
             records.append(record)
     except ParityError as error:

@@ -27,6 +27,7 @@ if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
 import jax  # noqa: E402 - JAX must find its settings first
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
@@ -35,6 +36,10 @@ from worldkit.jaxkit import engine  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+# Other work may have the cores.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOWEST = (

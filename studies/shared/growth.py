@@ -1,12 +1,13 @@
 """How speed and memory grow with the games and with the devices that play them."""
 
 import dataclasses
+import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from worldkit.bench.processes import spent
-from worldkit.bench.records import Record, from_json
+from worldkit.bench.records import Record
 from worldkit.jaxkit.xla import of_parts
 
 GAMES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
@@ -33,6 +34,6 @@ def _measured(module: str, games: int, devices: int, repetitions: int) -> Iterat
         answer = Path(folder) / "records.json"
         words = ("bench", "env", "--num-envs", f"{games}", "--repetitions", f"{repetitions}", "--json", f"{answer}")
         took = spent((module, *words), Path(folder) / "output", {"JAX_PLATFORMS": "cpu", **of_parts(devices)})
-        records = from_json(answer.read_text())
+        records = [Record(**each) for each in json.loads(answer.read_text())]
     for record in records:
         yield dataclasses.replace(record, name=f"{record.name}_devices_{devices}", peak_bytes=took.peak_bytes)

@@ -44,6 +44,7 @@ def play(swift: BatchEngine, prices: Prices) -> Play:
     def one_step(state: State, action: int) -> Paid:
         _, after = explained_steps([swift], Case((action,), state=state), prices)
         assert isinstance(after.transition, Transition)
-        return Paid(after.transition, tuple(tuple(np.asarray(row).tolist()) for row in after.values))
+        (values,) = after.values
+        return Paid(after.transition, tuple(np.asarray(values).tolist()))
 
     return one_step

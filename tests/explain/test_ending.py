@@ -173,7 +173,7 @@ def test_E5_as_many_attack_as_hp_are_lost(swift_built: None) -> None:
     """Only a virus that was blocked at first cannot be told from one that came at once, which is rare."""
     engine = WORLD.engines["swift"](64)
     exact = more = 0
-    for paid in paid_steps([engine], steps=30, seed=3):
+    for paid in paid_steps(engine, steps=30, seed=3):
         step = paid.step
         if step.undone or step.completed or not step.valid or step.died:
             continue

@@ -120,7 +120,7 @@ def test_W_a_reading_says_what_a_component_was_paid_for(
     paid = play(start, action)
     at = COMPONENTS.index(component)
     reading = readings_of(paid.step, jax_env.rules()["rewards"]["prices"])[at]
-    assert reading.value == paid.values[0][at]
+    assert reading.value == paid.values[at]
     assert str(reading).startswith(said)
 
 
@@ -144,7 +144,7 @@ WORTH: dict[str, tuple[State, int]] = {
 def test_W_every_reading_is_worth_what_the_engine_paid_where_rules_except(play: Play, what: str) -> None:
     paid = play(*WORTH[what])
     readings = readings_of(paid.step, jax_env.rules()["rewards"]["prices"])
-    assert [reading.value for reading in readings] == list(paid.values[0])
+    assert [reading.value for reading in readings] == list(paid.values)
 
 
 def test_W_the_readings_stand_in_the_order_of_table_w() -> None:

@@ -116,11 +116,11 @@ def test_the_lines_of_a_run_need_no_encoding(encoded: Print, encoding: str) -> N
 
 
 def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
-    games = [(partial(main, game), {**kit_commands(game), **game.commands}) for game in (HACKMATRIX, GOODHARTS)]
-    for call, commands in (
-        *games,
-        (parity_cli.main, ("run", "replay", "coverage", "rewards", "record", "mutants")),
-    ):
+    calls: list[tuple[Callable[[list[str]], int], list[str]]] = [
+        (parity_cli.main, ["run", "replay", "coverage", "rewards", "record", "mutants"]),
+        *((partial(main, game), [*kit_commands(game), *game.commands]) for game in (HACKMATRIX, GOODHARTS)),
+    ]
+    for call, commands in calls:
         for command in commands:
             content = encoded("ascii")
             with pytest.raises(SystemExit) as stop:

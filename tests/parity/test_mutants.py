@@ -41,14 +41,6 @@ def test_faults_are_caught_and_a_harmless_edit_survives(capsys: pytest.CaptureFi
     assert {path: path.read_bytes() for path in sources} == sources
 
 
-def test_catching_every_mutant_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--steps", "60", "--games", "16", "--only", "wasp-turns-right", "--only", "rest-heals-to-4"]
-    assert main(["mutants", "--world", "toy_world:WORLD", *arguments]) == 0
-    printed = capsys.readouterr().out
-    assert "2 of 2 mutants caught (100%)." in printed
-    assert "wasp-turns-right" in printed
-
-
 def test_failing_hanging_and_unbuildable_mutants_are_told_apart() -> None:
     mutants = [
         mutant("raises", "self.score += picked", "self.score += [][0]"),

@@ -96,13 +96,11 @@ def test_a_difference_only_within_a_batch_is_said_to_be_one(capsys: pytest.Captu
     assert episode_data(text, 0)["inBatch"][0][0] == "observation[1: score]"
 
 
-def test_each_of_several_divergences_gets_its_own_files(tmp_path: Path) -> None:
+def test_each_of_several_divergences_gets_its_own_files_and_traces_are_a_source(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert parity("run", "--engines", "plain,restless", "--max-divergences", "2", "--out", tmp_path) == 1
     assert {path.name for path in tmp_path.iterdir()} == {"trace.json", "trace.html", "trace-2.json", "trace-2.html"}
-
-
-def test_traces_are_a_source(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    parity("run", "--engines", "plain,restless", "--max-divergences", "2", "--out", tmp_path)
     code, answer = run_json(capsys, "run", "--source", f"traces:{tmp_path}")
     assert (code, answer["episodes"], answer["steps_compared"]) == (0, 2, 2)
     arguments = "--source", f"traces:{tmp_path}", "--engines", "plain,restless", "--no-report"

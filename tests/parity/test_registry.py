@@ -34,31 +34,25 @@ def register(monkeypatch: pytest.MonkeyPatch, **worlds: str) -> None:
     monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == registry.GROUP else [])
 
 
-def test_the_only_world_is_meant_whatever_the_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_imported_and_has_these_engines(
+    monkeypatch: pytest.MonkeyPatch, registered: None
+) -> None:
     register(monkeypatch, orchard=ORCHARD)
     assert world_spec(None) == world_spec(None, ("swift", "jax")) == "orchard"
     assert load_world() is toy_world.WORLD
+    register(monkeypatch, meadow="toy_world:MEADOW", broken=BROKEN, orchard=ORCHARD)
+    assert world_spec("orchard", ("cow", "sheep")) == "orchard"
+    assert world_spec(None, ("plain", "planes")) == "orchard"
+    assert world_spec(None, ("cow", "sheep")) == "meadow"
+    assert load_world("orchard") is toy_world.WORLD
 
 
-def test_of_several_worlds_the_one_with_these_engines_is_meant(
+def test_a_run_of_several_worlds_takes_the_one_with_these_engines(
     monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
-    assert world_spec(None, ("plain", "planes")) == "orchard"
-    assert world_spec(None, ("cow", "sheep")) == "meadow"
     assert main(["run", "--engines", "cow,sheep", "--games", "2", "--steps", "5"]) == 0
     assert "cow and sheep: identical" in capsys.readouterr().out
-
-
-def test_a_named_world_is_meant_whatever_else_is_registered(monkeypatch: pytest.MonkeyPatch, registered: None) -> None:
-    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
-    assert world_spec("orchard", ("cow", "sheep")) == "orchard"
-
-
-def test_a_world_that_cannot_be_imported_does_not_take_the_others_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    register(monkeypatch, broken=BROKEN, orchard=ORCHARD)
-    assert world_spec(None, ("plain", "planes")) == "orchard"
-    assert load_world("orchard") is toy_world.WORLD
 
 
 def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> None:

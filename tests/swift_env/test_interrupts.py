@@ -19,7 +19,7 @@ from hackmatrix.swift_env import SwiftEngineError
 
 pytestmark = pytest.mark.usefixtures("transport")
 
-GAMES, ROUNDS = 4, 150
+GAMES, ROUNDS = 4, 60
 EVERY = 3
 """Every third instruction of a step is interrupted: all of them take three times as long and say the same."""
 

@@ -1,11 +1,10 @@
 """The form in which every benchmark states a result, as JSON and as a table."""
 
-import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from parity.strict_json import json_text, number_of
+from parity.strict_json import json_text
 
 MEBIBYTE = 2**20
 _NAME_WIDTH = len("train_ceiling_steps_per_second_network")
@@ -66,11 +65,6 @@ def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str =
 def as_json(records: Sequence[Record]) -> str:
     """A JSON list with one object per record, keys as in ``Record``, ending in a newline."""
     return json_text([asdict(record) for record in records], indent=2) + "\n"
-
-
-def from_json(text: str) -> list[Record]:
-    """The records that ``as_json`` wrote; raises ValueError or TypeError for any other text."""
-    return [Record(**{name: number_of(value) for name, value in each.items()}) for each in json.loads(text)]
 
 
 def as_row(record: Record, *, with_heading: bool = False) -> str:
