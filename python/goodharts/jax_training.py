@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from goodharts.architecture import PRIVILEGES
 from goodharts.jax_env import grid, observation, state_dict
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.observation import View
@@ -62,6 +63,7 @@ class GoodhartsJaxEnv(JaxEnv):
     events = EVENTS
     counted_events = EVENTS[:2]
     can_truncate = True
+    num_privileges = PRIVILEGES
     packages = ("goodharts",)
 
     def __init__(self, mode: Mode, numbers: Numbers = DEFAULT_NUMBERS) -> None:

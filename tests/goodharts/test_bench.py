@@ -19,6 +19,7 @@ from goodharts.training.jax_ppo.trainer import JaxTrainer
 from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.trainer import Trainer
 from worldkit.bench import gym, timing
+from worldkit.bench.env import Play
 from worldkit.bench.records import Record, plain_record
 from worldkit.cli.bench import kit_benchmarks
 
@@ -52,9 +53,9 @@ def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(env, "STEPS", 1)
     monkeypatch.setattr(env, "STEPS_OF_ALL", 1)  # of the torch engine, which is measured before
-    programs: list[timing.Program[env.Play]] = []
+    programs: list[timing.Program[Play]] = []
 
-    def measured(name: str, games: int, program: timing.Program[env.Play], steps: int, repetitions: int) -> Record:
+    def measured(name: str, games: int, program: timing.Program[Play], steps: int, repetitions: int) -> Record:
         programs.append(program)
         return timing.alone(name, games, program, steps, repetitions)
 
@@ -65,8 +66,8 @@ def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch
     assert record.compile_seconds is not None
     (program,) = programs
     end = program.call(program.carry)
-    assert (np.asarray(end.state.event) == env.STEPS_PER_CALL).all()
-    assert (np.asarray(end.state.steps.low) < env.STEPS_PER_CALL).any(), "nobody began a second life"
+    assert (np.asarray(end.states.event) == env.STEPS_PER_CALL).all()
+    assert (np.asarray(end.states.steps.low) < env.STEPS_PER_CALL).any(), "nobody began a second life"
     assert len(set(np.asarray(end.seen).tolist())) == 8
 
 
@@ -76,9 +77,8 @@ def test_json_is_a_list_of_the_documented_records(
     monkeypatch.setattr(env, "STEPS", 3)
     monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
     # compiled from scratch for every count, which the test before this one does
-    monkeypatch.setattr(
-        env, "compile_program", lambda function, start: timing.Program(lambda play: play, start, 0.0, 0.0, 0)
-    )
+    still = timing.Program(lambda play: play, jnp.zeros(()), 0.0, 0.0, 0)
+    monkeypatch.setattr(env, "compiled", lambda env, num_envs: still)
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(gym, "SECONDS_ALONE", 0.01)
     monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)

@@ -2,30 +2,23 @@
 
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import torch
 
-from goodharts.jax_env.env import Game
-from goodharts.jax_env.state import State
-from goodharts.jax_env.tables import Variant
-from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, OBSERVATION_SHAPE
+from goodharts.jax_training import env_of
+from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import shown
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
+from worldkit.bench.env import STEPS_PER_CALL, compiled
 from worldkit.bench.records import Record, plain_record
-from worldkit.bench.timing import alone, compile_program
-from worldkit.jaxkit.threefry import Seed, trainer_seeds
+from worldkit.bench.timing import alone
 
 STEPS = 200
 """Of every game in a sample of the torch engine, at least."""
 STEPS_OF_ALL = 200_000
 """Of all games together in such a sample, at least: few games take short steps."""
-STEPS_PER_CALL = 128
-"""Of every game in a call of the JAX engine's program, which is a rollout of training."""
 
 _MODE = MODES[DEFAULT_MODE]
 
@@ -34,10 +27,8 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
     """``env_steps_per_second_torch`` and ``…_jax``: steps of all games a second in mode ground_truth.
 
     Both play random actions; every observation is written as the float32 that a network reads, and games that end start
-    anew in the same step. The torch engine plays on the CPU with torch's threads. The JAX engine plays in one compiled
-    scan on JAX's device, where every observation is multiplied by a vector besides, a network's first layer in little,
-    since XLA would not compute what nobody reads. First samples warm up and are not counted. ``peak_bytes`` is XLA's
-    plan for the scan.
+    anew in the same step. The torch engine plays on the CPU with torch's threads, the JAX engine as that of any world
+    (``worldkit.bench.env``). First samples warm up and are not counted.
     """
     yield _measure_torch(num_envs, repetitions)
     yield _measure_jax(num_envs, repetitions)
@@ -63,39 +54,6 @@ def _play(games: Games) -> float:
     return games.games * steps / (time.perf_counter() - start)
 
 
-class Play(NamedTuple):
-    """What one step of the JAX engine hands to the next.
-
-    state: the games (n, …). key: of the actions. seen: float32 (n,), of all observations and rewards.
-    """
-
-    state: State
-    key: jax.Array
-    seen: jax.Array
-
-
-def begun(num_envs: int) -> Play:
-    """Games (n, …) that were not played yet."""
-    state = jax.jit(jax.vmap(Game(Variant(_MODE)).reset))(Seed(*trainer_seeds(0, num_envs).T))
-    return Play(state, jax.random.key(0), jnp.zeros(num_envs, jnp.float32))
-
-
-def played(play: Play) -> Play:
-    """``STEPS_PER_CALL`` random steps of all games later."""
-    game = Game(Variant(_MODE))
-    weights = jnp.linspace(0.0, 1.0, OBSERVATION_SHAPE[0] * OBSERVATION_SHAPE[1] * OBSERVATION_SHAPE[2])
-
-    def step(play: Play, _: None) -> tuple[Play, None]:
-        key, drawn = jax.random.split(play.key)
-        actions = jax.random.randint(drawn, play.seen.shape, 0, len(ACTIONS))
-        state, outcome = jax.vmap(game.step)(play.state, actions)
-        state = jax.vmap(game.restart)(state, outcome.terminated | outcome.truncated)
-        observation = jax.vmap(game.observe)(state).reshape(len(actions), -1)
-        return Play(state, key, play.seen + observation @ weights + outcome.reward), None
-
-    return jax.lax.scan(step, play, None, length=STEPS_PER_CALL)[0]
-
-
 def _measure_jax(num_envs: int, repetitions: int) -> Record:
-    program = compile_program(played, begun(num_envs))
+    program = compiled(env_of(_MODE), num_envs)
     return alone("env_steps_per_second_jax", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)

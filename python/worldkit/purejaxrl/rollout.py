@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,17 +14,13 @@ from worldkit.jaxkit.env import Compact, JaxEnv, State, StepOutput
 from worldkit.purejaxrl import curriculum, parallel
 from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
 from worldkit.purejaxrl.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
-
-Learner = Any
-"""What learns, a pytree: ``TrainState``, unless somebody brings another one with a ``Judge`` that reads it."""
-Judge = Callable[[Learner, JaxEnv, Compact], tuple[Array, Array]]
-"""From compact observations with one leading axis to logits and values."""
+from worldkit.purejaxrl.train_state import TrainState
 
 
 class RunnerState(NamedTuple):
     """Everything that goes from one update to the next; what is of the games has a leading axis of games."""
 
-    train_state: Learner
+    train_state: TrainState
     env_state: State
     episode_steps: Array  # int32 (games,), of the episodes in progress
     episode_return: Array  # float32 (games,), of the episodes in progress
@@ -45,21 +41,21 @@ class RolloutMetrics(NamedTuple):
     maxima: dict[str, Array]
 
 
-def evaluate(train_state: Learner, env: JaxEnv, obs: Compact) -> tuple[Array, Array]:
-    """The ``Judge`` of a ``TrainState``; values are in units of reward."""
+def evaluate(train_state: TrainState, env: JaxEnv, obs: Compact) -> tuple[Array, Array]:
+    """Logits, and values in units of reward, of compact observations with one leading axis."""
     logits, value = train_state.apply_fn(train_state.params, env.expand(obs), env.privileges(obs))
     scale = train_state.value_scale
     return logits, value if scale is None else scale.values(value)
 
 
 def collect_rollout(
-    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None, judge: Judge = evaluate
+    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Play ``num_steps`` steps in all games; transitions have a leading axis of steps."""
     key, rollout_key = jax.random.split(runner.key)
 
     def step(carry: RunnerState, step_key: Array) -> tuple[RunnerState, tuple[Transition, RolloutMetrics]]:
-        following, transition, metrics = _env_step(carry, config, env, mesh, step_key, judge)
+        following, transition, metrics = _env_step(carry, config, env, mesh, step_key)
         return following, (transition, metrics)
 
     runner, (transitions, metrics) = jax.lax.scan(step, runner, jax.random.split(rollout_key, config.num_steps))
@@ -81,10 +77,9 @@ def samples_of(
     config: TrainConfig,
     env: JaxEnv,
     mesh: Mesh | None = None,
-    judge: Judge = evaluate,
 ) -> Samples:
     """Add GAE to a rollout that ended in ``runner`` and flatten it to a batch of ``config.batch_size``."""
-    _, last_value = judge(runner.train_state, env, parallel.over_games(env.compact, mesh)(runner.env_state))
+    _, last_value = evaluate(runner.train_state, env, parallel.over_games(env.compact, mesh)(runner.env_state))
     advantages, targets = compute_gae(
         transitions.reward,
         transitions.value,
@@ -101,7 +96,7 @@ def samples_of(
 
 
 def _env_step(
-    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, key: Array, judge: Judge
+    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, key: Array
 ) -> tuple[RunnerState, Transition, RolloutMetrics]:
     """Choose and play one action in every game; the observation stored is the one the policy saw."""
     start_key = None
@@ -109,7 +104,7 @@ def _env_step(
         key, start_key = jax.random.split(key)
     obs = parallel.over_games(env.compact, mesh)(runner.env_state)
     action_mask = parallel.over_games(env.mask, mesh)(runner.env_state)
-    logits, value = judge(runner.train_state, env, obs)
+    logits, value = evaluate(runner.train_state, env, obs)
     action, log_prob = masked_categorical(logits, action_mask).sample_and_log_prob(seed=key)
     episode_steps = runner.episode_steps + 1
     at_limit = () if config.max_steps is None else (episode_steps >= config.max_steps,)
@@ -126,7 +121,7 @@ def _env_step(
         log_prob=log_prob,
         value=value,
         action_mask=action_mask,
-        truncated_value=_truncated_value(runner.train_state, env, mesh, step, judge) if may_truncate else None,
+        truncated_value=_truncated_value(runner.train_state, env, mesh, step) if may_truncate else None,
         episode=EpisodeInfo(step.terminated, episode_steps, episode_return, counts) if counts else None,
     )
     added = parallel.over_games(env.metrics, mesh)(step, action)
@@ -150,11 +145,11 @@ def _env_step(
     return following, transition, metrics
 
 
-def _truncated_value(learner: Learner, env: JaxEnv, mesh: Mesh | None, step: StepOutput, judge: Judge) -> Array:
+def _truncated_value(train_state: TrainState, env: JaxEnv, mesh: Mesh | None, step: StepOutput) -> Array:
     """Values, (games,), of the last observations of truncated episodes, 0 in the other games."""
 
     def values_at_end() -> Array:
-        _, value = judge(learner, env, parallel.over_games(env.compact, mesh)(step.final))
+        _, value = evaluate(train_state, env, parallel.over_games(env.compact, mesh)(step.final))
         return jnp.where(is_cut_off, value, 0.0)
 
     is_cut_off = step.truncated & ~step.terminated

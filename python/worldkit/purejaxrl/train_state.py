@@ -13,7 +13,7 @@ import optax  # type: ignore[import-untyped]
 from jax import Array
 
 from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, POPART, ValueHead, ValueScale, rescaled
+from worldkit.purejaxrl.value_heads import FIRST_SCALE, ValueScale, rescaled
 
 
 @partial(
@@ -35,19 +35,6 @@ class TrainState:
     apply_fn: Callable[..., tuple[Array, Array]]
     tx: optax.GradientTransformation
     value_scale: ValueScale | None = None
-
-    @classmethod
-    def create(
-        cls,
-        *,
-        apply_fn: Callable[..., tuple[Array, Array]],
-        params: Params,
-        tx: optax.GradientTransformation,
-        value_head: ValueHead,
-    ) -> Self:
-        """Parameters that have learned nothing."""
-        scale = FIRST_SCALE if value_head == POPART else None
-        return cls(0, params, tx.init(params), apply_fn, tx, scale)
 
     def apply_gradients(self, grads: Params, learning_rate: Array | float | None = None) -> Self:
         """The state after one gradient step.

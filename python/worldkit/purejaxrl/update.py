@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +18,9 @@ from worldkit.purejaxrl import curriculum, parallel
 from worldkit.purejaxrl.config import BATCH, TrainConfig
 from worldkit.purejaxrl.masked_ppo import LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at, scaled_advantage
 from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.rollout import Learner, RolloutMetrics, RunnerState, collect_rollout, samples_of
+from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
 from worldkit.purejaxrl.train_state import TrainState
-from worldkit.purejaxrl.value_heads import ValueScale, rescaled
+from worldkit.purejaxrl.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
 
 
 class UpdateStats(NamedTuple):
@@ -32,11 +32,7 @@ class UpdateStats(NamedTuple):
 
 # train(runner, num_updates)
 TrainFunction = Callable[[RunnerState, Array], tuple[RunnerState, UpdateStats]]
-Batch = Any
-"""What is learned from, a pytree of arrays with a leading axis: ``Samples``, unless somebody learns from less."""
-Stats = Any
-"""What a gradient step says of itself, a pytree of arrays."""
-GradientStep = Callable[[Learner, Batch], tuple[Learner, Stats]]
+GradientStep = Callable[[TrainState, Samples], tuple[TrainState, LossStats]]
 """One gradient step on a minibatch."""
 Rescaling = Callable[[Params, ValueScale, ValueScale], Params]
 """From parameters whose values are on one scale to those whose same values are on another."""
@@ -73,20 +69,14 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
     params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
     if games is None:
         games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
-    train_state = TrainState.create(
-        apply_fn=network.apply, params=params, tx=optimizer_of(config), value_head=config.value_head
-    )
-    return first_runner(config, env, train_state, games, run_key)
-
-
-def first_runner(config: TrainConfig, env: JaxEnv, train_state: TrainState, games: State, key: Array) -> RunnerState:
-    """The beginning of a run with these parameters and new games."""
+    optimizer = optimizer_of(config)
+    scale = FIRST_SCALE if config.value_head == POPART else None
     return RunnerState(
-        train_state=train_state,
+        train_state=TrainState(0, params, optimizer.init(params), network.apply, optimizer, scale),
         env_state=games,
         episode_steps=jnp.zeros(config.num_envs, jnp.int32),
         episode_return=jnp.zeros(config.num_envs),
-        key=key,
+        key=run_key,
         event_counts={name: jnp.zeros(config.num_envs, jnp.int32) for name in env.counted_events},
         archive=curriculum.empty_archive(config, env, games),
     )
@@ -205,24 +195,24 @@ def _gradient_step(
 
 
 def update_epoch(
-    learner: Learner,
+    train_state: TrainState,
     learn: GradientStep,
-    batch: Batch,
+    samples: Samples,
     key: Array,
     config: TrainConfig,
     mesh: Mesh | None = None,
     sort_key: Array | None = None,
-) -> tuple[Learner, Stats]:
-    """One pass over ``batch`` in shuffled minibatches; stats are their means.
+) -> tuple[TrainState, LossStats]:
+    """One pass over ``samples`` in shuffled minibatches; stats are their means.
 
     Each minibatch is sorted by ``sort_key``, int32 (batch,), where there is one.
     """
 
-    def on_minibatch(learner: Learner, indices: Array) -> tuple[Learner, Stats]:
-        return learn(learner, parallel.split(jax.tree.map(lambda leaf: leaf[indices], batch), mesh))
+    def on_minibatch(train_state: TrainState, indices: Array) -> tuple[TrainState, LossStats]:
+        return learn(train_state, parallel.split(jax.tree.map(lambda leaf: leaf[indices], samples), mesh))
 
     order = jax.random.permutation(key, config.batch_size).reshape(config.num_minibatches, config.minibatch_size)
     if sort_key is not None:
         order = jnp.take_along_axis(order, jnp.argsort(sort_key[order], axis=1), axis=1)
-    learner, stats = jax.lax.scan(on_minibatch, learner, order)
-    return learner, jax.tree.map(partial(jnp.mean, axis=0), stats)
+    train_state, stats = jax.lax.scan(on_minibatch, train_state, order)
+    return train_state, jax.tree.map(partial(jnp.mean, axis=0), stats)

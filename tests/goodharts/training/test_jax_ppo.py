@@ -29,15 +29,16 @@ from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
 from goodharts.training.checkpoints import read_checkpoint, restore
 from goodharts.training.inputs import Inputs
-from goodharts.training.jax_ppo import network, popart
-from goodharts.training.jax_ppo.learning import Actor
+from goodharts.training.jax_ppo import network
 from goodharts.training.jax_ppo.programs import moment
 from goodharts.training.jax_ppo.trainer import JaxTrainer, precision_on
 from goodharts.training.popart import PopArt
-from goodharts.training.rates import Rates, rates_at
+from goodharts.training.rates import rates_at
 from goodharts.training.torch_trainer import TorchTrainer
 from parity.errors import UsageError
 from parity.reading import Unreadable
+from worldkit.purejaxrl.masked_ppo import Rates
+from worldkit.purejaxrl.value_heads import FIRST_SCALE, moved
 
 GAMES, STEPS = 8, 16
 TRAINING: dict[str, Any] = {
@@ -115,7 +116,7 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(trainer: JaxTra
     trainer._programs = trainer._programs._replace(play=recorded)
     for number in range(3):
         updated = trainer.step()
-        choose(twin, np.asarray(seen[-1][1].action).reshape(STEPS, GAMES))
+        choose(twin, np.asarray(seen[-1][1].transition.action).reshape(STEPS, GAMES))
         wanted = twin.step()
         assert updated.episodes == [pytest.approx(row, abs=1e-4) for row in wanted.episodes]
         assert bool(updated.episodes) is (number == 0)
@@ -141,11 +142,11 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
         food=jnp.zeros_like(game.food),
         poison=jnp.zeros_like(game.poison),
     )
-    actor = Actor(before.weights, before.scale._replace(mean=jnp.float32(100)))
-    _, batch, ended = trainer._programs.play(actor, games._replace(game=late), moment(0, 0))
-    assert ended.done[0].all()
-    assert ended.episode.terminated[0].tolist() == starving.tolist()
-    returns = np.asarray(batch.target).reshape(STEPS, GAMES)[0]
+    player = before._replace(scale=before.scale._replace(mean=jnp.float32(100)))
+    _, samples, (done, episode) = trainer._programs.play(player, games._replace(game=late), moment(0, 0))
+    assert done[0].all()
+    assert episode.terminated[0].tolist() == starving.tolist()
+    returns = np.asarray(samples.target).reshape(STEPS, GAMES)[0]
     np.testing.assert_allclose(returns[starving], -4.01, atol=1e-3)  # the price of death, and that of a step
     np.testing.assert_allclose(returns[~starving], -0.01 + 0.99 * 100, atol=3)
 
@@ -221,15 +222,16 @@ def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
 
 def test_popart_is_that_of_torch() -> None:
     layer = nn.Linear(6, 1)
-    head = popart.Head(*(each.detach().numpy().copy() for each in (layer.weight, layer.bias)))  # type: ignore[arg-type]
-    theirs, ours = PopArt(layer, 0.3), popart.first_scale()
+    weight, bias = (each.detach().numpy().copy() for each in (layer.weight, layer.bias))
+    theirs, ours = PopArt(layer, 0.3), FIRST_SCALE
     for mean, variance in ((2.0, 9.0), (-50.0, 0.0), (1e3, 1e6), (0.0, 0.0), (1.0, 4.0)):
         theirs.follow(torch.tensor(mean), torch.tensor(variance))
-        ours, head = popart.follow(ours, head, np.float32(mean), np.float32(variance), 0.3)  # type: ignore[arg-type]
+        before, ours = ours, ours.following(np.float32(mean), np.float32(variance), 0.3)
+        weight, bias = moved(weight, bias, before, ours)
         assert float(ours.mean) == pytest.approx(float(theirs.mean), rel=1e-5)
         assert float(ours.deviation) == pytest.approx(float(theirs.deviation), rel=1e-5)
-        np.testing.assert_allclose(head.weight, layer.weight.detach(), rtol=1e-4)
-        np.testing.assert_allclose(head.bias, layer.bias.detach(), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(weight, layer.weight.detach(), rtol=1e-4)
+        np.testing.assert_allclose(bias, layer.bias.detach(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
@@ -253,11 +255,11 @@ def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
 def test_what_changes_over_a_run_compiles_nothing_anew(trainer: JaxTrainer) -> None:
     """The program of learning takes any rates: the first gradient steps are as long as the rate says."""
     now, before = moment(1, 0), trainer._learner
-    _, batch, _ = trainer._programs.play(Actor(before.weights, before.scale), trainer._games, now)
+    _, samples, _ = trainer._programs.play(before, trainer._games, now)
 
     def moved(rate: float) -> float:
-        rates = Rates(*(np.float32(each) for each in (rate, 0.2, 0.1)))  # type: ignore[arg-type]
-        after, _, _ = trainer._programs.learn(before, batch, rates, now)
+        rates = Rates(*(np.float32(each) for each in (0.2, 0.1, rate)))
+        after, _ = trainer._programs.learn(before, samples, rates, now)
         return float(np.abs(after.weights["policy.weight"] - before.weights["policy.weight"]).max())
 
     assert moved(0.0) == 0

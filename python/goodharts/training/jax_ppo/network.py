@@ -52,6 +52,20 @@ def evaluate(
     return _dense(weights, "policy", seen, dtype), _dense(weights, "value", known, dtype)[:, 0]
 
 
+def apply(
+    config: NetworkConfig,
+    dtype: str,
+    weights: Weights,
+    observation: Array,
+    privileges: Array,
+    is_sorted: bool = False,
+    method: str = "__call__",
+) -> tuple[Array, Array]:
+    """``evaluate`` as ``worldkit.purejaxrl`` calls a network: its ``outputs`` are values (n, 1)."""
+    logits, values = evaluate(config, weights, observation, privileges, dtype)
+    return logits, values[:, None] if method == "outputs" else values
+
+
 def _layers(config: NetworkConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Each layer with the shape of its weights."""
     hidden = config.hidden

@@ -1,24 +1,33 @@
-"""The compiled programs of a run: the games of its beginning, playing, and learning."""
+"""The compiled programs of a run: the games of its beginning, playing, and learning by ``worldkit.purejaxrl``."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax  # type: ignore[import-untyped]
 from jax import Array
 from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
+from goodharts.jax_env.state import State
 from goodharts.jax_training import GoodhartsJaxEnv
-from goodharts.training.jax_ppo.learning import Actor, Batch, Ended, Gained, Learner, Playing, Said, Update
-from goodharts.training.rates import Rates
+from goodharts.training.jax_ppo import network
+from goodharts.training.jax_ppo.network import Weights
 from worldkit.jaxkit.background_compile import compile_in_background
 from worldkit.jaxkit.trace_cache import load_or_trace
+from worldkit.purejaxrl.config import BATCH, TrainConfig
+from worldkit.purejaxrl.masked_ppo import EpisodeInfo, LossStats, Rates, Samples, make_optimizer
+from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.purejaxrl.train_state import TrainState
+from worldkit.purejaxrl.update import learn as learn_from
+from worldkit.purejaxrl.value_heads import FIRST_SCALE, POPART, ValueScale, moved
 from worldkit.threefry import seed_pair
 
 _ACTIONS, _ORDER = range(2)
@@ -28,6 +37,33 @@ _AT_RUN_TIME = (
     *("learning_rate", "learning_rate_final", "eps_clip", "eps_clip_final", "entropy_initial", "entropy_final"),
 )
 """The settings that come as arguments, and compile nothing anew."""
+
+
+class Learner(NamedTuple):
+    """What learns, as checkpoints have it. moments: Adam's."""
+
+    weights: Weights
+    moments: Any
+    scale: ValueScale
+
+
+class Gained(NamedTuple):
+    """What an episode has brought so far: reward float32, food and poison int32."""
+
+    reward: Array
+    food: Array
+    poison: Array
+
+
+class Playing(NamedTuple):
+    """Games, and their episodes so far, as checkpoints have them."""
+
+    game: State
+    gained: Gained
+
+
+Ended = tuple[Array, EpisodeInfo | None]
+"""Which steps of a rollout ended an episode, bool (steps, games), and the episodes of all."""
 
 
 class Moment(NamedTuple):
@@ -48,8 +84,8 @@ class Programs(NamedTuple):
     """What a run calls. games: those of its beginning."""
 
     games: Playing
-    play: Callable[[Actor, Playing, Moment], tuple[Playing, Batch, Ended]]
-    learn: Callable[[Learner, Batch, Rates, Moment], tuple[Learner, Said, Array]]
+    play: Callable[[Learner, Playing, Moment], tuple[Playing, Samples, Ended]]
+    learn: Callable[[Learner, Samples, Rates, Moment], tuple[Learner, LossStats]]
 
 
 def moment(seed: int, update: int) -> Moment:
@@ -57,36 +93,83 @@ def moment(seed: int, update: int) -> Moment:
     return Moment(np.array(seed_pair(seed), np.uint32), np.uint32(update))
 
 
-def compiled(
-    env: GoodhartsJaxEnv, training: Training, network: NetworkConfig, dtype: str, learner: Learner
-) -> Programs:
-    """The programs of a run with these settings; see ``Update``. learner: one of the run's, for its shapes."""
-    update = Update(env, training, network, dtype)
+def first_learner(weights: Mapping[str, Any]) -> Learner:
+    """A learner with these weights that has learned nothing."""
+    moments = jax.eval_shape(optax.scale_by_adam().init, weights)
+    return Learner(weights, jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), moments), FIRST_SCALE)
+
+
+def train_config(training: Training) -> TrainConfig:
+    """The settings as ``worldkit`` has them; those of schedules come as ``Rates`` instead."""
+    return TrainConfig(
+        num_envs=training.n_envs,
+        num_steps=training.steps_per_env,
+        gamma=training.gamma,
+        gae_lambda=training.gae_lambda,
+        num_minibatches=training.minibatches,
+        update_epochs=training.k_epochs,
+        clip_value_loss=False,
+        vf_coef=2 * training.value_coef,  # of half the squared error
+        entropy_floor=training.entropy_floor,
+        entropy_floor_coef=training.entropy_floor_coef,
+        normalize_advantage=BATCH,
+        value_head=POPART,
+        popart_beta=training.popart_beta,
+        diagnostics=True,
+    )
+
+
+def rescaled(weights: Weights, before: ValueScale, after: ValueScale) -> Weights:
+    """The weights whose values on the scale ``after`` are those that they had on the scale ``before``."""
+    weight, bias = moved(weights["value.weight"], weights["value.bias"], before, after)
+    return {**weights, "value.weight": weight, "value.bias": bias}
+
+
+def compiled(env: GoodhartsJaxEnv, training: Training, shape: NetworkConfig, dtype: str, learner: Learner) -> Programs:
+    """The programs of a run with these settings.
+
+    dtype: of matrix products. learner: one of the run's, for its shapes.
+    """
     settings = {name: value for name, value in dataclasses.asdict(training).items() if name not in _AT_RUN_TIME}
-    about = [env.name, str(sorted(settings.items())), str(network), dtype]
+    about = [env.name, str(sorted(settings.items())), str(shape), dtype]
+    config, packages = train_config(training), env.packages
+    apply, optimizer = partial(network.apply, shape, dtype), make_optimizer(None, training.max_grad_norm)
 
-    def play(actor: Actor, games: Playing, now: Moment) -> tuple[Playing, Batch, Ended]:
-        return update.play(actor, games, now.key(_ACTIONS))
+    def state_of(learner: Learner) -> TrainState:
+        opt_state = (optax.EmptyState(), learner.moments)
+        return TrainState(0, learner.weights, opt_state, apply, optimizer, learner.scale)
 
-    def learn(learner: Learner, batch: Batch, rates: Rates, now: Moment) -> tuple[Learner, Said, Array]:
-        return update.learn(learner, batch, rates, now.key(_ORDER))
+    def play(learner: Learner, games: Playing, now: Moment) -> tuple[Playing, Samples, Ended]:
+        counts = dict(zip(env.counted_events, games.gained[1:], strict=True))
+        steps = games.game.steps.low.astype(jnp.int32)
+        key = now.key(_ACTIONS)
+        runner = RunnerState(state_of(learner), games.game, steps, games.gained.reward, key, counts)
+        runner, transitions, _ = collect_rollout(runner, config, env)
+        samples = samples_of(runner, transitions._replace(episode=None), config, env)
+        gained = Gained(runner.episode_return, *(runner.event_counts[name] for name in env.counted_events))
+        return Playing(runner.env_state, gained), samples, (transitions.done, transitions.episode)
 
-    seeds = env.initial_seeds(training.seed, training.n_envs)
+    def learn(learner: Learner, samples: Samples, rates: Rates, now: Moment) -> tuple[Learner, LossStats]:
+        key = now.key(_ORDER)
+        state, stats = learn_from(state_of(learner), samples, key, config, env, rates=rates, rescale=rescaled)
+        assert state.value_scale is not None
+        return Learner(state.params, state.opt_state[1], state.value_scale), stats
 
     def new_games(seeds: Array) -> Playing:
         nothing = jnp.zeros(len(seeds), jnp.int32)
         return Playing(jax.vmap(env.reset)(seeds), Gained(nothing.astype(jnp.float32), nothing, nothing))
 
-    begin = load_or_trace(jax.jit(new_games), seeds, about=["begin", env.name], packages=env.packages)
+    seeds = env.initial_seeds(training.seed, training.n_envs)
+    begin = load_or_trace(jax.jit(new_games), seeds, about=["begin", env.name], packages=packages)
     with compile_in_background(2) as executor:
         games = executor.submit(lambda: begin.compile()(seeds))
-        now, actor = moment(training.seed, 0), Actor(learner.weights, learner.scale)
-        playing = load_or_trace(jax.jit(play), actor, begin.results, now, about=["play", *about], packages=env.packages)
+        now = moment(training.seed, 0)
+        playing = load_or_trace(jax.jit(play), learner, begin.results, now, about=["play", *about], packages=packages)
         play_it = executor.submit(playing.compile)
         rates = Rates(*(jax.ShapeDtypeStruct((), jnp.float32) for _ in Rates._fields))  # type: ignore[arg-type]
-        batch = playing.results[1]
+        samples = playing.results[1]
         learning = load_or_trace(
-            jax.jit(learn), learner, batch, rates, now, about=["learn", *about], packages=env.packages
+            jax.jit(learn), learner, samples, rates, now, about=["learn", *about], packages=packages
         )
         learn_it = learning.compile()
         return Programs(games.result(), play_it.result(), learn_it)

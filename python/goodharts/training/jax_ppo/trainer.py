@@ -16,15 +16,16 @@ from goodharts.config import JAX, Config
 from goodharts.jax_env import state_dict
 from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.models import Model, policy_of
-from goodharts.rules import MODES
-from goodharts.training.jax_ppo import popart
-from goodharts.training.jax_ppo.learning import Actor, Ended, Learner, Playing, first_learner, head_of, with_head
+from goodharts.rules import ACTIONS, MODES
 from goodharts.training.jax_ppo.network import initial_weights
-from goodharts.training.jax_ppo.programs import compiled, moment
+from goodharts.training.jax_ppo.programs import Ended, Learner, Playing, compiled, first_learner, moment, rescaled
 from goodharts.training.rates import Rates
 from goodharts.training.trainer import Learned, Seconds, Trainer
 from parity.errors import StateRefused
 from parity.reading import Unreadable, is_object
+from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.purejaxrl.masked_ppo import Rates as LearningRates
+from worldkit.purejaxrl.value_heads import FIRST_SCALE
 
 _CPU = "cpu"
 
@@ -72,8 +73,8 @@ class JaxTrainer(Trainer):
 
     def model(self) -> Model:
         learner = self._learner
-        head = popart.moved(head_of(learner.weights), learner.scale, popart.first_scale())
-        weights = {name: _tensor(each) for name, each in with_head(learner.weights, head).items()}
+        in_reward = rescaled(learner.weights, learner.scale, FIRST_SCALE)
+        weights = {name: _tensor(each) for name, each in in_reward.items()}
         policy = policy_of(self.network, weights)
         return Model(self.mode.name, self.network, self.config.plain(), self.update, self.timesteps, policy)
 
@@ -101,24 +102,30 @@ class JaxTrainer(Trainer):
     def _play_and_learn(self, rates: Rates) -> tuple[Learned, list[tuple[float, ...]], Seconds]:
         begun = time.perf_counter()
         now, learner = moment(self.config.training.seed, self.update), self._learner
-        self._games, batch, ended = self._programs.play(Actor(learner.weights, learner.scale), self._games, now)
+        self._games, samples, ended = self._programs.play(learner, self._games, now)
         finished = _finished(jax.device_get(ended))  # waits for the device
         played = time.perf_counter()
-        numbers = Rates(*(np.float32(rate) for rate in rates))  # type: ignore[arg-type]
-        self._learner, *said = self._programs.learn(learner, batch, numbers, now)
-        means, explained = jax.device_get(said)
+        numbers = (np.float32(rate) for rate in (rates.clip_eps, rates.entropy_coef, rates.learning_rate))
+        self._learner, stats = self._programs.learn(learner, samples, LearningRates(*numbers), now)
+        means: LossStats = jax.tree.map(float, jax.device_get(stats))
+        told = dict(means.diagnostics)
         learned = Learned(
-            **{name: float(value) for name, value in means._asdict().items() if name != "action_probs"},
-            explained_variance=float(explained),
-            action_probs=means.action_probs.tolist(),
+            policy_loss=means.pg_loss,
+            value_loss=2 * means.value_loss,  # of half the squared error
+            entropy=means.entropy,
+            approx_kl=means.approx_kl,
+            clip_fraction=means.clip_frac,
+            action_probs=[told.pop(f"action_prob_{action}") for action in range(len(ACTIONS))],
+            **told,
         )
         return learned, finished, Seconds(played - begun, time.perf_counter() - played)
 
 
 def _finished(ended: Ended) -> list[tuple[float, ...]]:
     """The episodes that ended in a rollout, with the columns ``EPISODE``."""
-    steps, games = np.nonzero(ended.done)
-    each = ended.episode
+    done, each = ended
+    steps, games = np.nonzero(done)
+    assert each is not None
     told = (each.length, each.episode_return, *each.event_counts.values(), each.terminated)
     columns = (steps, games, *(np.asarray(values)[steps, games] for values in told))
     return list(zip(*(column.tolist() for column in columns), strict=True))
