@@ -173,25 +173,25 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
     Raises:
         ParityError: all peers are left out.
     """
-    config = dataclasses.replace(train_bench.one_update(config), network=MLP)
+    flat = dataclasses.replace(train_bench.one_update(config), network=MLP)
     playing = training = None
-    steps = env_bench.STEPS_PER_CALL * config.num_envs
+    steps = env_bench.STEPS_PER_CALL * flat.num_envs
     are_left_out = []
     for peer in PEERS:
         try:
             other = peer.open(peer.title)
-            played = env_bench.compiled(other, config.num_envs)
-            trained = train_bench.compiled(other, config) if peer.is_trained else None
+            played = env_bench.compiled(other, flat.num_envs)
+            trained = train_bench.compiled(other, flat) if peer.is_trained else None
         except Exception as fault:  # what does not suit this JAX can fail in any way
             are_left_out.append(peer.name)
             open_console(stderr=True).print(f"leaving out {peer.title} of {peer.package}: {reason_of(fault)}")
             continue
-        playing = playing or env_bench.compiled(env, config.num_envs)
-        yield from beside(_names("env", peer), config.num_envs, (playing, played), steps, repetitions)
+        playing = playing or env_bench.compiled(env, flat.num_envs)
+        yield from beside(_names("env", peer), flat.num_envs, (playing, played), steps, repetitions)
         if trained:
-            training = training or train_bench.compiled(env, config)
+            training = training or train_bench.compiled(env, flat)
             programs = (training, trained)
-            yield from beside(_names("train", peer), config.num_envs, programs, config.batch_size, repetitions)
+            yield from beside(_names("train", peer), flat.num_envs, programs, flat.batch_size, repetitions)
     if len(are_left_out) == len(PEERS):
         raise ParityError(f"There is no peer to measure: install {', '.join(peer.package for peer in PEERS)}.")
 

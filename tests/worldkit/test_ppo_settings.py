@@ -12,19 +12,20 @@ import pytest
 from jax import Array
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
-from worldkit.purejaxrl.checkpointing import checkpoint_path, read_checkpoint
-from worldkit.purejaxrl.initial import read_initial
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.errors import UsageError
 from worldkit.jaxkit.env import JaxEnv
+from worldkit.purejaxrl.checkpoints import read_checkpoint
 from worldkit.purejaxrl.config import TrainConfig
+from worldkit.purejaxrl.loop import SavePlan
 from worldkit.purejaxrl.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
 from worldkit.purejaxrl.networks import network_of
-from worldkit.purejaxrl.params import load_params, params_of_checkpoint
+from worldkit.purejaxrl.params import checkpoint_path, load_params, params_of_checkpoint
 from worldkit.purejaxrl.plain_network import PlainNetwork
 from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, evaluate, samples_of
-from worldkit.purejaxrl.training import SavePlan, Start, train
+from worldkit.purejaxrl.policy import load_initial_params
+from worldkit.purejaxrl.training import train
 from worldkit.purejaxrl.update import init_runner, learn, make_train
 from worldkit.purejaxrl.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from worldkit.runs.run import Run
@@ -257,9 +258,9 @@ class TestPrivilegedCritic:
         theirs = PlainNetwork(params, {"mlp": None})(np.asarray(seen))
         for mine, plain in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
-        read_initial(trained.files[1], self.CONFIG, self.ENV)
+        load_initial_params(trained.files[1], self.CONFIG, self.ENV)
         with pytest.raises(UsageError, match="--value-head popart --privileged-critic"):
-            read_initial(trained.files[1], CONFIG, self.ENV)
+            load_initial_params(trained.files[1], CONFIG, self.ENV)
 
     def test_a_world_without_any_is_refused(self) -> None:
         with pytest.raises(UsageError, match="orchard has no privileges that a critic could read"):
@@ -275,7 +276,7 @@ def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(env: JaxE
         whole = train(config, env, run, save_plan=SavePlan(every_updates=1))
     assert {"train/grad_norm", "train/explained_variance", "train/action_prob_0"} <= rows[-1].keys()
     path = checkpoint_path(tmp_path, 1)
-    again = train(config, env, start=Start(path, read_checkpoint(path, env)))
+    again = train(config, env, start=read_checkpoint(path, env))
     jax.tree.map(np.testing.assert_array_equal, whole.params, again.params)
     kept = params_of_checkpoint(checkpoint_path(tmp_path, 3), env.name, env.rules_version)
     jax.tree.map(

@@ -49,7 +49,7 @@ def _board(frame: Frame, *, colour: bool) -> Text:
     return drawn if colour else Text("\n".join(line.rstrip() for line in drawn.plain.splitlines()), no_wrap=True)
 
 
-def _columns(*parts: RenderableType) -> Table:
+def _columns(*parts: RenderableType) -> RenderableType:
     grid = Table.grid(padding=(0, 4))
     grid.add_row(*parts)
     return grid
