@@ -61,7 +61,7 @@ class Lessons:
             lesson = self.lesson_of(games)
             logits, _ = self.judged(params, self.env.expand(lesson.seen))
             actions = jax.random.categorical(key, jnp.where(lesson.mask, logits, -jnp.inf)).astype(jnp.int32)
-            return jax.vmap(self.env.step)(games, actions).state, lesson
+            return jax.vmap(self.env.step_autoreset)(games, actions).state, lesson
 
         return jax.lax.scan(step, games, jax.random.split(key, STEPS))
 
