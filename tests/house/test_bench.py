@@ -24,7 +24,7 @@ from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, install_command
 from worldkit.bench import env, gym, sb3, startup, timing
 from worldkit.bench.processes import spent
-from worldkit.bench.records import Record, as_json, plain_record
+from worldkit.bench.records import Record, plain_record
 from worldkit.bench.startup import Start
 from worldkit.cli import bench
 from worldkit.game import Benchmark, Game
@@ -40,18 +40,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every benchmark's ``measure`` answers at once with the games it was asked for."""
 
     def measure(num_envs: int, repetitions: int) -> list[Record]:
-        return [
-            Record(
-                name="env_steps_per_second",
-                value=1000.0 * repetitions,
-                unit="steps/s",
-                num_envs=num_envs,
-                spread=0.1,
-                compile_seconds=1.5,
-                trace_seconds=0.5,
-                peak_bytes=2**20,
-            )
-        ]
+        return [plain_record("env_steps_per_second", num_envs, [900.0 * repetitions, 1000.0 * repetitions, 1e9])]
 
     kit = bench.kit_benchmarks
 
@@ -69,7 +58,10 @@ def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.Captu
     records = json.loads(capsys.readouterr().out)
     assert [record["num_envs"] for record in records] == [3, 5, 3, 5]
     assert [list(record) for record in records] == [KEYS] * 4  # as documented
-    assert {record["value"] for record in records} == {2000.0}
+    assert {(record["value"], record["compile_seconds"], record["peak_bytes"]) for record in records} == {
+        (2000.0, None, None)
+    }
+    assert records[0]["spread"] == (1e9 - 1800) / 2000
 
 
 @pytest.mark.usefixtures("quick", "swift_built")
@@ -124,38 +116,23 @@ def test_a_record_is_shown_and_in_the_file_before_the_next_is_measured(
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.parametrize("is_link", [False, True])
 def test_what_was_measured_before_ctrl_c_is_kept_in_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    is_link: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     the_only_benchmarks(monkeypatch, env=ENV, train=GIVEN_UP, gym=ENV)
+    file = tmp_path / "file"
+    file.touch()
     target = tmp_path / "bench.json"
+    if is_link:  # as /dev/stdout is one, to a file where a shell says ``> file``
+        target.symlink_to(file)
     assert main(["bench", "--num-envs", "3", "--json", str(target)]) == INTERRUPTED_EXIT_CODE
+    assert target.is_symlink() is is_link
     names = ["env_steps_per_second", "train_steps_per_second"]
     assert [record["name"] for record in json.loads(target.read_text())] == names
     said = capsys.readouterr()
     assert [line.split()[0] for line in said.out.splitlines()] == ["measured", *names]
     assert said.err.splitlines()[-1] == "hackmatrix: interrupted."
-
-
-def test_a_link_stays_a_link_and_what_it_leads_to_gets_one_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As /dev/stdout is one, to a file where a shell says ``> file``."""
-    file, link = tmp_path / "file", tmp_path / "link"
-    link.symlink_to(file)
-    file.touch()
-    the_only_benchmarks(monkeypatch, env=ENV)
-    assert main(["bench", "--num-envs", "3,4", "--json", str(link)]) == 0
-    assert link.is_symlink()
-    assert [record["num_envs"] for record in json.loads(file.read_text())] == [3, 4]
-
-
-def test_json_keeps_what_was_not_measured_as_null() -> None:
-    record = plain_record("seconds_to_first_update_cold", 8, [2.0, 4.0, 3.0], unit="s")
-    (written,) = json.loads(as_json([record]))
-    assert written["compile_seconds"] is None
-    assert written["peak_bytes"] is None
-    assert (written["value"], written["spread"]) == (3.0, pytest.approx(2 / 3))
 
 
 def test_random_valid_actions_are_valid_and_uniform() -> None:
