@@ -36,9 +36,8 @@ def metrics() -> dict[str, float]:
         sums={"actions/move_frac": jnp.array([6.0, 14.0]), "actions/siphon_frac": jnp.array([1.0, 3.0])},
         maxima={"stats/highest_stage": jnp.array([7, 2])},
     )
-    losses = LossStats(
-        *(jnp.array([number, number + 10.0]) for number in range(7)), {"grad_norm": jnp.array([1.0, 4.0])}
-    )
+    parts: Any = {name: jnp.array([number, number + 10.0]) for number, name in enumerate(LossStats._fields[:-1])}
+    losses = LossStats(**parts, diagnostics={"grad_norm": jnp.array([1.0, 4.0])})
     return metrics_of(on_host(UpdateStats(losses, rollout)), STEPS, FreeEnv())
 
 
@@ -92,8 +91,9 @@ def test_every_action_is_of_one_kind(action: int, kind: str) -> None:
 
 
 def test_speed_is_that_since_the_last_row() -> None:
-    one, count = jnp.ones(1), jnp.ones(1, int)
-    losses = LossStats(*(one for _ in LossStats._fields[:-1]))
+    one: Any = jnp.ones(1)
+    count = jnp.ones(1, int)
+    losses = LossStats(**dict.fromkeys(LossStats._fields[:-1], one))
     stats = UpdateStats(losses, RolloutMetrics(one, jnp.ones((1, 15)), count, one, count, {}, {}))
     log = Log(Progress(updates=4, timesteps=400, seconds=100.0), {}, (on_host(stats),))
     row = _metrics_since(log, Progress(updates=5, timesteps=500, seconds=110.0), FreeEnv())

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -125,7 +126,8 @@ def test_metrics_of_a_chunk_without_finished_episodes_are_not_numbers() -> None:
         sums={"actions/move_frac": jnp.array([6, 3])},
         maxima={"stats/highest_stage": jnp.array([1, 2])},
     )
-    stats = UpdateStats(LossStats(*(jnp.zeros(2) for _ in LossStats._fields[:-1])), rollout)
+    losses: Any = dict.fromkeys(LossStats._fields[:-1], jnp.zeros(2))
+    stats = UpdateStats(LossStats(**losses), rollout)
     metrics = metrics_of(jax.tree.map(np.asarray, stats), 12, FreeEnv())
     assert metrics["actions/move_frac"] == 0.75
     assert math.isnan(metrics["train/mean_episode_return"])

@@ -5,11 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+import jax
+
 from goodharts.architecture import NETWORKS, NetworkKind
-from goodharts.bench.nothing_jax import jax_trainers
 from goodharts.bench.nothing_torch import torch_trainers
 from goodharts.config import ENGINES, Config, EngineName
+from goodharts.jax_training import env_of
+from goodharts.rules import DEFAULT_MODE, MODES
+from goodharts.training.jax_ppo.trainer import JaxTrainer
 from goodharts.training.trainer import Trainer
+from worldkit.bench.nothing import NothingEnv
 from worldkit.bench.records import Record, plain_record
 
 CPU_STEPS = 4
@@ -45,6 +50,14 @@ def _measure(engine: EngineName, network: NetworkKind, num_envs: int, repetition
         plain_record(f"train_ceiling_steps_per_second_{name}", num_envs, [nothing for _, nothing in samples]),
         plain_record(f"train_share_of_ceiling_{name}", num_envs, share, unit=""),
     ]
+
+
+def jax_trainers(config: Config, cpu_steps: int | None) -> tuple[JaxTrainer, JaxTrainer]:
+    """A trainer, and one whose games do nothing. cpu_steps: of a game in a rollout on a CPU; None leaves it be."""
+    if jax.default_backend() == "cpu" and cpu_steps:
+        config = config.over({"training": {"steps_per_env": cpu_steps}}, "The benchmark")
+    nothing = NothingEnv(env_of(MODES[DEFAULT_MODE]))
+    return JaxTrainer(DEFAULT_MODE, config), JaxTrainer(DEFAULT_MODE, config, nothing)
 
 
 def _update(trainer: Trainer) -> float:

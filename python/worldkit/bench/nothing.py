@@ -49,6 +49,7 @@ class NothingEnv(JaxEnv):
         self.low, self.high = world.low, world.high
         self.components = world.components
         self.component_unit = world.component_unit
+        self.counted_events = world.counted_events
         self.can_truncate = world.can_truncate
         self.num_privileges = world.num_privileges
 
@@ -68,7 +69,8 @@ class NothingEnv(JaxEnv):
 
     def step(self, state: Nothing, action: Array) -> StepOutput:
         after, told = Nothing(state.next, state.now), state.now
-        return StepOutput(after, told.reward, told.components, told.terminated, told.truncated, after)
+        none = dict.fromkeys(self.counted_events, jnp.bool_(False))
+        return StepOutput(after, told.reward, told.components, told.terminated, told.truncated, after, none)
 
     def next_game(self, state: Nothing) -> Nothing:
         return state

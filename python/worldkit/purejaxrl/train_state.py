@@ -32,7 +32,7 @@ class TrainState:
     step: Array | int
     params: Params
     opt_state: Any
-    apply_fn: Callable[..., tuple[Array, Array]]
+    apply_fn: Callable[..., Any]
     tx: optax.GradientTransformation
     value_scale: ValueScale | None = None
 

@@ -105,7 +105,8 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(trainer: JaxTra
     twin.player.games.state.steps += 500  # of 512: all that live on are truncated in the twelfth step
     games = trainer._games
     old = games.game.steps.low + jnp.uint32(500)
-    trainer._games = games._replace(game=games.game._replace(steps=games.game.steps._replace(low=old)))
+    late = games.game._replace(steps=games.game.steps._replace(low=old))
+    trainer._games = games._replace(game=late, gained=games.gained._replace(steps=old.astype(jnp.int32)))
     seen: list[Any] = []
     play = trainer._programs.play
 
@@ -145,6 +146,7 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
     player = before._replace(scale=before.scale._replace(mean=jnp.float32(100)))
     _, samples, (done, episode) = trainer._programs.play(player, games._replace(game=late), moment(0, 0))
     assert done[0].all()
+    assert episode is not None
     assert episode.terminated[0].tolist() == starving.tolist()
     returns = np.asarray(samples.target).reshape(STEPS, GAMES)[0]
     np.testing.assert_allclose(returns[starving], -4.01, atol=1e-3)  # the price of death, and that of a step
@@ -258,7 +260,7 @@ def test_what_changes_over_a_run_compiles_nothing_anew(trainer: JaxTrainer) -> N
     _, samples, _ = trainer._programs.play(before, trainer._games, now)
 
     def moved(rate: float) -> float:
-        rates = Rates(*(np.float32(each) for each in (0.2, 0.1, rate)))
+        rates = Rates(*(np.float32(each) for each in (0.2, 0.1, rate)))  # type: ignore[arg-type]
         after, _ = trainer._programs.learn(before, samples, rates, now)
         return float(np.abs(after.weights["policy.weight"] - before.weights["policy.weight"]).max())
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
-from goodharts.jax_env.state import State
-from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.training.jax_ppo import network
 from goodharts.training.jax_ppo.network import Weights
 from worldkit.jaxkit.background_compile import compile_in_background
+from worldkit.jaxkit.env import JaxEnv, State
 from worldkit.jaxkit.trace_cache import load_or_trace
 from worldkit.purejaxrl.config import BATCH, TrainConfig
 from worldkit.purejaxrl.masked_ppo import EpisodeInfo, LossStats, Rates, Samples, make_optimizer
@@ -48,8 +47,9 @@ class Learner(NamedTuple):
 
 
 class Gained(NamedTuple):
-    """What an episode has brought so far: reward float32, food and poison int32."""
+    """What an episode has brought so far: steps, food and poison int32, reward float32."""
 
+    steps: Array
     reward: Array
     food: Array
     poison: Array
@@ -125,7 +125,7 @@ def rescaled(weights: Weights, before: ValueScale, after: ValueScale) -> Weights
     return {**weights, "value.weight": weight, "value.bias": bias}
 
 
-def compiled(env: GoodhartsJaxEnv, training: Training, shape: NetworkConfig, dtype: str, learner: Learner) -> Programs:
+def compiled(env: JaxEnv, training: Training, shape: NetworkConfig, dtype: str, learner: Learner) -> Programs:
     """The programs of a run with these settings.
 
     dtype: of matrix products. learner: one of the run's, for its shapes.
@@ -140,13 +140,14 @@ def compiled(env: GoodhartsJaxEnv, training: Training, shape: NetworkConfig, dty
         return TrainState(0, learner.weights, opt_state, apply, optimizer, learner.scale)
 
     def play(learner: Learner, games: Playing, now: Moment) -> tuple[Playing, Samples, Ended]:
-        counts = dict(zip(env.counted_events, games.gained[1:], strict=True))
-        steps = games.game.steps.low.astype(jnp.int32)
-        key = now.key(_ACTIONS)
-        runner = RunnerState(state_of(learner), games.game, steps, games.gained.reward, key, counts)
+        steps, reward, *eaten = games.gained
+        counts = dict(zip(env.counted_events, eaten, strict=True))
+        runner = RunnerState(state_of(learner), games.game, steps, reward, now.key(_ACTIONS), counts)
         runner, transitions, _ = collect_rollout(runner, config, env)
         samples = samples_of(runner, transitions._replace(episode=None), config, env)
-        gained = Gained(runner.episode_return, *(runner.event_counts[name] for name in env.counted_events))
+        gained = Gained(
+            runner.episode_steps, runner.episode_return, *(runner.event_counts[name] for name in env.counted_events)
+        )
         return Playing(runner.env_state, gained), samples, (transitions.done, transitions.episode)
 
     def learn(learner: Learner, samples: Samples, rates: Rates, now: Moment) -> tuple[Learner, LossStats]:
@@ -157,7 +158,7 @@ def compiled(env: GoodhartsJaxEnv, training: Training, shape: NetworkConfig, dty
 
     def new_games(seeds: Array) -> Playing:
         nothing = jnp.zeros(len(seeds), jnp.int32)
-        return Playing(jax.vmap(env.reset)(seeds), Gained(nothing.astype(jnp.float32), nothing, nothing))
+        return Playing(jax.vmap(env.reset)(seeds), Gained(nothing, nothing.astype(jnp.float32), nothing, nothing))
 
     seeds = env.initial_seeds(training.seed, training.n_envs)
     begin = load_or_trace(jax.jit(new_games), seeds, about=["begin", env.name], packages=packages)

@@ -23,7 +23,7 @@ from goodharts.training.rates import Rates
 from goodharts.training.trainer import Learned, Seconds, Trainer
 from parity.errors import StateRefused
 from parity.reading import Unreadable, is_object
-from worldkit.purejaxrl.masked_ppo import LossStats
+from worldkit.jaxkit.env import JaxEnv
 from worldkit.purejaxrl.masked_ppo import Rates as LearningRates
 from worldkit.purejaxrl.value_heads import FIRST_SCALE
 
@@ -45,7 +45,7 @@ class JaxTrainer(Trainer):
 
     engine = JAX
 
-    def __init__(self, mode: str, config: Config, env: GoodhartsJaxEnv | None = None) -> None:
+    def __init__(self, mode: str, config: Config, env: JaxEnv | None = None) -> None:
         platform = jax.default_backend()
         super().__init__(mode, config, network_config(config.training, on_cpu=platform == _CPU))
         self._dtype = precision_on(platform, config.runtime.amp)
@@ -87,7 +87,10 @@ class JaxTrainer(Trainer):
 
     def restore(self, update: int, timesteps: int, state: Mapping[str, Any]) -> None:
         learner = _like(self._learner, state.get("learner"), "network and optimizer")
-        games = _like(self._games, state.get("games"), "games")
+        kept = state.get("games")
+        if is_object(kept) and ".gained.steps" not in kept:  # as in files of earlier versions
+            kept = {**kept, ".gained.steps": kept.get(".game.steps.low")}
+        games = _like(self._games, kept, "games")
         if not learner.scale.deviation > 0:
             raise Unreadable("its PopArt statistics are no numbers")
         for number in range(self.config.training.n_envs):
@@ -106,8 +109,8 @@ class JaxTrainer(Trainer):
         finished = _finished(jax.device_get(ended))  # waits for the device
         played = time.perf_counter()
         numbers = (np.float32(rate) for rate in (rates.clip_eps, rates.entropy_coef, rates.learning_rate))
-        self._learner, stats = self._programs.learn(learner, samples, LearningRates(*numbers), now)
-        means: LossStats = jax.tree.map(float, jax.device_get(stats))
+        self._learner, stats = self._programs.learn(learner, samples, LearningRates(*numbers), now)  # type: ignore[arg-type]
+        means: Any = jax.tree.map(float, jax.device_get(stats))
         told = dict(means.diagnostics)
         learned = Learned(
             policy_loss=means.pg_loss,
