@@ -121,7 +121,7 @@ def test_every_command_is_there() -> None:
         f"hackmatrix {name}"
         for name in ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "view", "explain")
     } <= programs
-    assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
+    assert {f"goodharts {name}" for name in ("train-sb3", "bench", "play", "watch", "view")} <= programs
     assert "price_of_programs.py" in {Path(program).name for program in programs}
 
 
