@@ -29,8 +29,7 @@ def draw(path: Path, seed: int, step: int) -> None:
     os.environ["SDL_VIDEODRIVER"] = "dummy"
     import pygame
 
-    from hackmatrix.render.model import board_model
-    from hackmatrix.render.picture import draw_surface
+    from worldkit.render.pen import surface_of
     from worldkit.watch.picture import draw_frame
 
     with closing(Episodes(WORLD, 1, "swift")) as episodes:
@@ -39,7 +38,7 @@ def draw(path: Path, seed: int, step: int) -> None:
         frame = next((frame for frame in reached if frame), None)
     if frame is None:
         raise ParityError(f"{_TRIED} games are over before step {step}: choose a smaller --step.")
-    pygame.image.save(draw_surface(board_model(frame.state)), IMAGES / "board.png")
+    pygame.image.save(surface_of(VIEW.picture(frame.state)), IMAGES / "board.png")
     caption, controls = f"{path.name}, drawn actions, swift", Controls(4)
     pygame.image.save(draw_frame(frame, caption, controls), IMAGES / "watch_window.png")
     width = page_sizes(VIEW.text_size)[1][0]

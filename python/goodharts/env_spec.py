@@ -11,7 +11,7 @@ from goodharts.rules import COMPONENTS, DEFAULT_NUMBERS, MODES, OBSERVATION_SHAP
 from goodharts.torch_env.tables import prices
 from goodharts.world import WORLDS
 from parity import State, UsageError
-from worldkit.envs.spec import EnvSpec, Window
+from worldkit.envs.spec import EnvSpec
 from worldkit.envs.statistics import Counts, Summary
 
 _FRAMES_PER_SECOND = 15
@@ -51,13 +51,6 @@ def _picture(state: State) -> NDArray[np.uint8]:
     return draw_picture(state)
 
 
-def _open_window(frames_per_second: float) -> Window:
-    from goodharts.render.picture import draw_surface
-    from worldkit.render.window import Window as StateWindow
-
-    return StateWindow(draw_surface, "Goodharts", frames_per_second)
-
-
 def _spec(mode: Mode) -> EnvSpec:
     return EnvSpec(
         world=WORLDS[mode.name],
@@ -67,7 +60,6 @@ def _spec(mode: Mode) -> EnvSpec:
         episode_metrics=episode_metrics,
         text=draw_text,
         picture=_picture,
-        open_window=_open_window,
         frames_per_second=_FRAMES_PER_SECOND,
         home=f"{__name__}:{mode.name.upper()}",
     )

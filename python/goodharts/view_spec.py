@@ -41,7 +41,6 @@ def view_of(mode: str | None, path: Path | None) -> ViewSpec:
         raise UsageError(f"{path} is of mode {found}, not of {mode}: leave out --mode, or name another file.")
     chosen = mode or found or DEFAULT_MODE
     return ViewSpec(
-        title=f"Goodharts: {chosen}",
         evaluation=EvaluationSpec(ENV_SPECS[chosen], endings={"death": _DIED}),
         text_size=(70, 18),
         end=_end,

@@ -25,7 +25,7 @@ from hackmatrix.rules import (
 )
 from hackmatrix.world import WORLD
 from parity import State
-from worldkit.envs.spec import EnvSpec, Window
+from worldkit.envs.spec import EnvSpec
 from worldkit.envs.statistics import Counts, Summary
 
 if TYPE_CHECKING:
@@ -110,13 +110,6 @@ def _picture(state: State) -> NDArray[np.uint8]:
     return draw_picture(board_model(state))
 
 
-def _open_window(frames_per_second: float) -> Window:
-    from hackmatrix.render.picture import draw_surface
-    from worldkit.render.window import Window as StateWindow
-
-    return StateWindow(lambda state: draw_surface(board_model(state)), "HackMatrix", frames_per_second)
-
-
 ENV_SPEC = EnvSpec(
     world=WORLD,
     id="HackMatrix-v0",
@@ -126,6 +119,5 @@ ENV_SPEC = EnvSpec(
     episode_metrics=episode_metrics,
     text=_text,
     picture=_picture,
-    open_window=_open_window,
     home=f"{__name__}:ENV_SPEC",
 )

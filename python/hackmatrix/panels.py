@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from hackmatrix.explain.actions import cost_text, costs_of, obstacle
+from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
 from hackmatrix.render import compact, spans
 from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.text import LEGEND, board_lines
@@ -22,6 +22,7 @@ class HackMatrixPanels(Panels):
 
     hint = "arrows move and attack, s siphons, the letter beside a program runs it"
     beside = len(MOVES)
+    usual = NOT_OWNED
     large_size = 128, 32
     keys = (*MOVES, _SIPHON, *_LETTERS[: len(PROGRAMS)])
     legend = LEGEND
@@ -50,8 +51,7 @@ class HackMatrixPanels(Panels):
 
     def obstacle(self, state: State, action: int) -> Obstacle | None:
         """What chapter M and table P say, with the rules' ids."""
-        found = obstacle(state, action, self._costs)
-        return found and Obstacle(found.brief, str(found), found.brief == "not owned")
+        return obstacle(state, action, self._costs)
 
     def changes(self, before: State, after: State) -> Iterator[str]:
         """The end, the numbers, the enemies and the programs."""

@@ -29,7 +29,6 @@ def _end(before: State, after: State, action: int, how: str | None) -> tuple[End
 
 
 VIEW = ViewSpec(
-    title="HackMatrix",
     evaluation=EVALUATION,
     victory=WON,
     progress=_progress,

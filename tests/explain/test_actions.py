@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.explain.actions import PROGRAM_TABLE, Obstacle, costs_of, obstacle, why_not
+from hackmatrix.explain.actions import PROGRAM_TABLE, costs_of, obstacle, why_not
 from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, MARKS, NUM_ACTIONS, PROGRAMS, SIPHON
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, State
+from worldkit.render.panels import Obstacle
 
 from .corpus import paid_steps
 

@@ -27,7 +27,7 @@ from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import Player
 from goodharts.brain_view.recording import record
-from goodharts.brain_view.viewing import SPEEDS, Viewing, open_window
+from goodharts.brain_view.viewing import view
 from goodharts.cli import brain_view as command
 from goodharts.evaluation.play import play
 from goodharts.evaluation.players import trained_player
@@ -40,6 +40,7 @@ from goodharts.torch_env.random import game_keys
 from parity.errors import UsageError
 from worldkit.render.colours import GROUND
 from worldkit.render.pen import Pen, pixels
+from worldkit.watch.controls import SLOWEST, Controls
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
@@ -266,22 +267,25 @@ class TestRecordings:
             record(tmp_path / "life.gif", player().moments(2), CAPTION, fps=5)
 
 
+def post(events: Iterable[pygame.event.Event]) -> None:
+    """What a window will find to have happened once it opens."""
+    pygame.display.init()
+    for event in events:
+        pygame.event.post(event)
+
+
 class TestWindow:
     @pytest.fixture(autouse=True)
     def pretended_display(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pygame.display.quit()
         monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
-    def watch(self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None) -> tuple[Viewing, Moment]:
+    def watch(self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None) -> tuple[Controls, Moment]:
         """What has become of an agent after these keys."""
-        one = player()
-        with open_window() as window:
-            window.show(draw_surface(one.moment, CAPTION))
-            for key in keys:
-                pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
-            viewing = Viewing(one, CAPTION, window, speed=speed, steps=steps)
-            viewing.run()
-        return viewing, one.moment
+        one, controls = player(), Controls(speed, 240)
+        post([pygame.event.Event(pygame.KEYDOWN, key=key) for key in keys])
+        view(one, CAPTION, controls, steps=steps)
+        return controls, one.moment
 
     def test_it_lives_on_until_its_steps_are_made(self) -> None:
         viewing, moment = self.watch([], speed=60, steps=3)
@@ -302,10 +306,10 @@ class TestWindow:
         assert not viewing.is_paused
 
     def test_faster_and_slower_have_ends(self) -> None:
-        assert self.watch([pygame.K_UP, pygame.K_q], speed=8)[0].speed == 15
+        assert self.watch([pygame.K_UP, pygame.K_q], speed=8)[0].speed == 16
         assert self.watch([pygame.K_MINUS, pygame.K_q], speed=8)[0].speed == 4
-        assert self.watch([*[pygame.K_PLUS] * 20, pygame.K_q])[0].speed == SPEEDS[-1]
-        assert self.watch([*[pygame.K_DOWN] * 20, pygame.K_q])[0].speed == SPEEDS[0]
+        assert self.watch([*[pygame.K_PLUS] * 20, pygame.K_q])[0].speed == 240
+        assert self.watch([*[pygame.K_DOWN] * 20, pygame.K_q])[0].speed == SLOWEST
 
     def test_the_next_life(self) -> None:
         _, moment = self.watch([pygame.K_n, pygame.K_q])
@@ -313,11 +317,9 @@ class TestWindow:
 
     def test_closing_the_window_ends_it(self) -> None:
         one = player()
-        with open_window() as window:
-            window.show(draw_surface(one.moment, CAPTION))
-            pygame.event.post(pygame.event.Event(pygame.QUIT))
-            Viewing(one, CAPTION, window, speed=1).run()
-            assert not window.is_open
+        post([pygame.event.Event(pygame.QUIT)])
+        view(one, CAPTION, Controls(0.5))
+        assert (one.moment.steps, pygame.display.get_init()) == (0, False)
 
     def test_keys_are_on_the_picture(self) -> None:
         plain, hinted = (pixels(draw_surface(MOMENT, CAPTION, hints)) for hints in ("", "space: pause"))

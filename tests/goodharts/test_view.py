@@ -47,7 +47,7 @@ def test_the_mode_is_that_of_the_file_unless_it_is_said(models: Path) -> None:
 def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
     """Of the same seed, though the engine draws from the key that follows from it (G10)."""
     view, agent = view_of("proxy", None), read_agent(model_path("proxy"))
-    with GoodhartsEnv(mode="proxy") as env:  # type: ignore[attr-defined]
+    with GoodhartsEnv(mode="proxy") as env:
         seen, _ = env.reset(seed=7)
         episodes = Episodes(view.world, 1, "torch", max_episode_steps=5)
         for frame in frames(view, episodes, AgentPlayer(agent), 7, 1):

@@ -111,7 +111,7 @@ def test_every_command_is_there() -> None:
         f"hackmatrix {name}"
         for name in ("train", "train-sb3", "evaluate", "bench", "play", "watch", "watch-sb3", "view", "explain")
     } <= programs
-    assert {f"goodharts {name}" for name in ("train-sb3", "bench")} <= programs
+    assert {f"goodharts {name}" for name in ("train-sb3", "bench", "play", "watch", "view")} <= programs
 
 
 @pytest.mark.parametrize(("name", "parser", "action"), FLAGS, ids=[name for name, _, _ in FLAGS])

@@ -21,7 +21,7 @@ from worldkit.play.table import Table
 from .conftest import drive, lines_of, press
 
 WIDTH, HEIGHT = 80, 24
-LARGE = HackMatrixPanels.large_size or (0, 0)
+LARGE = HackMatrixPanels.large_size
 
 
 def test_every_action_and_every_command_has_a_key_of_its_own(table: Table) -> None:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hackmatrix.render import BoardModel
-from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture, draw_surface
+from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture
 from parity.errors import ParityError
 
 from .conftest import Draw
@@ -160,14 +160,6 @@ def test_every_picture_has_the_same_size_and_type(model: Draw, crowded: BoardMod
 
 def test_a_board_is_always_drawn_alike(crowded: BoardModel) -> None:
     assert np.array_equal(draw_picture(crowded), draw_picture(crowded))
-
-
-def test_the_surface_holds_the_same_picture(crowded: BoardModel) -> None:
-    surface, picture = draw_surface(crowded), draw_picture(crowded)
-    assert surface.get_size() == (WIDTH, HEIGHT)
-    assert [tuple(surface.get_at((x, 60)))[:3] for x in range(WIDTH)] == [
-        tuple(pixel) for pixel in picture[60].tolist()
-    ]
 
 
 def test_no_window_is_needed(crowded: BoardModel) -> None:

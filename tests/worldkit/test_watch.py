@@ -34,7 +34,7 @@ from worldkit.watch.frames import AgentPlayer, Frame, games
 from worldkit.watch.spec import ViewSpec
 from worldkit.watch.text import likeliest_first
 
-VIEW = ViewSpec("Orchard", EVALUATION)
+VIEW = ViewSpec(EVALUATION)
 MOST_STEPS = 80
 
 

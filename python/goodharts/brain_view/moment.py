@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,9 @@ class Moment:
     poison: int
     ate: int
     is_dead: bool
+
+    ending: ClassVar[str | None] = None
+    """A death is a moment like any other, after which the next life begins."""
 
     @property
     def news(self) -> str:

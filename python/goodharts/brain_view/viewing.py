@@ -2,101 +2,46 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
+from contextlib import closing
 
+from goodharts.brain_view.moment import Moment
 from goodharts.brain_view.picture import Caption, draw_surface
 from goodharts.brain_view.player import Player
 from worldkit.render._pygame import pygame
-from worldkit.render.window import Window
+from worldkit.runs.stop import StopRequest
+from worldkit.watch.controls import Controls, play
+from worldkit.watch.window import WindowScreen
 
-REFRESH = 60
-"""Pictures a second at most, so that keys are answered at once however slowly the agent goes."""
-_MOST_ELAPSED = 0.25
-"""Seconds between two pictures that steps are made up for: where drawing is slow, keys are still answered."""
-SPEEDS = (0.5, 1, 2, 4, 8, 15, 30, 60, 120, 240)
-"""Steps a second to choose from by key."""
-
-_PAUSE = (pygame.K_SPACE, pygame.K_p)
-_STEP = (pygame.K_RIGHT, pygame.K_s)
-_FASTER = (pygame.K_UP, pygame.K_PLUS, pygame.K_EQUALS, pygame.K_KP_PLUS)
-_SLOWER = (pygame.K_DOWN, pygame.K_MINUS, pygame.K_KP_MINUS)
-_NEXT_LIFE = (pygame.K_n,)
-_QUIT = (pygame.K_q, pygame.K_ESCAPE)
+_MOST_LATE = 0.1
+"""Seconds by which pictures may be late: at high speeds some are left out."""
 _KEYS = "space: pause    right: one step    up, down: speed    n: next life    q: quit"
 
 
-def open_window(title: str = "Goodharts") -> Window[pygame.Surface]:
-    """A window for pictures that are drawn already: each is shown many times."""
-    return Window(lambda picture: picture, title, REFRESH)
+def view(player: Player, caption: Caption, controls: Controls, *, steps: int | None = None) -> None:
+    """Show an agent in a window until somebody quits or it has made ``steps`` steps; None: without end.
 
-
-class Viewing:
-    """An agent in a window, until somebody quits or it has made ``steps`` steps.
-
-    Args:
-        player: the agent.
-        caption: what stands above it.
-        window: where it is shown, open or not.
-        speed: steps a second, to begin with.
-        steps: after how many to end; None: never.
+    Raises ParityError where no window can be opened.
     """
 
-    def __init__(
-        self,
-        player: Player,
-        caption: Caption,
-        window: Window[pygame.Surface],
-        *,
-        speed: float,
-        steps: int | None = None,
-    ) -> None:
-        self.speed = speed
-        self.is_paused = False
-        self._player, self._caption, self._window, self._steps = player, caption, window, steps
-        self._has_quit = False
-        self._due = 0.0
+    def draw(moment: Moment, controls: Controls) -> pygame.Surface:
+        pace = "paused" if controls.is_paused else f"{controls.speed:g} steps a second"
+        return draw_surface(moment, caption, f"{pace}    {_KEYS}")
 
-    def run(self) -> None:
-        """Show one moment after another. Raises ParityError where no window can be opened."""
-        picture, then = self._picture(), time.monotonic()
-        self._window.show(picture)
-        while self._window.is_open and not self._has_quit and not self._is_over:
-            before = self._player.moment, self.speed, self.is_paused
-            for pressed in self._window.pressed():
-                self._answer(pressed.key)
-            now = time.monotonic()
-            self._go_on(min(now - then, _MOST_ELAPSED))
-            then = now
-            if (self._player.moment, self.speed, self.is_paused) != before:
-                picture = self._picture()
-            self._window.show(picture)
+    with closing(WindowScreen(f"Goodharts: {caption.mode}", draw)) as screen, StopRequest() as stop:
+        for _ in play(_lives(player, steps), screen, controls, stop, _MOST_LATE):
+            pass
 
-    @property
-    def _is_over(self) -> bool:
-        return self._steps is not None and self._player.moment.steps >= self._steps
 
-    def _answer(self, key: int) -> None:
-        if key in _PAUSE:
-            self.is_paused = not self.is_paused
-        elif key in _STEP:
-            self.is_paused = True
-            self._player.step()
-        elif key in _FASTER:
-            self.speed = min((speed for speed in SPEEDS if speed > self.speed), default=self.speed)
-        elif key in _SLOWER:
-            self.speed = max((speed for speed in SPEEDS if speed < self.speed), default=self.speed)
-        elif key in _NEXT_LIFE:
-            self._player.begin_another_life()
-        elif key in _QUIT:
-            self._has_quit = True
+def _lives(player: Player, steps: int | None) -> Iterator[Iterator[Moment]]:
+    """One life after another, each asked for when the one before has ended or is left."""
+    yield _life(player, steps)
+    while steps is None or player.moment.steps < steps:
+        player.begin_another_life()
+        yield _life(player, steps)
 
-    def _go_on(self, elapsed: float) -> None:
-        """The steps that have become due in so many seconds; of several only the last is seen."""
-        self._due = 0.0 if self.is_paused else self._due + self.speed * elapsed
-        while self._due >= 1 and not self._is_over:
-            self._player.step()
-            self._due -= 1
 
-    def _picture(self) -> pygame.Surface:
-        pace = "paused" if self.is_paused else f"{self.speed:g} steps a second"
-        return draw_surface(self._player.moment, self._caption, f"{pace}    {_KEYS}")
+def _life(player: Player, steps: int | None) -> Iterator[Moment]:
+    yield player.moment
+    while not player.moment.is_dead and (steps is None or player.moment.steps < steps):
+        yield player.step()

@@ -52,10 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     player = Player(model, numbers, seed=args.seed, deterministic=args.deterministic, device=device)
     caption = Caption.of(model)
     if args.record is None:
-        from goodharts.brain_view.viewing import Viewing, open_window
+        from goodharts.brain_view.viewing import view
+        from worldkit.watch.controls import Controls
 
-        with open_window(f"Goodharts: {model.mode}") as window:
-            Viewing(player, caption, window, speed=args.speed, steps=args.steps).run()
+        view(player, caption, Controls(args.speed, _SPEED.most), steps=args.steps)
         return 0
     from goodharts.brain_view.recording import record
 

@@ -25,12 +25,9 @@ _FULL_ENERGY = 10.0
 
 
 def draw_picture(state: State) -> NDArray[np.uint8]:
-    """The picture of a state as RGB: uint8 (560, 900, 3), the same size for every state."""
-    return pixels(draw_surface(state))
+    """The picture of a state as RGB: uint8 (560, 900, 3), the same size for every state.
 
-
-def draw_surface(state: State) -> pygame.Surface:
-    """The same as a surface. Food is round and poison pointed, so that colours need not tell them apart.
+    Food is round and poison pointed, so that colours need not tell them apart.
 
     A frame marks what the agent sees, in the torus on the left as in its surroundings on the right.
     """
@@ -38,7 +35,7 @@ def draw_surface(state: State) -> pygame.Surface:
     _draw_map(pen.moved(_MAP_LEFT, _TOP), state)
     _draw_near(pen.moved(_NEAR_LEFT, _TOP), state)
     _draw_numbers(pen.moved(_NEAR_LEFT, _TOP + _NEAR + 20), state)
-    return pen.finished()
+    return pixels(pen.finished())
 
 
 def _draw_item(pen: Pen, centre: tuple[float, float], radius: float, kind: int) -> None:

@@ -21,24 +21,11 @@ from hackmatrix.rules import (
     WON_STAGE,
 )
 from parity import State
+from worldkit.render.panels import Obstacle
 
 Costs = Mapping[int, tuple[int, int]]
 """Action -> what it costs in credits and energy."""
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """What keeps an action from being valid.
-
-    reason: in words; rules: the ids that say so; brief: the reason in at most 11 characters, for a narrow column.
-    """
-
-    reason: str
-    rules: str
-    brief: str
-
-    def __str__(self) -> str:
-        return f"{self.reason} ({self.rules})"
+NOT_OWNED = "not owned"
 
 
 @dataclass(frozen=True)
@@ -97,7 +84,7 @@ def _to_move(state: State, direction: int) -> Obstacle | None:
 
 def _to_run(state: State, action: int, program: Program, cost: tuple[int, int]) -> Obstacle | None:
     if action not in state["ownedPrograms"]:
-        return Obstacle("not owned", "M3", "not owned")
+        return Obstacle(NOT_OWNED, "M3", NOT_OWNED)
     held = (state["player"][name] for name in ("credits", "energy"))
     short = [max(0, asked - amount) for asked, amount in zip(cost, held, strict=True)]
     if any(short):

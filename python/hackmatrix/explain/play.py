@@ -1,19 +1,15 @@
 """Playing one game on one or more engines, each on its own, and reading its rewards."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-
-import numpy as np
 
 from hackmatrix.explain.readings import Prices, Reading, readings_of
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, State
-from parity.guard import GuardedEngine
-from parity.trace import RESTART, Action, Case
-
-_ONLY = np.zeros(1, np.intp)
+from parity.trace import Action, Case
+from worldkit.viewer import replay
 
 
 @dataclass(frozen=True)
@@ -56,15 +52,9 @@ def prices_of(engine: str) -> Prices:
     return prices
 
 
-@contextmanager
-def open_engines(names: Sequence[str]) -> Iterator[list[BatchEngine]]:
+def open_engines(names: Sequence[str]) -> AbstractContextManager[list[BatchEngine]]:
     """One game on each of the engines named; raises EngineError where one cannot start."""
-    with ExitStack() as stack:
-        engines: list[BatchEngine] = []
-        for name in names:
-            engines.append(GuardedEngine(WORLD, name, 1))
-            stack.callback(engines[-1].close)
-        yield engines
+    return replay.open_engines(WORLD, names)
 
 
 def explained_steps(engines: Sequence[BatchEngine], case: Case, prices: Prices) -> Iterator[ExplainedStep]:
@@ -72,57 +62,13 @@ def explained_steps(engines: Sequence[BatchEngine], case: Case, prices: Prices) 
 
     Raises StateRefused where an engine refuses the case's start state.
     """
-    for engine in engines:
-        if case.state is not None:
-            engine.set_state([case.state], _ONLY)
+    before: State = {}
+    for step in replay.replay(engines, case):
+        state, agree = step.states[0], all(each == step.states[0] for each in step.states)
+        if isinstance(step.action, int):
+            transition = Transition(before, state, step.action)
+            readings = readings_of(transition, prices)
+            yield ExplainedStep(step.number, step.action, state, transition, step.components, readings, agree)
         else:
-            engine.reset(np.array([case.seed], np.uint64), _ONLY)
-    now = _situation(engines, -1, None)
-    yield now
-    for number, action in enumerate(case.actions):
-        if action == RESTART:
-            now = _restarted(engines, number)
-            yield now
-            continue
-        now, ended = _stepped(engines, number, int(action), now.state, prices)
-        yield now
-        if ended and case.auto_reset:
-            now = _restarted(engines, number)
-            yield now
-
-
-def _stepped(
-    engines: Sequence[BatchEngine], number: int, action: int, before: State, prices: Prices
-) -> tuple[ExplainedStep, bool]:
-    steps = [engine.step(np.array([action], np.int32)) for engine in engines]
-    states = _states(engines)
-    transition = Transition(before, states[0], action)
-    explained = ExplainedStep(
-        number=number,
-        action=action,
-        state=states[0],
-        transition=transition,
-        values=tuple(tuple(step.components[0].tolist()) for step in steps),
-        readings=readings_of(transition, prices),
-        states_agree=_same(states),
-    )
-    return explained, bool(steps[0].ended[0])
-
-
-def _restarted(engines: Sequence[BatchEngine], number: int) -> ExplainedStep:
-    for engine in engines:
-        engine.restart(_ONLY)
-    return _situation(engines, number, RESTART)
-
-
-def _situation(engines: Sequence[BatchEngine], number: int, action: Action | None) -> ExplainedStep:
-    states = _states(engines)
-    return ExplainedStep(number, action, states[0], states_agree=_same(states))
-
-
-def _states(engines: Sequence[BatchEngine]) -> list[State]:
-    return [engine.get_state(_ONLY)[0] for engine in engines]
-
-
-def _same(states: Sequence[State]) -> bool:
-    return all(state == states[0] for state in states)
+            yield ExplainedStep(step.number, step.action, state, states_agree=agree)
+        before = state

@@ -10,7 +10,6 @@ from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, 
 from hackmatrix.render.model import BoardModel, Cell, Enemy, Transmission
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
-from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, BAD, DARK, FLOOR, GOOD, GROUND, LINE, MUTED, OFF, TEXT, Colour, mix
 from worldkit.render.pen import Pen, Point, pixels
 
@@ -34,12 +33,7 @@ def cell_area(row: int, col: int) -> tuple[slice, slice]:
 
 
 def draw_picture(model: BoardModel) -> NDArray[np.uint8]:
-    """The picture of a board as RGB: uint8 (640, 900, 3), the same size for every board."""
-    return pixels(draw_surface(model))
-
-
-def draw_surface(model: BoardModel) -> pygame.Surface:
-    """The picture of a board as a surface of 900x640 pixels, board at the left and status at the right.
+    """The picture of a board as RGB: uint8 (640, 900, 3), board at the left and status at the right.
 
     Row 5 is on top (A1). As in O4, question blocks do not tell what they hold, nor unsiphoned blocks what lies
     under them; hidden cryptogs, and the types of transmissions without SHOW, are faint.
@@ -53,7 +47,7 @@ def draw_surface(model: BoardModel) -> pygame.Surface:
         pen.text(str(number), (_LEFT / 2, rows.start + _CELL / 2), 17, MUTED)
         pen.text(str(number), (cols.start + _CELL / 2, _TOP + SIZE * _CELL + 16), 17, MUTED)
     _draw_panel(pen, model)
-    return pen.finished()
+    return pixels(pen.finished())
 
 
 # ---------------------------------------------------------------------------------------------- the board

@@ -51,9 +51,9 @@ def chosen_view(game: Game, args: argparse.Namespace, path: Path | None) -> View
 
 def agents_text(view: ViewSpec) -> str:
     """Which files and names are agents that can be watched."""
-    named = [f"`{name}`, which comes with the game" for name in view.world.agents]
-    *others, last = [*(f"*{kind}" for kind in view.readers), KINDS, "a MaskablePPO .zip", "a run's folder", *named]
-    return f"{', '.join(others)}, or {last}"
+    own, named = map("*{}".format, view.readers), map("`{}`, which comes with the game".format, view.world.agents)
+    kinds = [*own, KINDS, "a MaskablePPO .zip", "a run's folder", *named]
+    return f"{', '.join(kinds[:-1])}, or {kinds[-1]}"
 
 
 def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:

@@ -74,10 +74,13 @@ def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
 
 def _in_window(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
     from worldkit.watch.controls import Controls, play
+    from worldkit.watch.picture import draw_frame
     from worldkit.watch.window import WindowScreen
 
-    with closing(WindowScreen(view.title, caption)) as screen:
-        for last in play(played, screen, Controls(args.speed), stop):
+    title = view.env.title
+    window: WindowScreen[Frame] = WindowScreen(title, lambda frame, controls: draw_frame(frame, caption, controls))
+    with closing(window):
+        for last in play(played, window, Controls(args.speed), stop):
             print(last.verdict, flush=True)
 
 

@@ -1,6 +1,6 @@
 """One game of a world as a Gymnasium environment."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
@@ -11,7 +11,11 @@ from worldkit.envs import infos
 from worldkit.envs.arguments import check_action, check_seed, plain_state
 from worldkit.envs.episodes import Episodes
 from worldkit.envs.limits import limit_of_make
-from worldkit.envs.spec import EnvSpec, Window
+from worldkit.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from parity import State
+    from worldkit.render.window import Window
 
 _ONLY = np.zeros(1, np.intp)
 
@@ -69,7 +73,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
         limit = limit_of_make() if max_episode_steps is None else max_episode_steps
         self._episodes = Episodes(spec.world, 1, engine, deadline=deadline, restart=restart, max_episode_steps=limit)
         self._num_actions = len(spec.world.actions)
-        self._window: Window | None = None
+        self._window: Window[State] | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; see the class."""
@@ -114,8 +118,10 @@ class WorldEnv(gym.Env[Any, np.int64]):
             return spec.text(state)
         if self.render_mode == "rgb_array" and spec.picture is not None:
             return spec.picture(state)
-        if self._window is None and spec.open_window is not None:
-            self._window = spec.open_window(spec.frames_per_second)
+        if self._window is None and spec.picture is not None:
+            from worldkit.render.window import Window
+
+            self._window = Window(spec.picture, spec.title, spec.frames_per_second)
         if self._window is not None:
             self._window.show(state)
         return None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,6 @@ from worldkit.envs.statistics import Counts, Summary
 
 if TYPE_CHECKING:
     from gymnasium import spaces
-
-
-class Window(Protocol):
-    """Something on the screen that shows one state after another."""
-
-    def show(self, state: State) -> None:
-        """Show a state, and wait as long as its frame rate asks for; nothing once a person closed the window."""
-
-    def close(self) -> None:
-        """Close the window; closing twice is fine."""
 
 
 @cache
@@ -55,8 +45,7 @@ class EnvSpec:
     episode_metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides
         return, length and components.
     text: a state as text, for the render mode ``ansi``.
-    picture: a state as uint8 (height, width, 3), for ``rgb_array``.
-    open_window: a window that shows so many states a second, for ``human``.
+    picture: a state as uint8 (height, width, 3), for ``rgb_array``, and for ``human`` in a window.
     frames_per_second: the pace of windows and videos.
     home: ``module:attribute`` where this value stands. Environments that are pickled name it; without a home they
         carry the whole world with them, which must then be picklable.
@@ -70,7 +59,6 @@ class EnvSpec:
     episode_metrics: Callable[[Sequence[Summary]], dict[str, float]] = _no_metrics
     text: Callable[[State], str] | None = None
     picture: Callable[[State], NDArray[np.uint8]] | None = None
-    open_window: Callable[[float], Window] | None = None
     frames_per_second: int = 4
     home: str | None = None
 
@@ -80,9 +68,14 @@ class EnvSpec:
         return EnvSpec, tuple(getattr(self, field.name) for field in fields(self))
 
     @property
+    def title(self) -> str:
+        """What people call the world: its ``id`` without the version."""
+        return self.id.rpartition("-v")[0] or self.id
+
+    @property
     def render_modes(self) -> tuple[str, ...]:
         """The render modes that the world can draw for."""
-        drawn = {"ansi": self.text, "rgb_array": self.picture, "human": self.open_window}
+        drawn = {"ansi": self.text, "rgb_array": self.picture, "human": self.picture}
         return tuple(mode for mode, draw in drawn.items() if draw is not None)
 
     @property

@@ -173,7 +173,9 @@ def _note(session: Session, action: int, *, large: bool = False) -> Span:
     if against is None:
         likely = f" {session.decision.probabilities[action]:4.0%}" if session.decision else ""
         return f"{f'ready{likely}':<{_NOTE}}", GOOD
-    return (against.reason if large else f"{against.brief:<{_NOTE}}"), FAINT if against.is_usual else _SPENT
+    return (
+        str(against) if large else f"{against.brief:<{_NOTE}}"
+    ), FAINT if against.brief == session.panels.usual else _SPENT
 
 
 def _reward(name: str, step: float, episode: float, style: str) -> Line:

@@ -25,8 +25,8 @@ _LOOKING = (
     "game with the draws that are to come: a look knows what chance will bring.",
 )
 _SEEDS = 1 << 64
-_OVER = Obstacle("game over", "the game is over")
-_INVALID = Obstacle("not valid", "it is not valid now")
+_OVER = Obstacle("the game is over", "", "game over")
+_INVALID = Obstacle("it is not valid now", "", "not valid")
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Session:
 
     def _refusal(self, action: int) -> str | None:
         found = self.obstacle(action)
-        return None if found is None else found.reason
+        return None if found is None else str(found)
 
     def _new_game(self, seed: int) -> PlayedGame:
         start = self._table.start(seed)

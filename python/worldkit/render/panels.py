@@ -1,7 +1,7 @@
 """What stands on the screen of a world that a person plays: ``Panels``."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from parity import State, World
 from worldkit.render.spans import FAINT, Line
@@ -10,12 +10,19 @@ _ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
 LEAVE = "q"
 
 
-class Obstacle(NamedTuple):
-    """What keeps an action from being valid, in at most 11 characters and in full; ``is_usual`` is shown faintly."""
+@dataclass(frozen=True)
+class Obstacle:
+    """What keeps an action from being valid.
 
-    brief: str
+    reason: in words; rules: the ids that say so; brief: the reason in at most 11 characters, for a narrow column.
+    """
+
     reason: str
-    is_usual: bool = False
+    rules: str
+    brief: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.rules})" if self.rules else self.reason
 
 
 class Panels:
@@ -27,12 +34,14 @@ class Panels:
 
     hint: what the keys of the actions do. cell_width: columns of a drawn cell.
     beside: so many of the first actions stand beside the board, below its numbers, in place of below the board.
+    usual: the brief obstacle that is so common that it is shown faintly.
     large_size: columns and lines from which on there is a large board; None: there is none.
     """
 
     hint = "arrows and letters beside actions play them"
     cell_width = 8
     beside = 0
+    usual = ""
     large_size: tuple[int, int] | None = None
 
     def __init__(self, world: World, engine: str) -> None:

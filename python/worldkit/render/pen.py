@@ -116,6 +116,11 @@ def _written(text: str, size: int, colour: Colour) -> pygame.Surface:
     return pygame.font.Font(None, size).render(encodable(text), True, colour)
 
 
+def surface_of(pixels: NDArray[np.uint8]) -> pygame.Surface:
+    """Pixels, uint8 (height, width, 3), as a surface."""
+    return pygame.image.frombuffer(pixels.tobytes(), pixels.shape[1::-1], "RGB")
+
+
 def pixels(surface: pygame.Surface) -> NDArray[np.uint8]:
     """A surface as RGB: uint8 (height, width, 3)."""
     width, height = surface.get_size()

@@ -6,9 +6,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from parity.console import encodable
 from parity.errors import ParityError
 from worldkit.render._pygame import pygame
+from worldkit.render.pen import surface_of
 
 Shown = TypeVar("Shown")
 
@@ -25,12 +29,12 @@ class Window(Generic[Shown]):
     manager closes it in the end.
 
     Args:
-        draw: the picture of one, of one size for all.
+        draw: the picture of one, a surface or uint8 (height, width, 3), of one size for all.
         title: what the window is called.
         fps: pictures a second, above 0; ``show`` waits as long as that takes.
     """
 
-    def __init__(self, draw: Callable[[Shown], pygame.Surface], title: str, fps: float) -> None:
+    def __init__(self, draw: Callable[[Shown], pygame.Surface | NDArray[np.uint8]], title: str, fps: float) -> None:
         self._draw = draw
         self._fps = fps
         self._title = title
@@ -54,7 +58,8 @@ class Window(Generic[Shown]):
         self._pump()
         if self._ended:
             return
-        picture = self._draw(state)
+        drawn = self._draw(state)
+        picture = surface_of(drawn) if isinstance(drawn, np.ndarray) else drawn
         if self._screen is None:
             self._screen = _open(picture.get_size(), self._title)
         self._screen.blit(picture, (0, 0))

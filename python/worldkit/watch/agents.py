@@ -120,7 +120,7 @@ def _of_maskable_ppo(view: ViewSpec, path: Path, trust: bool) -> Agent:
     model = load_model(path, device="cpu", trust=trust)
     env = view.env
     if (model.observation_space, model.action_space) != (env.observation_space(), env.action_space()):
-        raise UsageError(f"{path} is a model of another game: name one that plays {view.title}.")
+        raise UsageError(f"{path} is a model of another game: name one that plays {env.title}.")
     policy: Any = model.policy
     policy.set_training_mode(False)
 

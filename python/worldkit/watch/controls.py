@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from worldkit.runs.stop import StopRequest
-    from worldkit.watch.frames import Frame
 
 SLOWEST, FASTEST = 0.1, 100.0
 """Actions a second."""
@@ -20,10 +20,10 @@ _POLL_SECONDS = 0.05
 
 
 class Controls:
-    """The state that keys change. speed: actions a second."""
+    """The state that keys change. speed: actions a second, to ``fastest``."""
 
-    def __init__(self, speed: float) -> None:
-        self.speed = speed
+    def __init__(self, speed: float, fastest: float = FASTEST) -> None:
+        self.speed, self._fastest = speed, fastest
         self.is_paused = self.steps = self.skips = self.quits = False
 
     def press(self, key: str) -> None:
@@ -33,7 +33,7 @@ class Controls:
         elif key == "s":
             self.is_paused = self.steps = True
         elif key in ("+", "="):  # = is + without shift
-            self.speed = min(2 * self.speed, FASTEST)
+            self.speed = min(2 * self.speed, self._fastest)
         elif key == "-":
             self.speed = max(self.speed / 2, SLOWEST)
         elif key == "n":
@@ -47,24 +47,48 @@ class Controls:
         return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
 
 
-class Screen(Protocol):
+class Shown(Protocol):
+    """What is shown at one moment. ending: how a game ended with it, which is shown for a while; None: it goes on."""
+
+    @property
+    def ending(self) -> str | None:
+        """See the class."""
+
+
+Frame = TypeVar("Frame", bound=Shown)
+Seen = TypeVar("Seen", bound=Shown, contravariant=True)
+
+
+class Screen(Protocol[Seen]):
     """Where frames are shown, and keys come from."""
 
-    def show(self, frame: Frame, controls: Controls) -> None:
+    def show(self, frame: Seen, controls: Controls, /) -> None:
         """Show a frame."""
 
     def key(self, seconds: float) -> str | None:
         """The next key, waited for so long at most; None: none was pressed."""
 
 
-def play(games: Iterator[Iterator[Frame]], screen: Screen, controls: Controls, stop: StopRequest) -> Iterator[Frame]:
-    """Show games until the last one is over or somebody quits; yields the last frame shown of each."""
+def play(
+    games: Iterator[Iterator[Frame]],
+    screen: Screen[Frame],
+    controls: Controls,
+    stop: StopRequest,
+    most_late: float = math.inf,
+) -> Iterator[Frame]:
+    """Show games until the last one is over or somebody quits; yields the last frame shown of each.
+
+    most_late: seconds by which a frame may be late; of those that are later only some are shown.
+    """
+    due = time.monotonic()
     for game in games:
         last = None
         controls.skips = False
         for last in game:
-            screen.show(last, controls)
-            _hold(last, screen, controls, stop)
+            due = max(due, time.monotonic() - 2 * most_late)
+            if time.monotonic() - due <= most_late:
+                screen.show(last, controls)
+            due = _held(last, screen, controls, stop, due if most_late < math.inf else time.monotonic())
             if controls.skips or controls.quits:
                 break
         if last is not None:
@@ -73,18 +97,19 @@ def play(games: Iterator[Iterator[Frame]], screen: Screen, controls: Controls, s
             return
 
 
-def _hold(frame: Frame, screen: Screen, controls: Controls, stop: StopRequest) -> None:
-    """Wait until the next frame is due, and heed keys."""
-    shown = time.monotonic()
-    controls.steps = False
-    while not (controls.steps or controls.skips or controls.quits):
-        seconds = max(1 / controls.speed, _END_SECONDS if frame.ending else 0)
-        left = shown + seconds - time.monotonic()
-        if left <= 0 and not controls.is_paused:
-            return
+def _held(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest, shown: float) -> float:
+    """Wait until the next frame is due, and heed keys; returns when that is."""
+    controls.steps = was_paused = False
+    while True:
+        due = shown + max(1 / controls.speed, _END_SECONDS if frame.ending else 0)
+        left = max(0.0, due - time.monotonic())
+        was_paused |= controls.is_paused
         key = screen.key(_POLL_SECONDS if controls.is_paused else min(left, _POLL_SECONDS))
         if key is not None:
             controls.press(key)
             if not controls.quits:
                 screen.show(frame, controls)
         controls.quits |= stop.requested
+        is_left = controls.steps or controls.skips or controls.quits
+        if is_left or (time.monotonic() >= due and not controls.is_paused):
+            return time.monotonic() if is_left or was_paused else due

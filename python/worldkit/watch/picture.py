@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT, Colour
-from worldkit.render.pen import Pen
+from worldkit.render.pen import Pen, surface_of
 from worldkit.watch.controls import KEYS, Controls
 from worldkit.watch.frames import Decision, Frame
 from worldkit.watch.text import MOST_ACTIONS, likeliest_first, reward_rows
@@ -42,7 +42,7 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
         _draw_keys(column.moved(0, height - 50), controls)
     picture = pygame.Surface((width, height))
     picture.fill(GROUND)
-    picture.blit(pygame.image.frombuffer(board.tobytes(), board.shape[1::-1], "RGB"), (0, 0))
+    picture.blit(surface_of(board), (0, 0))
     picture.blit(pen.finished(), (width - _PANEL, 0))
     return picture
 

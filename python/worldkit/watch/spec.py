@@ -34,9 +34,8 @@ def _no_end(before: State, after: State, action: int, ending: str | None) -> tup
 
 @dataclass(frozen=True)
 class ViewSpec:
-    """A world, or one of its modes, as people watch, play and view it. Only ``title`` and ``evaluation`` are required.
+    """A world, or one of its modes, as people watch, play and view it. Only ``evaluation`` is required.
 
-    title: of windows, and what the game is called.
     evaluation: the endings and the environments, whose ``text`` and ``picture`` are what is shown; without these it is
         the board that the world draws for reports.
     text_size: columns and lines that ``text`` takes.
@@ -52,7 +51,6 @@ class ViewSpec:
     trace_names: what traces call the world, besides its own name.
     """
 
-    title: str
     evaluation: EvaluationSpec
     text_size: tuple[int, int] = (100, 26)
     victory: str = "won"

@@ -106,7 +106,7 @@ GAME = Game(
     train_env=OrchardJaxEnv,
     env=lambda: ENV,
     evaluation=lambda: EVALUATION,
-    view=lambda mode, path: ViewSpec("Orchard", EVALUATION),
+    view=lambda mode, path: ViewSpec(EVALUATION),
 )
 gymnasium.register(
     ENV.id,
