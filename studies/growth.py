@@ -23,7 +23,7 @@ from parity.files import write_whole
 from worldkit.bench.records import MEBIBYTE, Record, as_json
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail
-from worldkit.jaxkit.xla import prefer_wide_vectors
+from worldkit.jax.xla import prefer_wide_vectors
 from worldkit.pictures import drawn
 
 SPLIT, ON_BOARDS = 1024, 256

@@ -28,10 +28,10 @@ from worldkit.bench.records import Record, as_json, as_row
 from worldkit.bench.timing import beside
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail
-from worldkit.jaxkit.env import JaxEnv, StepOutput
-from worldkit.jaxkit.xla import prefer_wide_vectors
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.params import MLP
+from worldkit.jax.env import JaxEnv, StepOutput
+from worldkit.jax.xla import prefer_wide_vectors
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.params import MLP
 
 
 class PeerState(NamedTuple):

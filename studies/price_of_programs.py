@@ -22,7 +22,7 @@ from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import summary
 from worldkit.evaluation.spec import Player
-from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.jax.xla import keep_compiled_programs
 
 
 def main() -> None:

@@ -29,11 +29,11 @@ from parity.files import write_whole
 from worldkit.bench.env import Play, new_games, random_valid_actions
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.evaluation.report import as_json
-from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
 from worldkit.pictures import drawn
-from worldkit.purejaxrl.masked_ppo import Samples, Transition, ppo_loss
-from worldkit.purejaxrl.networks import make_network
-from worldkit.purejaxrl.params import Params
+from worldkit.ppo.masked_ppo import Samples, Transition, ppo_loss
+from worldkit.ppo.networks import make_network
+from worldkit.ppo.params import Params
 
 REPETITIONS = 7
 GAMES, STEPS = (8, 64, 256, 1024, 4096), 32

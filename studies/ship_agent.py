@@ -21,7 +21,7 @@ from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from parity.strict_json import json_text
 from worldkit.cli.parser import fail
-from worldkit.purejaxrl.params import Params, load_params, save_params
+from worldkit.ppo.params import Params, load_params, save_params
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.settings import kept

@@ -24,11 +24,11 @@ from hackmatrix.world import WORLD
 from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
 from worldkit.cli.parser import fail
-from worldkit.jaxkit.xla import keep_compiled_programs
-from worldkit.purejaxrl.networks import ActorCritic
-from worldkit.purejaxrl.params import Params, save_params
-from worldkit.purejaxrl.policy import load_network
-from worldkit.purejaxrl.value_heads import symlog
+from worldkit.jax.xla import keep_compiled_programs
+from worldkit.ppo.networks import ActorCritic
+from worldkit.ppo.params import Params, save_params
+from worldkit.ppo.policy import load_network
+from worldkit.ppo.value_heads import symlog
 
 GAMES, STEPS, MINIBATCHES = 256, 64, 16
 LEARNING_RATE = 3e-4

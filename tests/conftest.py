@@ -32,7 +32,7 @@ from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
-from worldkit.jaxkit import engine  # noqa: E402
+from worldkit.jax import engine  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

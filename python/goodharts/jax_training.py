@@ -31,10 +31,10 @@ from goodharts.rules import (
     marks_of,
 )
 from parity import State as StateDict
-from worldkit.jaxkit.batching import batch_native
-from worldkit.jaxkit.env import JaxEnv, StepOutput
-from worldkit.jaxkit.threefry import Seed
-from worldkit.jaxkit.wide import Wide
+from worldkit.jax.batching import batch_native
+from worldkit.jax.env import JaxEnv, StepOutput
+from worldkit.jax.threefry import Seed
+from worldkit.jax.wide import Wide
 from worldkit.threefry import seed_pair, threefry2x32
 
 _KEYS_EVENT = 2**32 - 1

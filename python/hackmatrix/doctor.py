@@ -24,7 +24,7 @@ from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
 from hackmatrix.world import WORLD
 from parity.errors import ParityError, install_command
-from worldkit.jaxkit.xla import CACHE_VARIABLE, write_fault
+from worldkit.jax.xla import CACHE_VARIABLE, write_fault
 from worldkit.render.display import has_display
 
 PROBE_SECONDS = 180.0

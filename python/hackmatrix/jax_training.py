@@ -11,8 +11,8 @@ from hackmatrix.jax_env.state_arrays import state_arrays
 from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from parity import State as StateDict
-from worldkit.jaxkit.env import Encoder, JaxEnv, StepMetrics, StepOutput
-from worldkit.jaxkit.threefry import Seed
+from worldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
+from worldkit.jax.threefry import Seed
 
 
 class HackMatrixJaxEnv(JaxEnv):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from parity.arguments import OneOf
-from worldkit.purejaxrl import config
-from worldkit.purejaxrl.config import ARCHIVE, NO_CURRICULUM, ROBUST
-from worldkit.purejaxrl.value_heads import TWO_HOT
+from worldkit.ppo import config
+from worldkit.ppo.config import ARCHIVE, NO_CURRICULUM, ROBUST
+from worldkit.ppo.value_heads import TWO_HOT
 from worldkit.settings import setting
 
 CENTRED, CONV, MLP = "centred", "conv", "mlp"

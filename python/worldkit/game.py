@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from worldkit.purejaxrl.config import TrainConfig
+from worldkit.ppo.config import TrainConfig
 from worldkit.runs.milestone import Milestone
 from worldkit.sb3.config import MaskablePPOConfig
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.jaxkit.env import JaxEnv
+    from worldkit.jax.env import JaxEnv
     from worldkit.watch.spec import ViewSpec
 
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from worldkit.bench.env import STEPS_PER_CALL, Play, one_step
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, alone, compile_program
-from worldkit.jaxkit.env import JaxEnv, State
+from worldkit.jax.env import JaxEnv, State
 
 
 class Turns(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from worldkit.bench.processes import spent
 from worldkit.bench.records import Record
-from worldkit.jaxkit.xla import of_parts
+from worldkit.jax.xla import of_parts
 
 GAMES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 DEVICES = (1, 2, 4, 8)

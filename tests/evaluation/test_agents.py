@@ -21,7 +21,7 @@ from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import agent_file, player_of
 from worldkit.evaluation.searcher import discount_of
-from worldkit.purejaxrl.params import load_params, save_params
+from worldkit.ppo.params import load_params, save_params
 from worldkit.runs.folder import CONFIG
 from worldkit.watch.agents import load_agent
 

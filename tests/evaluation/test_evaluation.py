@@ -22,7 +22,7 @@ from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import as_json, summary
 from worldkit.evaluation.spec import Episode
-from worldkit.purejaxrl.networks import ActorCritic
+from worldkit.ppo.networks import ActorCritic
 
 GAMES = 64  # the width that other tests have the JAX engine compiled for
 

@@ -12,8 +12,8 @@ from jax import Array
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import NUM_ACTIONS
 from hackmatrix.world import open_jax
-from worldkit.jaxkit.engine import JaxEngine
-from worldkit.purejaxrl.search import Search, returns_of
+from worldkit.jax.engine import JaxEngine
+from worldkit.ppo.search import Search, returns_of
 
 GAMES = 64  # the width that other tests have the JAX engine compiled for
 ENV = HackMatrixJaxEnv()

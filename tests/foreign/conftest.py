@@ -8,7 +8,7 @@ from jax import Array
 
 from hackmatrix.rules import NUM_ACTIONS
 from tests.purejaxrl.free_engine import FreeEnv, State
-from worldkit.purejaxrl.gymnax_style import GymnaxStyle
+from worldkit.ppo.gymnax_style import GymnaxStyle
 
 LIMIT = 5
 SHOWN = 2 * NUM_ACTIONS

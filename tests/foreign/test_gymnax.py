@@ -18,8 +18,8 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.purejaxrl.env_wrapper import EnvParams, EnvState, HackMatrixGymnax
 from tests.foreign.conftest import LIMIT, SHOWN
-from worldkit.purejaxrl.gymnax_adapter import GymnaxAdapter
-from worldkit.purejaxrl.gymnax_style import NO_LIMIT, GymnaxStyle
+from worldkit.ppo.gymnax_adapter import GymnaxAdapter
+from worldkit.ppo.gymnax_style import NO_LIMIT, GymnaxStyle
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copied": copy.deepcopy,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.foreign.purejaxrl_ppo import CONFIG, make_train
-from worldkit.purejaxrl.gymnax_style import GymnaxStyle
+from worldkit.ppo.gymnax_style import GymnaxStyle
 
 
 @pytest.mark.long  # tests/foreign/test_rejax.py holds the same of another trainer

@@ -6,7 +6,7 @@ import jax
 import pytest
 
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
-from worldkit.purejaxrl.gymnax_style import GymnaxStyle
+from worldkit.ppo.gymnax_style import GymnaxStyle
 
 rejax = pytest.importorskip("rejax", reason="rejax is not installed: pip install rejax")
 

@@ -20,8 +20,8 @@ from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import shown
 from goodharts.torch_env.tables import channels
 from parity.lockstep import Settings, run
-from worldkit.jaxkit.threefry import Draws, Seed
-from worldkit.jaxkit.wide import Wide, to_int64
+from worldkit.jax.threefry import Draws, Seed
+from worldkit.jax.wide import Wide, to_int64
 
 EDGES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62]
 NUMBERS = np.array([sign * edge + by for edge in EDGES for sign in (1, -1) for by in (-1, 0, 1)], np.int64)

@@ -24,7 +24,7 @@ from goodharts.torch_env.env import Games
 from goodharts.torch_env.observation import shown
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
-from worldkit.jaxkit.threefry import Seed
+from worldkit.jax.threefry import Seed
 
 GAMES = json.loads((Path(__file__).parent / "known-answers-goodharts.json").read_text())["games"]
 TRAINED = [game for game in GAMES if not game["evaluating"]]

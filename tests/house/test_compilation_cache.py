@@ -25,7 +25,7 @@ def test_a_world_keeps_compiled_programs_before_it_imports_its_engine(
         raise OpenedError
 
     package = name.partition("-")[0]
-    monkeypatch.setattr("worldkit.jaxkit.engine.JaxEngine", stop)
+    monkeypatch.setattr("worldkit.jax.engine.JaxEngine", stop)
     with pytest.raises(OpenedError):
         world.engines["jax"](1)
     assert package in os.environ["JAX_COMPILATION_CACHE_DIR"]

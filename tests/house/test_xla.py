@@ -5,7 +5,7 @@ import os
 import pytest
 
 from worldkit import cores
-from worldkit.jaxkit.xla import of_parts, prefer_wide_vectors
+from worldkit.jax.xla import of_parts, prefer_wide_vectors
 
 
 def test_wide_vectors_are_asked_for_beside_the_users_flags(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import sys
 FIRST_PROGRAM = """
 import sys
 import jax
-from worldkit.jaxkit.background_compile import compile_in_background
+from worldkit.jax.background_compile import compile_in_background
 
 with compile_in_background(1) as executor:
     before = set(sys.modules)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from jax import Array
 
-from worldkit.jaxkit.batching import computed_once, repeat, run_if, where_wanted, while_loop
-from worldkit.jaxkit.marks import collecting, mark, packed
+from worldkit.jax.batching import computed_once, repeat, run_if, where_wanted, while_loop
+from worldkit.jax.marks import collecting, mark, packed
 
 GAMES = jnp.arange(5)
 NAMES = ("walked", "fell", "rose")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from jax.extend.random import threefry_2x32
 
-from worldkit.jaxkit.threefry import Draws, Seed, below, next_seed, trainer_seeds
+from worldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
 from worldkit.threefry import seed_pair, seed_pairs, threefry2x32
 
 SEEDS = [0, 1, 7, 2**32 - 1, 2**32, 2**53, 2**64 - 1, 81985529216486895]

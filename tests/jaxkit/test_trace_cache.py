@@ -15,8 +15,8 @@ import pytest
 from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from worldkit.jaxkit import trace_cache
-from worldkit.jaxkit.trace_cache import Program, load_or_trace
+from worldkit.jax import trace_cache
+from worldkit.jax.trace_cache import Program, load_or_trace
 
 
 class Pair(NamedTuple):
@@ -206,7 +206,7 @@ def test_a_trace_that_may_be_read_but_not_touched_is_used(
         raise PermissionError
 
     first = result(tracer.program())
-    monkeypatch.setattr("worldkit.jaxkit.trace_cache.os.utime", refused)
+    monkeypatch.setattr("worldkit.jax.trace_cache.os.utime", refused)
     assert result(tracer.program()) == first
     assert tracer.traces == 1
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from worldkit.jaxkit import xla
-from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jax import xla
+from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
 
 _SAYING_WHAT_IS_CACHED = xla._ENABLED, xla._LEAST_SECONDS
 
@@ -73,7 +73,7 @@ def test_a_cache_that_cannot_be_written_is_only_read_from(
     def refused(**_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("worldkit.jaxkit.xla.tempfile.TemporaryFile", refused)
+    monkeypatch.setattr("worldkit.jax.xla.tempfile.TemporaryFile", refused)
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "jax"))
     keep_compiled_programs("a-game")
     assert what_is_cached() == cached
@@ -86,7 +86,7 @@ def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, answer:
             raise answer
         return answer
 
-    monkeypatch.setattr("worldkit.jaxkit.xla.platformdirs.user_cache_dir", user_cache_dir)
+    monkeypatch.setattr("worldkit.jax.xla.platformdirs.user_cache_dir", user_cache_dir)
     keep_compiled_programs("a-game")
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
     assert what_is_cached() == (None, None)

@@ -15,7 +15,7 @@ from parity.trace import read_trace
 from tests.terminals import in_terminal
 from tests.watch.conftest import new_params
 from worldkit.cli import play
-from worldkit.purejaxrl.params import save_params
+from worldkit.ppo.params import save_params
 
 PLAY = [sys.executable, "-m", "hackmatrix.cli.main", "play"]
 SIZE = 24, 80

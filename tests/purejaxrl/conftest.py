@@ -9,12 +9,12 @@ import jax.numpy as jnp
 import pytest
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import CompiledTraining, compile_training
-from worldkit.purejaxrl.masked_ppo import Transition
-from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout
-from worldkit.purejaxrl.update import init_runner
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import CompiledTraining, compile_training
+from worldkit.ppo.masked_ppo import Transition
+from worldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout
+from worldkit.ppo.update import init_runner
 
 from .free_engine import FreeEnv
 

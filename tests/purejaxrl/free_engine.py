@@ -13,7 +13,7 @@ from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env import reward as exact_reward
-from worldkit.jaxkit.env import JaxEnv, StepMetrics, StepOutput
+from worldkit.jax.env import JaxEnv, StepMetrics, StepOutput
 
 REWARD_NAMES = (
     "step_penalty",

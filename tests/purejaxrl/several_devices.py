@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from worldkit.purejaxrl import parallel
+from worldkit.ppo import parallel
 
 if __name__ == "__main__":
     output, coordinator, processes, number = sys.argv[1:5]
@@ -22,8 +22,8 @@ if __name__ == "__main__":
 
     from tests.purejaxrl.conftest import SMALL
     from tests.purejaxrl.free_engine import Levelled
-    from worldkit.purejaxrl.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
-    from worldkit.purejaxrl.loop import compile_training, run_training
+    from worldkit.ppo.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
+    from worldkit.ppo.loop import compile_training, run_training
 
     class KeptEnv(Levelled):
         """Its traces are kept, as those of worlds are."""

@@ -17,9 +17,9 @@ from jax.stages import Traced
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.config import auto_scale_for_batch_size
-from worldkit.purejaxrl.update import init_runner, make_train
+from worldkit.ppo import parallel
+from worldkit.ppo.config import auto_scale_for_batch_size
+from worldkit.ppo.update import init_runner, make_train
 
 PLATFORMS = ("tpu", "cuda")
 SMALL = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)

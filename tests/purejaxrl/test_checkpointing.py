@@ -25,9 +25,9 @@ from rich.console import Console
 
 from parity.errors import UsageError
 from parity.files import replacing, write_whole
-from worldkit.purejaxrl import checkpoint_format
-from worldkit.purejaxrl.checkpoint_format import CheckpointError
-from worldkit.purejaxrl.checkpoints import (
+from worldkit.ppo import checkpoint_format
+from worldkit.ppo.checkpoint_format import CheckpointError
+from worldkit.ppo.checkpoints import (
     Log,
     LoopState,
     Progress,
@@ -38,11 +38,11 @@ from worldkit.purejaxrl.checkpoints import (
     restored,
     save_checkpoint,
 )
-from worldkit.purejaxrl.loop import CompiledTraining, SavePlan, Saver, run_training
-from worldkit.purejaxrl.params import checkpoint_path, params_of_checkpoint, params_path
-from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.training import keeps_games, train
-from worldkit.purejaxrl.update import init_runner
+from worldkit.ppo.loop import CompiledTraining, SavePlan, Saver, run_training
+from worldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
+from worldkit.ppo.rollout import RunnerState
+from worldkit.ppo.training import keeps_games, train
+from worldkit.ppo.update import init_runner
 from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN
 
@@ -447,7 +447,7 @@ class TestWriting:
         program = (
             "import sys, numpy as np\n"
             "from pathlib import Path\n"
-            "from worldkit.purejaxrl import checkpoint_format\n"
+            "from worldkit.ppo import checkpoint_format\n"
             "from parity.files import replacing\n"
             "import hashlib\n"
             "folder, count = Path(sys.argv[1]), int(sys.argv[2])\n"
@@ -499,7 +499,7 @@ class TestSaver:
 
     def test_by_time(self, tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
         now = 1000.0
-        monkeypatch.setattr("worldkit.purejaxrl.loop.time.monotonic", lambda: now)
+        monkeypatch.setattr("worldkit.ppo.loop.time.monotonic", lambda: now)
         saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), say=print)
         for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
             now = 1000.0 + 60 * minutes

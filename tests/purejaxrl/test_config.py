@@ -15,7 +15,7 @@ from hackmatrix.purejaxrl.config import (
     get_device_config,
 )
 from parity.errors import UsageError
-from worldkit.purejaxrl import config as config_module
+from worldkit.ppo import config as config_module
 
 
 def test_defaults_are_the_documented_ones() -> None:

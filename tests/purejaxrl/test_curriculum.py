@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from jax import Array
 
 from parity.errors import UsageError
-from worldkit.jaxkit.env import StepOutput
-from worldkit.purejaxrl import curriculum
-from worldkit.purejaxrl.checkpoints import (
+from worldkit.jax.env import StepOutput
+from worldkit.ppo import curriculum
+from worldkit.ppo.checkpoints import (
     Log,
     LoopState,
     Progress,
@@ -25,11 +25,11 @@ from worldkit.purejaxrl.checkpoints import (
     restored,
     save_checkpoint,
 )
-from worldkit.purejaxrl.config import ARCHIVE, TrainConfig
-from worldkit.purejaxrl.curriculum import BANDS, SLOTS, Archive, Begun
-from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.training import keeps_games
-from worldkit.purejaxrl.update import init_runner, make_train
+from worldkit.ppo.config import ARCHIVE, TrainConfig
+from worldkit.ppo.curriculum import BANDS, SLOTS, Archive, Begun
+from worldkit.ppo.rollout import RunnerState
+from worldkit.ppo.training import keeps_games
+from worldkit.ppo.update import init_runner, make_train
 
 from .conftest import SMALL
 from .free_engine import LEVELS, FreeEnv, Levelled, State

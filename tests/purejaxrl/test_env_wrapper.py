@@ -13,9 +13,9 @@ from hackmatrix import rules
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
 from parity.errors import UsageError
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.jaxkit.threefry import Seed, next_seed
-from worldkit.purejaxrl.gymnax_style import EnvState, GymnaxStyle
+from worldkit.jax.env import JaxEnv
+from worldkit.jax.threefry import Seed, next_seed
+from worldkit.ppo.gymnax_style import EnvState, GymnaxStyle
 
 from . import free_engine
 from .free_engine import FreeEnv

@@ -11,9 +11,9 @@ from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
 
 from hackmatrix import rules
-from worldkit.jaxkit.env import JaxEnv, StepOutput
-from worldkit.purejaxrl.gymnax_adapter import GymnaxAdapter
-from worldkit.purejaxrl.gymnax_style import GymnaxStyle
+from worldkit.jax.env import JaxEnv, StepOutput
+from worldkit.ppo.gymnax_adapter import GymnaxAdapter
+from worldkit.ppo.gymnax_style import GymnaxStyle
 
 from .free_engine import FreeEnv, State
 

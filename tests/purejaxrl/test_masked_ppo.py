@@ -7,7 +7,7 @@ import pytest
 from jax import Array
 
 from hackmatrix.purejaxrl import masked_ppo as documented
-from worldkit.purejaxrl.masked_ppo import (
+from worldkit.ppo.masked_ppo import (
     LossStats,
     Samples,
     Transition,
@@ -16,9 +16,9 @@ from worldkit.purejaxrl.masked_ppo import (
     ppo_loss,
     scaled_advantage,
 )
-from worldkit.purejaxrl.networks import ActorCritic
-from worldkit.purejaxrl.rollout import _env_step, evaluate, samples_of
-from worldkit.purejaxrl.update import update_epoch
+from worldkit.ppo.networks import ActorCritic
+from worldkit.ppo.rollout import _env_step, evaluate, samples_of
+from worldkit.ppo.update import update_epoch
 
 from . import free_engine, reference
 from .conftest import LIMIT, Rollout

@@ -12,12 +12,12 @@ from hackmatrix import jax_env
 from hackmatrix.jax_env import StepResult
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import COMPONENTS, EVENTS, SIPHON, WON_STAGE
-from worldkit.jaxkit.env import StepOutput
-from worldkit.purejaxrl.checkpoints import Log, Progress
-from worldkit.purejaxrl.loop import _metrics_since, metrics_of
-from worldkit.purejaxrl.masked_ppo import LossStats
-from worldkit.purejaxrl.rollout import RolloutMetrics
-from worldkit.purejaxrl.update import UpdateStats
+from worldkit.jax.env import StepOutput
+from worldkit.ppo.checkpoints import Log, Progress
+from worldkit.ppo.loop import _metrics_since, metrics_of
+from worldkit.ppo.masked_ppo import LossStats
+from worldkit.ppo.rollout import RolloutMetrics
+from worldkit.ppo.update import UpdateStats
 
 from .free_engine import REWARD_NAMES, FreeEnv
 

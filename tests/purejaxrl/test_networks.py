@@ -16,14 +16,14 @@ from hackmatrix import rules
 from hackmatrix.around_player import AroundPlayer
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.networks import ActorCritic, network_of
-from worldkit.purejaxrl.networks import make_network as make_kit_network
-from worldkit.purejaxrl.params import Params, load_params, save_params
-from worldkit.purejaxrl.plain_network import PlainNetwork
-from worldkit.purejaxrl.policy import load_logits, load_network
-from worldkit.purejaxrl.training import train
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.networks import ActorCritic, network_of
+from worldkit.ppo.networks import make_network as make_kit_network
+from worldkit.ppo.params import Params, load_params, save_params
+from worldkit.ppo.plain_network import PlainNetwork
+from worldkit.ppo.policy import load_logits, load_network
+from worldkit.ppo.training import train
 
 from . import reference
 from .free_engine import FreeEnv, State

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from parity.errors import UsageError
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpoints import Checkpoint, read_checkpoint
+from worldkit.ppo import parallel
+from worldkit.ppo.checkpoints import Checkpoint, read_checkpoint
 
 from .free_engine import FreeEnv
 
@@ -78,6 +78,6 @@ def test_two_processes_learn_what_one_learns(alone: tuple[dict[str, Any], Checkp
 
 
 def test_games_that_cannot_be_split_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worldkit.purejaxrl.parallel.jax.devices", lambda: [None] * 8)
+    monkeypatch.setattr("worldkit.ppo.parallel.jax.devices", lambda: [None] * 8)
     with pytest.raises(UsageError, match="num_envs must be a multiple of the 8 devices, got 20"):
         parallel.mesh_of_all_devices(20)

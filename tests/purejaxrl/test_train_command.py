@@ -29,12 +29,12 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.cli.train import main as train
 from worldkit.cli.train import next_command
-from worldkit.purejaxrl import checkpoint_format, training
-from worldkit.purejaxrl.checkpoints import Progress, read_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.networks import network_of
-from worldkit.purejaxrl.params import load_params
-from worldkit.purejaxrl.training import Trained
+from worldkit.ppo import checkpoint_format, training
+from worldkit.ppo.checkpoints import Progress, read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.networks import network_of
+from worldkit.ppo.params import load_params
+from worldkit.ppo.training import Trained
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
 from worldkit.runs.run import Run as RunOfTraining
 from worldkit.runs.sinks import read_csv

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from parity.errors import ParityError, UsageError
-from worldkit.jaxkit import trace_cache
-from worldkit.purejaxrl.checkpoints import Log, LoopState, Progress
-from worldkit.purejaxrl.loop import CompiledTraining, TrainingDiverged, compile_training, metrics_of, run_training
-from worldkit.purejaxrl.masked_ppo import LossStats
-from worldkit.purejaxrl.networks import network_of
-from worldkit.purejaxrl.params import load_params
-from worldkit.purejaxrl.rollout import RolloutMetrics
-from worldkit.purejaxrl.training import train
-from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train
+from worldkit.jax import trace_cache
+from worldkit.ppo.checkpoints import Log, LoopState, Progress
+from worldkit.ppo.loop import CompiledTraining, TrainingDiverged, compile_training, metrics_of, run_training
+from worldkit.ppo.masked_ppo import LossStats
+from worldkit.ppo.networks import network_of
+from worldkit.ppo.params import load_params
+from worldkit.ppo.rollout import RolloutMetrics
+from worldkit.ppo.training import train
+from worldkit.ppo.update import UpdateStats, init_runner, make_train
 from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
@@ -219,7 +219,7 @@ def test_too_little_memory_is_one_sentence(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", fail)
+    monkeypatch.setattr("worldkit.ppo.training.compile_training", fail)
     with pytest.raises(ParityError, match=r"^Training needs more memory than there is: give fewer --num-envs, or more"):
         train(SMALL, free_env)
 

@@ -10,13 +10,13 @@ import pytest
 from flax import linen as nn
 from jax import Array
 
-from worldkit.jaxkit.env import Encoder
-from worldkit.jaxkit.threefry import trainer_seeds
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.masked_ppo import ADAM_EPSILON, make_optimizer, ppo_loss
-from worldkit.purejaxrl.networks import make_network
-from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.update import UpdateStats, _update, init_runner, make_train
+from worldkit.jax.env import Encoder
+from worldkit.jax.threefry import trainer_seeds
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.masked_ppo import ADAM_EPSILON, make_optimizer, ppo_loss
+from worldkit.ppo.networks import make_network
+from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.ppo.update import UpdateStats, _update, init_runner, make_train
 
 from .conftest import LIMIT, Rollout, roll_out
 from .free_engine import CompactObservation, FreeEnv, State, compact, expand

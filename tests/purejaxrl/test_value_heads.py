@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jax import Array
 
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.masked_ppo import value_errors
-from worldkit.purejaxrl.networks import make_network, network_of
-from worldkit.purejaxrl.params import load_params, save_params
-from worldkit.purejaxrl.plain_network import PlainNetwork
-from worldkit.purejaxrl.value_heads import (
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.masked_ppo import value_errors
+from worldkit.ppo.networks import make_network, network_of
+from worldkit.ppo.params import load_params, save_params
+from worldkit.ppo.plain_network import PlainNetwork
+from worldkit.ppo.value_heads import (
     BINS,
     HEADS,
     NUM_BINS,
@@ -29,7 +29,7 @@ from worldkit.purejaxrl.value_heads import (
     symlog,
     two_hot,
 )
-from worldkit.purejaxrl.value_heads import values_of as values
+from worldkit.ppo.value_heads import values_of as values
 
 VALUES = st.floats(-2900, 2900, width=32)
 

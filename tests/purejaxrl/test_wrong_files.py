@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from parity.errors import ParityError, UsageError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
-from worldkit.purejaxrl import checkpoint_format
-from worldkit.purejaxrl.checkpoint_format import CheckpointError
-from worldkit.purejaxrl.checkpoints import (
+from worldkit.ppo import checkpoint_format
+from worldkit.ppo.checkpoint_format import CheckpointError
+from worldkit.ppo.checkpoints import (
     Log,
     LoopState,
     Progress,
@@ -31,13 +31,13 @@ from worldkit.purejaxrl.checkpoints import (
     restored,
     save_checkpoint,
 )
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.masked_ppo import LossStats
-from worldkit.purejaxrl.params import load_params
-from worldkit.purejaxrl.policy import load_logits
-from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
-from worldkit.purejaxrl.training import keeps_games
-from worldkit.purejaxrl.update import UpdateStats, init_runner
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.masked_ppo import LossStats
+from worldkit.ppo.params import load_params
+from worldkit.ppo.policy import load_logits
+from worldkit.ppo.rollout import RolloutMetrics, RunnerState
+from worldkit.ppo.training import keeps_games
+from worldkit.ppo.update import UpdateStats, init_runner
 from worldkit.settings import kept
 
 from .conftest import SMALL
@@ -278,7 +278,7 @@ def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
 def test_a_checkpoint_that_could_not_be_read_again_is_not_written(
     good: Good, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("worldkit.purejaxrl.checkpoints.LIMIT", 0)
+    monkeypatch.setattr("worldkit.ppo.checkpoints.LIMIT", 0)
     with pytest.raises(CheckpointError, match="would be larger than 0 GiB, the most that is read of a checkpoint"):
         save_checkpoint(tmp_path / "checkpoint_1.pkl", LoopState(good.fresh, DONE, Log(DONE)), {}, ENV)
     assert not list(tmp_path.iterdir())

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from worldkit.jaxkit import threefry as kit_threefry
-from worldkit.jaxkit.threefry import Seed
+from worldkit.jax import threefry as kit_threefry
+from worldkit.jax.threefry import Seed
 
 from .builders import SIPHON, UP, coming, daemon, state, virus
 from .crowds import random_state

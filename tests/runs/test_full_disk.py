@@ -19,12 +19,12 @@ from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
 from parity.errors import ParityError
 from worldkit.cli.app import main
-from worldkit.purejaxrl.checkpoint_format import CheckpointError
-from worldkit.purejaxrl.checkpoints import read_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import SavePlan
-from worldkit.purejaxrl.params import load_params
-from worldkit.purejaxrl.training import train as train_jax
+from worldkit.ppo.checkpoint_format import CheckpointError
+from worldkit.ppo.checkpoints import read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import SavePlan
+from worldkit.ppo.params import load_params
+from worldkit.ppo.training import train as train_jax
 from worldkit.runs.files import AppendedFile
 from worldkit.runs.run import Run, Tracking
 from worldkit.runs.sinks import read_csv

@@ -70,7 +70,7 @@ def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_
     def refuse(*_: object, **__: object) -> None:
         raise UsageError("The engine cannot start.")
 
-    monkeypatch.setattr("worldkit.purejaxrl.training.parallel.mesh_of_all_devices", refuse)
+    monkeypatch.setattr("worldkit.ppo.training.parallel.mesh_of_all_devices", refuse)
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", refuse)
     assert (
         refused([*words, parent, str(tmp_path / "runs"), "--run-name", "mine"], capsys) == "The engine cannot start.\n"
@@ -113,7 +113,7 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_late(*_: object, **__: object) -> None:
         raise AssertionError("it should have been refused before")
 
-    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", too_late)
+    monkeypatch.setattr("worldkit.ppo.training.compile_training", too_late)
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", too_late)
 
 
@@ -144,7 +144,7 @@ def test_two_resumes_of_one_run_are_one(
     assert main(GAME, [*JAX, *where, "--total-timesteps", "128"]) == 0
     capsys.readouterr()
     folder = tmp_path / "mine"
-    monkeypatch.setattr("worldkit.purejaxrl.training.compile_training", lambda *_: pytest.fail("it compiled"))
+    monkeypatch.setattr("worldkit.ppo.training.compile_training", lambda *_: pytest.fail("it compiled"))
     with locked(folder):
         for checkpoint in ("latest", str(folder / "checkpoint_2.pkl")):
             words = ["train", "--no-wandb", "--checkpoint-dir", str(tmp_path), "--total-timesteps", "256"]

@@ -11,11 +11,11 @@ import pytest
 
 from parity.errors import UsageError
 from tests.purejaxrl.free_engine import FreeEnv
-from worldkit.purejaxrl.checkpoints import LATEST, latest_checkpoint, read_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import SavePlan
-from worldkit.purejaxrl.params import trained_files
-from worldkit.purejaxrl.training import train
+from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import SavePlan
+from worldkit.ppo.params import trained_files
+from worldkit.ppo.training import train
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.settings import kept as kept_of
@@ -201,7 +201,7 @@ class TestGoingBack:
     def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worldkit.purejaxrl.training.run_training", lambda *_, **__: 1 / 0)
+        monkeypatch.setattr("worldkit.ppo.training.run_training", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             self.trained(folder, 4, "checkpoint_1.pkl")
         assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]

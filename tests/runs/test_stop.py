@@ -102,7 +102,7 @@ def test_once_there_is_something_to_save_the_first_asks() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "world", "words"),
     [
-        ("worldkit.purejaxrl.training", "compile_training", "hackmatrix", ["train", "--no-wandb"]),
+        ("worldkit.ppo.training", "compile_training", "hackmatrix", ["train", "--no-wandb"]),
         ("worldkit.sb3.training", "WorldVecEnv", "hackmatrix", ["train-sb3", "--no-wandb"]),
         ("goodharts.training.torch_engine", "TorchTrainer", "goodharts", ["train"]),
     ],

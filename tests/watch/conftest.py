@@ -17,9 +17,9 @@ from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.networks import NETWORKS
 from hackmatrix.train_config import CENTRED
-from worldkit.purejaxrl.checkpoint_format import pack
-from worldkit.purejaxrl.networks import make_network
-from worldkit.purejaxrl.params import save_params
+from worldkit.ppo.checkpoint_format import pack
+from worldkit.ppo.networks import make_network
+from worldkit.ppo.params import save_params
 from worldkit.sb3.models import model_content
 
 

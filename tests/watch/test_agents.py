@@ -20,9 +20,9 @@ from hackmatrix.train_config import CONV
 from hackmatrix.view_spec import VIEW
 from parity.errors import ParityError
 from worldkit.evaluation.choice import likeliest
-from worldkit.purejaxrl.networks import network_of
-from worldkit.purejaxrl.params import save_params
-from worldkit.purejaxrl.plain_network import PlainNetwork
+from worldkit.ppo.networks import network_of
+from worldkit.ppo.params import save_params
+from worldkit.ppo.plain_network import PlainNetwork
 from worldkit.sb3.models import load_model, model_content
 from worldkit.watch.agents import agents_of, latest_agent, load_agent
 

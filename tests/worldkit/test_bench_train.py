@@ -13,10 +13,10 @@ from worldkit.bench import timing, train
 from worldkit.bench.nothing import Nothing, NothingEnv
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.timing import Program
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.rollout import collect_rollout
-from worldkit.purejaxrl.update import init_runner
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.rollout import collect_rollout
+from worldkit.ppo.update import init_runner
 
 CONFIG = TrainConfig(num_envs=4, num_steps=8, hidden_dim=8, num_layers=1)
 SEED = jnp.array([3, 0], jnp.uint32)

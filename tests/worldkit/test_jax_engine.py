@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
-from worldkit.jaxkit.engine import JaxEngine
-from worldkit.jaxkit.env import StepOutput
-from worldkit.jaxkit.marks import mark
+from worldkit.jax.engine import JaxEngine
+from worldkit.jax.env import StepOutput
+from worldkit.jax.marks import mark
 
 STEPS = 12
 

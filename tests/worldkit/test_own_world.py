@@ -31,9 +31,9 @@ from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
-from worldkit.purejaxrl.checkpoints import read_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.training import train
+from worldkit.ppo.checkpoints import read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.training import train
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "your-own-world.md"

@@ -15,20 +15,20 @@ from toy_world.in_jax import Orchard
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from parity.errors import UsageError
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl import update
-from worldkit.purejaxrl.checkpoints import read_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import SavePlan
-from worldkit.purejaxrl.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
-from worldkit.purejaxrl.networks import network_of
-from worldkit.purejaxrl.params import checkpoint_path, load_params, params_of_checkpoint
-from worldkit.purejaxrl.plain_network import PlainNetwork
-from worldkit.purejaxrl.policy import load_initial_params
-from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, evaluate, samples_of
-from worldkit.purejaxrl.training import train
-from worldkit.purejaxrl.update import init_runner, learn, make_train, update_epoch
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo import update
+from worldkit.ppo.checkpoints import read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import SavePlan
+from worldkit.ppo.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
+from worldkit.ppo.networks import network_of
+from worldkit.ppo.params import checkpoint_path, load_params, params_of_checkpoint
+from worldkit.ppo.plain_network import PlainNetwork
+from worldkit.ppo.policy import load_initial_params
+from worldkit.ppo.rollout import RunnerState, collect_rollout, evaluate, samples_of
+from worldkit.ppo.training import train
+from worldkit.ppo.update import init_runner, learn, make_train, update_epoch
+from worldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from worldkit.runs.run import Run
 
 CONFIG = TrainConfig(

@@ -21,10 +21,10 @@ from worldkit.evaluation.lookahead import LOOKAHEAD, Lookahead
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.searcher import discount_of, searcher_of
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl.networks import ActorCritic
-from worldkit.purejaxrl.params import save_params
-from worldkit.purejaxrl.search import LANES, Search, best_actions, returns_of, surely_best
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.networks import ActorCritic
+from worldkit.ppo.params import save_params
+from worldkit.ppo.search import LANES, Search, best_actions, returns_of, surely_best
 
 ORCHARD = OrchardJaxEnv()
 LEFT = 2

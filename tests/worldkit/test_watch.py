@@ -24,8 +24,8 @@ from worldkit.play.app import PlayApp
 from worldkit.play.panes import layout_of
 from worldkit.play.session import Session
 from worldkit.play.table import open_table
-from worldkit.purejaxrl.networks import make_network
-from worldkit.purejaxrl.params import MLP, save_params
+from worldkit.ppo.networks import make_network
+from worldkit.ppo.params import MLP, save_params
 from worldkit.render.window import Window
 from worldkit.runs.stop import StopRequest
 from worldkit.watch.agents import load_agent

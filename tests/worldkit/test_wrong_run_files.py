@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from parity.errors import UsageError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
 from worldkit.cli.train_sb3 import TrainSB3Options
-from worldkit.purejaxrl.config import TrainConfig
+from worldkit.ppo.config import TrainConfig
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.sb3.callbacks import earlier_evaluations

@@ -20,10 +20,10 @@ from goodharts.jax_env.rewards import Deed
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MOVES, SIZE
-from worldkit.jaxkit.batching import batch_native, choose, where_wanted
-from worldkit.jaxkit.marks import mark
-from worldkit.jaxkit.threefry import Draws, Seed
-from worldkit.jaxkit.wide import wide
+from worldkit.jax.batching import batch_native, choose, where_wanted
+from worldkit.jax.marks import mark
+from worldkit.jax.threefry import Draws, Seed
+from worldkit.jax.wide import wide
 
 _FEWEST, _SHARE = 8, 128
 """Games that start an episode, or that ate, side by side: so many, or one in so many where games are many. Of those

@@ -5,7 +5,7 @@ from enum import IntEnum
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.jaxkit.threefry import Draws, below
+from worldkit.jax.threefry import Draws, below
 
 
 class Site(IntEnum):

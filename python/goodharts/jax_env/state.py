@@ -7,8 +7,8 @@ from jax import Array
 
 from goodharts.jax_env.grid import WORDS
 from goodharts.rules import SIZE
-from worldkit.jaxkit.threefry import Draws, Seed
-from worldkit.jaxkit.wide import Wide
+from worldkit.jax.threefry import Draws, Seed
+from worldkit.jax.wide import Wide
 
 
 class State(NamedTuple):

@@ -13,8 +13,8 @@ from goodharts.jax_env.grid import BITS
 from goodharts.jax_env.state import State
 from goodharts.rules import NUM_CELLS, SIZE, STATE_FIELDS
 from parity.errors import StateRefused
-from worldkit.jaxkit.threefry import Seed
-from worldkit.jaxkit.wide import Wide, to_int64
+from worldkit.jax.threefry import Seed
+from worldkit.jax.wide import Wide, to_int64
 
 _WORD = 2**BITS - 1
 _RANGES = {

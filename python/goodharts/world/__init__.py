@@ -27,7 +27,7 @@ from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
 from parity.errors import install_command
-from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.jax.xla import keep_compiled_programs
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _GOLDEN = Path(__file__).parent / "golden"
@@ -50,7 +50,7 @@ def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -
     """The second engine, jitted in this process; what is compiled is kept for the next one."""
     keep_compiled_programs("goodharts")
     from goodharts.jax_training import env_of
-    from worldkit.jaxkit.engine import JaxEngine
+    from worldkit.jax.engine import JaxEngine
 
     return JaxEngine(games, env_of(mode), marks=options.marks)
 

@@ -11,7 +11,7 @@ from hackmatrix.doctor import BROKEN, NOTE, OK, Check, examine
 from parity.arguments import Parser
 from parity.console import open_console
 from parity.strict_json import json_text
-from worldkit.jaxkit.xla import CACHE_VARIABLE, keep_compiled_programs
+from worldkit.jax.xla import CACHE_VARIABLE, keep_compiled_programs
 
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from worldkit.bench.startup import Start
     from worldkit.envs.spec import EnvSpec
     from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.jaxkit.env import JaxEnv
+    from worldkit.jax.env import JaxEnv
     from worldkit.watch.spec import ViewSpec
 
 

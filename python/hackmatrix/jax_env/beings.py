@@ -10,7 +10,7 @@ from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
-from worldkit.jaxkit.marks import mark
+from worldkit.jax.marks import mark
 
 Tree = TypeVar("Tree")
 

@@ -15,9 +15,9 @@ from hackmatrix.jax_env.random import Site, cell_index, cell_words, nth_true, pi
 from hackmatrix.jax_env.spawn import Surroundings, spawn
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from worldkit.jaxkit.batching import computed_once, repeat, while_loop
-from worldkit.jaxkit.marks import mark
-from worldkit.jaxkit.threefry import Draws, below
+from worldkit.jax.batching import computed_once, repeat, while_loop
+from worldkit.jax.marks import mark
+from worldkit.jax.threefry import Draws, below
 
 ROUNDS = max(enemy.speed for enemy in tables.ENEMIES)
 """E4: as many as the fastest enemy moves."""

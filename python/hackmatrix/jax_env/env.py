@@ -19,9 +19,9 @@ from hackmatrix.jax_env.halves import computing_in_words
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot, choose
 from hackmatrix.jax_env.tables import Action
-from worldkit.jaxkit.batching import batch_native, computed_once, where_wanted
-from worldkit.jaxkit.marks import collecting, mark
-from worldkit.jaxkit.threefry import Draws, Seed, below, next_seed
+from worldkit.jax.batching import batch_native, computed_once, where_wanted
+from worldkit.jax.marks import collecting, mark
+from worldkit.jax.threefry import Draws, Seed, below, next_seed
 
 _CHUNK = 64
 """Games whose stage is generated side by side; about one in thirty needs one in a step."""

@@ -10,7 +10,7 @@ from hackmatrix.jax_env.beings import Strike, of_type
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from worldkit.jaxkit.marks import mark
+from worldkit.jax.marks import mark
 
 
 class Move(NamedTuple):

@@ -18,7 +18,7 @@ from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.halves import HALF, halved
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from worldkit.jaxkit.marks import mark
+from worldkit.jax.marks import mark
 
 # How a packed observation is laid out: for each half of the board the visible planes, then the player's numbers, then
 # the owned programs. A flag of a cell is one plane; a number has one plane per binary digit, lowest first; which

@@ -18,9 +18,9 @@ from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot, choose
 from hackmatrix.jax_env.tables import Action, EnemyType
-from worldkit.jaxkit.batching import computed_once, run_if, while_loop
-from worldkit.jaxkit.marks import mark
-from worldkit.jaxkit.threefry import Draws, below
+from worldkit.jax.batching import computed_once, run_if, while_loop
+from worldkit.jax.marks import mark
+from worldkit.jax.threefry import Draws, below
 
 
 def applicable_programs(state: State) -> list[Array]:

@@ -13,8 +13,8 @@ from jax import Array
 
 from hackmatrix.jax_env.bitboard import Cells, is_any, single
 from hackmatrix.rules import NUM_CELLS
-from worldkit.jaxkit.batching import computed_once
-from worldkit.jaxkit.threefry import Draws
+from worldkit.jax.batching import computed_once
+from worldkit.jax.threefry import Draws
 
 
 class Site(IntEnum):

@@ -12,8 +12,8 @@ from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.siphon import Missed
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import PRICE
-from worldkit.jaxkit.exact import divided
-from worldkit.jaxkit.marks import mark
+from worldkit.jax.exact import divided
+from worldkit.jax.marks import mark
 
 
 class Deed(NamedTuple):

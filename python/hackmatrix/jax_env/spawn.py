@@ -9,9 +9,9 @@ from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import DIRECTIONS, EMPTY, Cells, Number, count, is_any, select
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT
-from worldkit.jaxkit.batching import while_loop
-from worldkit.jaxkit.marks import mark
-from worldkit.jaxkit.threefry import Draws, below
+from worldkit.jax.batching import while_loop
+from worldkit.jax.marks import mark
+from worldkit.jax.threefry import Draws, below
 
 
 class Surroundings(NamedTuple):

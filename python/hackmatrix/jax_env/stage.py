@@ -29,9 +29,9 @@ from hackmatrix.jax_env.spawn import Surroundings, spawn
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
 from hackmatrix.rules import NUM_PROGRAMS
-from worldkit.jaxkit.batching import computed_once, repeat
-from worldkit.jaxkit.marks import mark
-from worldkit.jaxkit.threefry import Draws, below
+from worldkit.jax.batching import computed_once, repeat
+from worldkit.jax.marks import mark
+from worldkit.jax.threefry import Draws, below
 
 MAX_ATTEMPTS = 100
 """B6: attempts 0-99; after that the stage has no blocks."""

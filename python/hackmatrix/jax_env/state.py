@@ -16,7 +16,7 @@ from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number
 from hackmatrix.jax_env.halves import kept
-from worldkit.jaxkit.threefry import Seed
+from worldkit.jax.threefry import Seed
 
 
 class Snapshot(NamedTuple):

@@ -17,7 +17,7 @@ from hackmatrix.jax_env.halves import kept
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot, State
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
-from worldkit.jaxkit.threefry import Seed
+from worldkit.jax.threefry import Seed
 
 MAX_U32 = 2**32 - 1
 MAX_U64 = 2**64 - 1

@@ -1,7 +1,7 @@
 """The documented door to the settings of training."""
 
 from hackmatrix.train_config import TrainConfig
-from worldkit.purejaxrl.config import (
+from worldkit.ppo.config import (
     DeviceConfig,
     auto_scale_for_batch_size,
     auto_tune_for_device,

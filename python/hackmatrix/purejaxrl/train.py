@@ -1,3 +1,3 @@
-"""The documented door to whole updates; `worldkit.purejaxrl.update` has them."""
+"""The documented door to whole updates; `worldkit.ppo.update` has them."""
 
-from worldkit.purejaxrl.update import *  # noqa: F403
+from worldkit.ppo.update import *  # noqa: F403

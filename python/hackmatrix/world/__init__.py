@@ -26,7 +26,7 @@ from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.shrinkers import SHRINKERS
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, EngineOptions, World
-from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.jax.xla import keep_compiled_programs
 
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
@@ -40,7 +40,7 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
     """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
     keep_compiled_programs("hackmatrix")
     from hackmatrix.jax_training import ENV
-    from worldkit.jaxkit.engine import JaxEngine
+    from worldkit.jax.engine import JaxEngine
 
     return JaxEngine(games, ENV, marks=options.marks)
 

@@ -9,8 +9,8 @@ from jax.sharding import Mesh
 
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, alone, compile_program
-from worldkit.jaxkit.env import JaxEnv, State
-from worldkit.purejaxrl import parallel
+from worldkit.jax.env import JaxEnv, State
+from worldkit.ppo import parallel
 
 STEPS_PER_CALL = 128
 

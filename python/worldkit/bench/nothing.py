@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.jaxkit.env import Compact, Encoder, JaxEnv, StepOutput
+from worldkit.jax.env import Compact, Encoder, JaxEnv, StepOutput
 
 
 class Moment(NamedTuple):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from worldkit.bench.processes import Spent, spent
 from worldkit.bench.records import Record, plain_record
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.params import trained_files
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.params import trained_files
 from worldkit.runs.folder import METRICS
 
 OUTPUT = "output"

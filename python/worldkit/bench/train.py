@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from worldkit.bench.nothing import NothingEnv
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, beside, compile_program
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size
-from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.update import UpdateStats, init_runner, make_train, shardings_of
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo import parallel
+from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size
+from worldkit.ppo.rollout import RunnerState
+from worldkit.ppo.update import UpdateStats, init_runner, make_train, shardings_of
 
 
 class Training(NamedTuple):

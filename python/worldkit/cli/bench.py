@@ -13,7 +13,7 @@ from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
 from worldkit.cli.parser import fail
 from worldkit.game import Benchmark, Game
-from worldkit.jaxkit.xla import PARTS, of_parts, prefer_wide_vectors
+from worldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 
 _NEED_JAX = ("env", "train", "lockstep", "startup")
 """The kit's benchmarks of an engine in JAX: of its trainer, and of it beside the world's first engine."""

@@ -10,7 +10,7 @@ from parity.errors import UsageError
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.evaluation.lookahead import LOOKAHEAD
 from worldkit.game import Game
-from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.jax.xla import keep_compiled_programs
 
 if TYPE_CHECKING:
     from worldkit.evaluation.spec import EvaluationSpec, Player

@@ -15,7 +15,7 @@ from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.lookahead import LOOKAHEAD
 from worldkit.game import Game
-from worldkit.jaxkit.xla import keep_compiled_programs
+from worldkit.jax.xla import keep_compiled_programs
 from worldkit.watch.agents import KINDS
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def announce(game: Game, engine: str) -> None:
     """Say on standard error what takes so long where the engine is to be compiled first."""
     if engine == "jax":
         keep_compiled_programs(game.name)  # before JAX is imported
-        from worldkit.jaxkit.trace_cache import reuse_text
+        from worldkit.jax.trace_cache import reuse_text
 
         print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)
 

@@ -13,16 +13,16 @@ from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from worldkit.cli.parser import fail
 from worldkit.game import Game
-from worldkit.jaxkit.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
-from worldkit.purejaxrl.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
+from worldkit.jax.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
+from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, new_run_folder, run_folder
 from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
-    from worldkit.jaxkit.env import JaxEnv
-    from worldkit.purejaxrl.checkpoints import Checkpoint
-    from worldkit.purejaxrl.policy import InitialParams
-    from worldkit.purejaxrl.training import Trained
+    from worldkit.jax.env import JaxEnv
+    from worldkit.ppo.checkpoints import Checkpoint
+    from worldkit.ppo.policy import InitialParams
+    from worldkit.ppo.training import Trained
     from worldkit.runs.run import Run
 
 _LOGGING, _RUN, _HOSTS = "logging and checkpoints", "run", "several hosts"
@@ -158,7 +158,7 @@ def _joined(options: TrainOptions) -> bool:
     number, processes = options.process_id, options.num_processes
     if number is not None and processes is not None and number >= processes:
         raise UsageError(f"--process-id {number} must be below --num-processes, which is {processes}.")
-    from worldkit.purejaxrl import parallel
+    from worldkit.ppo import parallel
 
     parallel.join_processes(options.coordinator, options.num_processes, options.process_id)
     return parallel.is_first_process()
@@ -168,8 +168,8 @@ def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
     """Read the checkpoint to resume from, if one is named."""
     if options.resume is None:
         return None
-    from worldkit.purejaxrl.checkpoint_format import CheckpointError
-    from worldkit.purejaxrl.checkpoints import LATEST, latest_checkpoint, read_checkpoint
+    from worldkit.ppo.checkpoint_format import CheckpointError
+    from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
 
     try:
         if options.resume != LATEST:
@@ -186,7 +186,7 @@ def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEn
     """Read the parameters to begin with, if a file or an agent is named."""
     if options.init_from is None:
         return None
-    from worldkit.purejaxrl.policy import load_initial_params
+    from worldkit.ppo.policy import load_initial_params
 
     try:
         return load_initial_params(game.env().world.agent_at(options.init_from), config, env)
@@ -219,7 +219,7 @@ def _preset(options: TrainOptions, kind: type[TrainConfig]) -> Mapping[str, Any]
 def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
     """A new run's folder, or the one that the checkpoint lies in."""
     if start is not None:
-        from worldkit.purejaxrl.training import check_steps_left
+        from worldkit.ppo.training import check_steps_left
 
         check_steps_left(config, start)  # before there is a new folder
         if not options.run_name:
@@ -241,9 +241,9 @@ def _train(
     argv: Sequence[str],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
-    from worldkit.purejaxrl.checkpoints import LATEST
-    from worldkit.purejaxrl.loop import SavePlan
-    from worldkit.purejaxrl.training import train
+    from worldkit.ppo.checkpoints import LATEST
+    from worldkit.ppo.loop import SavePlan
+    from worldkit.ppo.training import train
     from worldkit.runs.console import say_nothing_to_keep
     from worldkit.runs.run import Run, Tracking
     from worldkit.runs.stop import StopRequest

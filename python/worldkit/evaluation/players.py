@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parity import ParityError, UsageError
 from worldkit.evaluation.choice import drawn, likeliest
 from worldkit.evaluation.spec import EvaluationSpec, Logits, Player
-from worldkit.purejaxrl.params import other_actions
+from worldkit.ppo.params import other_actions
 
 RANDOM = "random"
 

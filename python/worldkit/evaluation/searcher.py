@@ -16,13 +16,13 @@ from parity import EngineError, UsageError, World
 from parity.arguments import SHARE
 from worldkit.evaluation.lookahead import Lookahead
 from worldkit.evaluation.spec import Player
-from worldkit.jaxkit.engine import JaxEngine
-from worldkit.jaxkit.env import Compact, JaxEnv, State
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.networks import ActorCritic
-from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.policy import load_network
-from worldkit.purejaxrl.search import Search, best_actions
+from worldkit.jax.engine import JaxEngine
+from worldkit.jax.env import Compact, JaxEnv, State
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.networks import ActorCritic
+from worldkit.ppo.params import Params
+from worldkit.ppo.policy import load_network
+from worldkit.ppo.search import Search, best_actions
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.threefry import seed_pairs

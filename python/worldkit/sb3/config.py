@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from parity.arguments import ALL_STEPS, GAMES, SHARE, STEPS, Real, Whole
 from parity.errors import UsageError
-from worldkit.purejaxrl.config import EPOCHS, ROLLOUT, WEIGHT
+from worldkit.ppo.config import EPOCHS, ROLLOUT, WEIGHT
 from worldkit.settings import check_settings, setting
 
 _RUN, _PPO = "run", "settings of MaskablePPO"

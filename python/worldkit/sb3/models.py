@@ -22,7 +22,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from parity.errors import UsageError
 from parity.reading import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip, shown
 from parity.strict_json import is_json_number, json_text, number_of
-from worldkit.purejaxrl.config import ABOVE_0, WEIGHT
+from worldkit.ppo.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.model_file import LIMIT, PLAIN
 from worldkit.sb3.spaces import SpaceError, space_of, told_space

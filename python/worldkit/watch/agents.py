@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from parity import World
 from parity.errors import ParityError, UsageError
-from worldkit.purejaxrl.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
-from worldkit.purejaxrl.plain_network import Floats, PlainNetwork
+from worldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
+from worldkit.ppo.plain_network import Floats, PlainNetwork
 from worldkit.sb3.model_file import timesteps_of
 from worldkit.watch.spec import Agent, ViewSpec
 

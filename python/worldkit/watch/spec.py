@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from parity import Board, State, World
 from worldkit.envs.spec import EnvSpec
 from worldkit.evaluation.spec import EvaluationSpec
-from worldkit.purejaxrl.params import MLP
+from worldkit.ppo.params import MLP
 from worldkit.render.panels import Panels
 
 if TYPE_CHECKING:
     from parity.viewer.page import End
-    from worldkit.purejaxrl.plain_network import Floats, PlainEncoder
+    from worldkit.ppo.plain_network import Floats, PlainEncoder
 
 Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
 """Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""

@@ -37,8 +37,8 @@ from goodharts.training.rates import rates_at
 from goodharts.training.torch_trainer import TorchTrainer
 from parity.errors import UsageError
 from parity.reading import Unreadable
-from worldkit.purejaxrl.masked_ppo import Rates
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, moved
+from worldkit.ppo.masked_ppo import Rates
+from worldkit.ppo.value_heads import FIRST_SCALE, moved
 
 GAMES, STEPS = 8, 16
 TRAINING: dict[str, Any] = {

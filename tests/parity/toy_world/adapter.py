@@ -18,9 +18,9 @@ from toy_world.world import WORLD as ORIGINAL
 from worldkit.envs.spec import EnvSpec
 from worldkit.evaluation.spec import EvaluationSpec
 from worldkit.game import Game
-from worldkit.jaxkit.engine import JaxEngine
-from worldkit.jaxkit.env import JaxEnv, StepMetrics, StepOutput
-from worldkit.purejaxrl.policy import load_logits
+from worldkit.jax.engine import JaxEngine
+from worldkit.jax.env import JaxEnv, StepMetrics, StepOutput
+from worldkit.ppo.policy import load_logits
 from worldkit.watch.spec import ViewSpec
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")

@@ -11,7 +11,7 @@ from goodharts.config import AUTO, OFF, Config
 from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.launched import is_launched
 from parity.errors import ParityError, UsageError, is_out_of_memory
-from worldkit.jaxkit.xla import keep_compiled_programs, prefer_wide_vectors, threads_of_a_share
+from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors, threads_of_a_share
 
 if TYPE_CHECKING:
     import jax

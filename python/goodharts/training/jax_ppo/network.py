@@ -61,7 +61,7 @@ def apply(
     is_sorted: bool = False,
     method: str = "__call__",
 ) -> tuple[Array, Array]:
-    """``evaluate`` as ``worldkit.purejaxrl`` calls a network: its ``outputs`` are values (n, 1)."""
+    """``evaluate`` as ``worldkit.ppo`` calls a network: its ``outputs`` are values (n, 1)."""
     logits, values = evaluate(config, weights, observation, privileges, dtype)
     return logits, values[:, None] if method == "outputs" else values
 

@@ -1,4 +1,4 @@
-"""The compiled programs of a run: the games of its beginning, playing, and learning by ``worldkit.purejaxrl``."""
+"""The compiled programs of a run: the games of its beginning, playing, and learning by ``worldkit.ppo``."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from goodharts.architecture import NetworkConfig
 from goodharts.config import Training
 from goodharts.training.jax_ppo import network
 from goodharts.training.jax_ppo.network import Weights
-from worldkit.jaxkit.background_compile import compile_in_background
-from worldkit.jaxkit.env import JaxEnv, State
-from worldkit.jaxkit.trace_cache import load_or_trace
-from worldkit.purejaxrl.config import BATCH, TrainConfig
-from worldkit.purejaxrl.masked_ppo import EpisodeInfo, LossStats, Rates, Samples, make_optimizer
-from worldkit.purejaxrl.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.train_state import TrainState
-from worldkit.purejaxrl.update import learn as learn_from
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, POPART, ValueScale, moved
+from worldkit.jax.background_compile import compile_in_background
+from worldkit.jax.env import JaxEnv, State
+from worldkit.jax.trace_cache import load_or_trace
+from worldkit.ppo.config import BATCH, TrainConfig
+from worldkit.ppo.masked_ppo import EpisodeInfo, LossStats, Rates, Samples, make_optimizer
+from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.ppo.train_state import TrainState
+from worldkit.ppo.update import learn as learn_from
+from worldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, moved
 from worldkit.threefry import seed_pair
 
 _ACTIONS, _ORDER = range(2)

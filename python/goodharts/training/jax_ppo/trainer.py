@@ -23,9 +23,9 @@ from goodharts.training.rates import Rates
 from goodharts.training.trainer import Learned, Seconds, Trainer
 from parity.errors import StateRefused
 from parity.reading import Unreadable, is_object
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl.masked_ppo import Rates as LearningRates
-from worldkit.purejaxrl.value_heads import FIRST_SCALE
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.masked_ppo import Rates as LearningRates
+from worldkit.ppo.value_heads import FIRST_SCALE
 
 _CPU = "cpu"
 

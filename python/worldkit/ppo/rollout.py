@@ -10,11 +10,11 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import Mesh
 
-from worldkit.jaxkit.env import Compact, JaxEnv, State, StepOutput
-from worldkit.purejaxrl import curriculum, parallel
-from worldkit.purejaxrl.config import NO_CURRICULUM, TrainConfig
-from worldkit.purejaxrl.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
-from worldkit.purejaxrl.train_state import TrainState
+from worldkit.jax.env import Compact, JaxEnv, State, StepOutput
+from worldkit.ppo import curriculum, parallel
+from worldkit.ppo.config import NO_CURRICULUM, TrainConfig
+from worldkit.ppo.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
+from worldkit.ppo.train_state import TrainState
 
 
 class RunnerState(NamedTuple):

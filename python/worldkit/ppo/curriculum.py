@@ -22,10 +22,10 @@ from jax import Array
 from jax.sharding import Mesh
 
 from parity.errors import UsageError
-from worldkit.jaxkit.batching import choose, where_wanted
-from worldkit.jaxkit.env import JaxEnv, State
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.config import ARCHIVE, NO_CURRICULUM, TrainConfig
+from worldkit.jax.batching import choose, where_wanted
+from worldkit.jax.env import JaxEnv, State
+from worldkit.ppo import parallel
+from worldkit.ppo.config import ARCHIVE, NO_CURRICULUM, TrainConfig
 
 SLOTS = 32
 """States that are kept of each kind, the newest."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
 from parity.errors import UsageError
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead
+from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead
 from worldkit.settings import check_settings, setting
 
 REFERENCE_BATCH_SIZE = 256 * 128

@@ -16,17 +16,17 @@ from jax import Array
 from jax.sharding import Mesh
 
 from parity.errors import ParityError
-from worldkit.jaxkit.background_compile import compile_in_background
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.jaxkit.trace_cache import load_or_trace
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpoint_format import CheckpointError
-from worldkit.purejaxrl.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.params import checkpoint_path, params_path, save_params
-from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.train_state import TrainState
-from worldkit.purejaxrl.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
+from worldkit.jax.background_compile import compile_in_background
+from worldkit.jax.env import JaxEnv
+from worldkit.jax.trace_cache import load_or_trace
+from worldkit.ppo import parallel
+from worldkit.ppo.checkpoint_format import CheckpointError
+from worldkit.ppo.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.params import checkpoint_path, params_path, save_params
+from worldkit.ppo.rollout import RunnerState
+from worldkit.ppo.train_state import TrainState
+from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 from worldkit.runs.retrying_writer import RetryingWriter, reason
 
 POLL_SECONDS = 0.05

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
-from worldkit.jaxkit.batching import choose, where_wanted
-from worldkit.jaxkit.env import JaxEnv, State, StepOutput
-from worldkit.jaxkit.marks import collecting, packed
-from worldkit.jaxkit.trace_cache import load_or_trace
-from worldkit.jaxkit.wide import Wide, to_int64
+from worldkit.jax.batching import choose, where_wanted
+from worldkit.jax.env import JaxEnv, State, StepOutput
+from worldkit.jax.marks import collecting, packed
+from worldkit.jax.trace_cache import load_or_trace
+from worldkit.jax.wide import Wide, to_int64
 from worldkit.threefry import seed_pairs, seeds_of
 
 Marks = tuple[str, ...]

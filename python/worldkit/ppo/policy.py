@@ -11,12 +11,12 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from parity.errors import UsageError
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.networks import ActorCritic, network_of
-from worldkit.purejaxrl.params import Architecture, Params, architecture_of, load_params, misfit, other_actions
-from worldkit.purejaxrl.rollout import RunnerState
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo import parallel
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.networks import ActorCritic, network_of
+from worldkit.ppo.params import Architecture, Params, architecture_of, load_params, misfit, other_actions
+from worldkit.ppo.rollout import RunnerState
 
 
 def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from worldkit.jaxkit.env import Encoder
-from worldkit.purejaxrl.params import CRITIC, Params, architecture_of
-from worldkit.purejaxrl.value_heads import HEADS, PLAIN, ValueHead, values_of
+from worldkit.jax.env import Encoder
+from worldkit.ppo.params import CRITIC, Params, architecture_of
+from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
 class ActorCritic(nn.Module):

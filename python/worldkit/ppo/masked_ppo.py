@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from worldkit.jaxkit.env import Compact
-from worldkit.purejaxrl.config import GRADIENT_STEPS, MINIBATCH, AdvantageScale, TrainConfig
-from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.value_heads import symlog, two_hot
+from worldkit.jax.env import Compact
+from worldkit.ppo.config import GRADIENT_STEPS, MINIBATCH, AdvantageScale, TrainConfig
+from worldkit.ppo.params import Params
+from worldkit.ppo.value_heads import symlog, two_hot
 
 if TYPE_CHECKING:
     import distrax
@@ -33,7 +33,7 @@ MOST_DEVIATIONS = 10.0
 
 def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
     """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
-    from worldkit.purejaxrl._distrax import distrax  # where something is traced: a kept trace does without it
+    from worldkit.ppo._distrax import distrax  # where something is traced: a kept trace does without it
 
     return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
 

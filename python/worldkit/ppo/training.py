@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import jax
 
 from parity.errors import ParityError, UsageError, is_out_of_memory
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.jaxkit.trace_cache import reuse_text
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpoints import (
+from worldkit.jax.env import JaxEnv
+from worldkit.jax.trace_cache import reuse_text
+from worldkit.ppo import parallel
+from worldkit.ppo.checkpoints import (
     Checkpoint,
     Log,
     LoopState,
@@ -23,12 +23,12 @@ from worldkit.purejaxrl.checkpoints import (
     has_games_like,
     restored,
 )
-from worldkit.purejaxrl.config import TrainConfig
-from worldkit.purejaxrl.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
-from worldkit.purejaxrl.params import Params, later_files
-from worldkit.purejaxrl.policy import InitialParams, with_initial_params
-from worldkit.purejaxrl.rollout import RunnerState
-from worldkit.purejaxrl.update import init_runner
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
+from worldkit.ppo.params import Params, later_files
+from worldkit.ppo.policy import InitialParams, with_initial_params
+from worldkit.ppo.rollout import RunnerState
+from worldkit.ppo.update import init_runner
 from worldkit.runs.console import compiling
 from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN, began, now

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.custom_batching import custom_vmap
 
-from worldkit.jaxkit.marks import Marks, add, collecting, is_collecting
+from worldkit.jax.marks import Marks, add, collecting, is_collecting
 
 Tree = TypeVar("Tree")
 Inputs = TypeVar("Inputs")

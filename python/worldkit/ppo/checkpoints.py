@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from parity.files import write_whole
 from parity.reading import is_count, is_number, is_object, shown, size_text
-from worldkit.jaxkit.env import JaxEnv
-from worldkit.purejaxrl import parallel
-from worldkit.purejaxrl.checkpoint_format import (
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo import parallel
+from worldkit.ppo.checkpoint_format import (
     LIMIT,
     NETWORK,
     CheckpointError,
@@ -32,10 +32,10 @@ from worldkit.purejaxrl.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from worldkit.purejaxrl.masked_ppo import LossStats
-from worldkit.purejaxrl.params import trained_files
-from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState
-from worldkit.purejaxrl.update import UpdateStats
+from worldkit.ppo.masked_ppo import LossStats
+from worldkit.ppo.params import trained_files
+from worldkit.ppo.rollout import RolloutMetrics, RunnerState
+from worldkit.ppo.update import UpdateStats
 from worldkit.runs.saved_config import began
 
 LATEST = "latest"

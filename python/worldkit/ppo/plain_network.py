@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worldkit.purejaxrl.params import CRITIC, Architecture, Params, architecture_of
-from worldkit.purejaxrl.value_heads import HEADS, values_of
+from worldkit.ppo.params import CRITIC, Architecture, Params, architecture_of
+from worldkit.ppo.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
 

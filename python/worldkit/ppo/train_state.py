@@ -12,8 +12,8 @@ import jax
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, ValueScale, rescaled
+from worldkit.ppo.params import Params
+from worldkit.ppo.value_heads import FIRST_SCALE, ValueScale, rescaled
 
 
 @partial(

@@ -22,8 +22,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.jaxkit.batching import where_wanted
-from worldkit.jaxkit.env import Compact, JaxEnv, State
+from worldkit.jax.batching import where_wanted
+from worldkit.jax.env import Compact, JaxEnv, State
 
 PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
 """From compact observations with one leading axis to logits and values."""

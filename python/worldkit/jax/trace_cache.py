@@ -26,7 +26,7 @@ from jax.sharding import NamedSharding
 from jax.stages import Wrapped
 
 from parity.reading import GIB, json_of, read_bytes
-from worldkit.jaxkit.xla import CACHE_VARIABLE, is_remote, write_fault
+from worldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
 
 Tree = Any
 

@@ -13,14 +13,14 @@ from jax import Array
 from jax.sharding import Mesh, NamedSharding
 
 from parity.errors import UsageError
-from worldkit.jaxkit.env import JaxEnv, State
-from worldkit.purejaxrl import curriculum, parallel
-from worldkit.purejaxrl.config import BATCH, TrainConfig
-from worldkit.purejaxrl.masked_ppo import LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at, scaled_advantage
-from worldkit.purejaxrl.params import Params
-from worldkit.purejaxrl.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
-from worldkit.purejaxrl.train_state import TrainState
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
+from worldkit.jax.env import JaxEnv, State
+from worldkit.ppo import curriculum, parallel
+from worldkit.ppo.config import BATCH, TrainConfig
+from worldkit.ppo.masked_ppo import LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at, scaled_advantage
+from worldkit.ppo.params import Params
+from worldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
+from worldkit.ppo.train_state import TrainState
+from worldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
 
 
 class UpdateStats(NamedTuple):
@@ -45,7 +45,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
     ``games`` are these new games where somebody has made them.
     Raises UsageError for a network, a curriculum or privileges that the world does not have.
     """
-    from worldkit.purejaxrl.networks import make_network  # here, where one is made: Flax takes long to import
+    from worldkit.ppo.networks import make_network  # here, where one is made: Flax takes long to import
 
     curriculum.check(config, env)
     networks = env.networks()

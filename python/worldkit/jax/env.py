@@ -13,8 +13,8 @@ from jax import Array
 
 from parity import State as StateDict
 from parity.errors import UsageError
-from worldkit.jaxkit.threefry import trainer_seeds
-from worldkit.jaxkit.wide import Wide
+from worldkit.jax.threefry import trainer_seeds
+from worldkit.jax.wide import Wide
 
 if TYPE_CHECKING:
     from flax import linen as nn
@@ -61,7 +61,7 @@ class JaxEnv(ABC):
     """A world's JAX engine: one game as pure functions that can be jitted and vmapped.
 
     The parity harness, the environments, the evaluation and the trainer are all made from one such object
-    (``worldkit.jaxkit.engine.JaxEngine`` plays it as a ``parity.BatchEngine``). States carry no float observations:
+    (``worldkit.jax.engine.JaxEngine`` plays it as a ``parity.BatchEngine``). States carry no float observations:
     rollouts store ``compact`` observations, and ``expand`` makes floats of them inside the policy and the loss.
 
     Required are ``reset``, ``step``, ``next_game``, ``observe`` and ``seed``; ``to_dict`` and ``from_dict`` for the
@@ -77,12 +77,12 @@ class JaxEnv(ABC):
         component_unit: reward of one unit of a component.
         events: names of the events of a step, in the order of the world's ``parity.World``.
         counted_events: those events that the trainer counts in each episode; none: it reports no single episodes.
-        marks: names of the rule marks (``worldkit.jaxkit.marks``), in the order of the world's ``parity.World``.
+        marks: names of the rule marks (``worldkit.jax.marks``), in the order of the world's ``parity.World``.
         can_truncate: whether the world itself truncates episodes.
         levels: number of levels that ``level`` tells apart, for the curriculum archive; 0: none.
         num_privileges: how many numbers ``privileges`` gives; 0: there are none.
         packages: Python packages whose sources determine what is computed. If given, traced programs are cached on
-            disk (``worldkit.jaxkit.trace_cache``).
+            disk (``worldkit.jax.trace_cache``).
     """
 
     name: str

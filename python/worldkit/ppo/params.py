@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from parity.errors import ParityError
 from parity.files import write_whole
 from parity.reading import GIB, Unreadable, read_npz, shown
-from worldkit.purejaxrl.checkpoint_format import (
+from worldkit.ppo.checkpoint_format import (
     NETWORK,
     CheckpointError,
     Malformed,
@@ -22,7 +22,7 @@ from worldkit.purejaxrl.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from worldkit.purejaxrl.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
+from worldkit.ppo.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
 from worldkit.runs.saved_config import began
 
 Params = Any  # nested dicts of arrays, as flax makes them
