@@ -134,7 +134,9 @@ def test_the_figures_of_the_page_of_differences_stand_where_they_were_measured(r
 @pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")
 def test_the_documented_pgrep_finds_a_training_however_it_was_started(root: Path) -> None:
     (pattern,) = set(re.findall(r'pgrep -a?f "([^"]+)"', "".join(page.read_text() for page in PAGES)))
-    make = subprocess.run(["make", "-n", "train"], cwd=root, capture_output=True, text=True, check=True)
+    make = subprocess.run(
+        ["make", "-n", "--no-print-directory", "train"], cwd=root, capture_output=True, text=True, check=True
+    )
     starts = [
         make.stdout.splitlines()[-1].split(),
         [str(Path(sys.executable).with_name("hackmatrix")), "train"],
