@@ -1,7 +1,6 @@
 """The sinks: files, terminal and learning curve."""
 
 import csv
-import errno
 import io
 import json
 import math
@@ -13,6 +12,7 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from hackmatrix.metrics import MILESTONE
+from tests.terminals import LostTerminal
 from worldkit.runs.console import ConsoleProgress, compiling
 from worldkit.runs.curve import draw_curve
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
@@ -119,14 +119,7 @@ def test_on_a_terminal_progress_is_a_live_panel() -> None:
 
 
 def test_a_terminal_that_has_gone_does_not_fail_the_end_of_a_run() -> None:
-    class Terminal(io.StringIO):
-        has_gone = False
-
-        def flush(self) -> None:
-            if self.has_gone:
-                raise OSError(errno.EIO, "Input/output error")
-
-    out = Terminal()
+    out = LostTerminal()
     with ConsoleProgress(1_000_000, Console(file=out, force_terminal=True)):
         out.has_gone = True
 

@@ -1,12 +1,12 @@
 """Training in the terminal."""
 
-import errno
 import io
 from typing import Any
 
 from rich.console import Console
 
 from goodharts.training.progress import Progress
+from tests.terminals import LostTerminal
 
 MODES = ("ground_truth", "proxy")
 
@@ -16,14 +16,7 @@ def row(mode: str, update: int, updates: int = 64, **numbers: Any) -> dict[str, 
 
 
 def test_a_terminal_that_has_gone_ends_nothing() -> None:
-    class Terminal(io.StringIO):
-        has_gone = False
-
-        def flush(self) -> None:
-            if self.has_gone:
-                raise OSError(errno.EIO, "Input/output error")
-
-    out = Terminal()
+    out = LostTerminal()
     with Progress(MODES, Console(file=out, force_terminal=True)) as progress:
         out.has_gone = True
         progress.write(row("proxy", 3))
