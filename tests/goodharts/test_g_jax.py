@@ -151,6 +151,7 @@ def test_G6_a_step_that_means_nothing_to_a_game_is_not_counted(engine: str) -> N
         each.step(np.zeros(3, np.int32))
     resting.rest(np.array([1]))
     resting.step(np.zeros(3, np.int32))
+    resting.reset(world.game_seeds(9, 1), np.array([2]))  # what begins elsewhere changes nothing about it
     for each in (resting, other):
         each.restart(np.array([1]))
     assert resting.get_state(np.array([1])) == other.get_state(np.array([1]))

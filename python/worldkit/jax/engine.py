@@ -74,7 +74,7 @@ class JaxEngine(BatchEngine):
         self._arrays: Mapping[str, Array] | None = None
         self._computes_arrays = False
         self._begun: tuple[bytes, bool, tuple[State, _Observed, _Played, MarkCounts]] | None = None
-        self._resting: tuple[frozenset[int], State] | None = None
+        self._resting: tuple[frozenset[int], State] = frozenset(), None
         # nobody asked for these games: their marks do not count
         self._state, self._observed, _ = self._run(_reset, np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_))
         self._counts = np.zeros(len(self._marks), np.int64) if self._marks else None
@@ -92,13 +92,14 @@ class JaxEngine(BatchEngine):
         if len(slots) < self.games:
             merge = partial(jax.tree.map, partial(_choose_rows, chosen))
             state, observed = merge(state, self._state), merge(observed, self._observed)
-        self._resting = None
+        self._forget_rest(slots)
         return self._placed((state, observed, fired), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
-        resting, self._resting = self._resting, None
-        is_resting = np.isin(slots, list(resting[0])) if resting else np.zeros(len(slots), np.bool_)
-        for before, some in ((resting and resting[1], slots[is_resting]), (self._state, slots[~is_resting])):
+        resting, before_rest = self._resting
+        is_resting = np.isin(slots, list(resting))
+        self._forget_rest(slots)
+        for before, some in ((before_rest, slots[is_resting]), (self._state, slots[~is_resting])):
             if some.size:
                 chosen = self._chosen(some)
                 self._placed(self._run(_restart, before, self._state, chosen, chosen & self._is_original), some)
@@ -115,6 +116,11 @@ class JaxEngine(BatchEngine):
 
     def rest(self, slots: Slots) -> None:
         self._resting = frozenset(slots.tolist()), self._state
+
+    def _forget_rest(self, slots: Slots) -> None:
+        resting, before = self._resting
+        left = resting.difference(slots.tolist())
+        self._resting = left, before if left else None
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
         """JAX dispatches the step and returns."""
@@ -143,7 +149,7 @@ class JaxEngine(BatchEngine):
 
         state = jax.tree.map(with_rows, self._state, *given)
         observed, fired = self._run(_observe, state, self._chosen(slots) & self._is_original)
-        self._resting = None
+        self._forget_rest(slots)
         return self._placed((state, observed, fired), slots)
 
     def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
