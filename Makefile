@@ -74,7 +74,7 @@ mutants: $(VENV)/.all ## plant faults outside the engines one by one, and see wh
 	@if command -v swift >/dev/null; then ./swift-build; fi
 	@CI=true HACKMATRIX_BINARY="$${HACKMATRIX_BINARY:-$(CURDIR)/$(SWIFT_BUILD)/release/HackMatrix}" \
 		JAX_COMPILATION_CACHE_DIR="$${JAX_COMPILATION_CACHE_DIR:-$(CURDIR)/.cache/jax}" \
-		$(RUN) parity mutants --tests tests/mutants/mutants.toml $(MUTANTS_FLAGS)
+		$(RUN) parity mutants --tests tests/project/mutants/mutants.toml $(MUTANTS_FLAGS)
 
 # Another agent: make pictures AGENT=checkpoints/RUN/params_100.npz
 AGENT ?= $(shell ls -t checkpoints/*/params_*.npz 2>/dev/null | head -n 1)

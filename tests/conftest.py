@@ -43,15 +43,15 @@ settings.load_profile("patient")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOWEST = (
-    ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain"),
-    ("rules",),
-    ("purejaxrl",),
+    tuple(f"hackmatrix/{name}" for name in ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain")),
+    ("hackmatrix/rules",),
+    ("worldkit/ppo",),
     ("worldkit/test_own_world.py",),
-    ("sb3",),
+    ("hackmatrix/sb3",),
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
 
-LARGE = ("lockstep", "evaluation", "purejaxrl")
+LARGE = ("tests/hackmatrix/lockstep", "tests/hackmatrix/evaluation", "tests/worldkit/ppo")
 """Folders of which each file has large programs of its own."""
 
 
@@ -81,8 +81,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 def shares_programs_with(test: str) -> str:
     """Of the id of a test: what those have in common that use the same compiled programs."""
-    folder = test.split("/")[1]
-    return test.split("::")[0] if folder in LARGE else folder
+    file = test.split("::")[0]
+    return file if file.startswith(LARGE) else str(Path(file).parent)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,7 +25,7 @@ from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
 from parity import cli as parity_cli
 from parity.lockstep import Settings, run
-from tests.gym_env.conftest import assert_same, choose
+from tests.hackmatrix.gym_env.conftest import assert_same, choose
 from worldkit.cli.app import main
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv

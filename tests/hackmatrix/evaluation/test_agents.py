@@ -1,0 +1,112 @@
+"""The agents that come with the game: every command knows them by name, and they play well."""
+
+import json
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from hackmatrix.agents import AGENTS, BEST
+from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import main
+from hackmatrix.evaluation import EVALUATION
+from hackmatrix.view_spec import VIEW
+from hackmatrix.world import WORLD
+from parity.cli import main as parity
+from parity.errors import UsageError
+from tests.hackmatrix.watch.conftest import new_params
+from worldkit.cli.players import load
+from worldkit.evaluation.choice import drawn
+from worldkit.evaluation.play import play_episodes
+from worldkit.evaluation.players import agent_file, player_of
+from worldkit.evaluation.searcher import discount_of
+from worldkit.ppo.params import load_params, save_params
+from worldkit.runs.folder import CONFIG
+from worldkit.watch.agents import load_agent
+
+MIN_RETURN, MIN_STAGE = 50.0, 5.5
+"""What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""
+LARGEST = 2**21
+"""Bytes that one agent may take in every clone and every wheel."""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_best_plays_well(swift_built: None) -> None:
+    agent = load_agent(VIEW, AGENTS[BEST])
+    played = play_episodes(
+        EVALUATION,
+        lambda seen, masks, seeds, steps: drawn(agent(seen)[0], masks, seeds, steps, 0),
+        0,
+        128,
+        num_envs=128,
+        engine="swift",
+        max_steps=5000,
+    )
+    assert np.mean([episode.stats["return"] for episode in played]) > MIN_RETURN
+    assert np.mean([episode.stats["highest_stage"] for episode in played]) > MIN_STAGE
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_is_small_and_has_the_settings_of_its_run_beside_it(name: str) -> None:
+    path = AGENTS[name]
+    assert {array.dtype for array in np.load(path).values()} == {np.dtype(np.float16)}
+    assert path.stat().st_size < LARGEST
+    assert json.loads((path.parent / CONFIG).read_text())["gamma"] == discount_of(path) > 0.9
+    assert WORLD.agent_name(path) == name
+
+
+def test_watch_plays_the_best_unless_another_is_named(
+    swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--max-steps", "2", "--render", "ansi"]
+    for words in ([], ["best"], ["--model", "best"]):
+        assert main(["watch", *words, *short]) == 0
+        assert capsys.readouterr().out.startswith("best, likeliest actions, swift\n")
+
+
+def test_view_and_evaluate_know_the_best(swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "best", "--episodes", "2", "--max-steps", "2"]) == 0
+    assert capsys.readouterr().out == "Written: best.html\n"
+    words = ["--episodes", "2", "--num-envs", "2", "--engine", "swift", "--max-steps", "2", "--json", "-"]
+    assert main(["evaluate", "best", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == 2
+
+
+def test_the_harness_knows_the_best(swift_built: None, here: Path) -> None:
+    words = ["--engines", "swift,swift", "--games", "2", "--steps", "4"]
+    assert parity(["run", "--source", "policy:best", *words]) == 0
+
+
+def test_whoever_plays_and_a_search_know_the_best(here: Path) -> None:
+    assert load(GAME, VIEW, Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_what_lies_there_under_the_name_goes_before_it(here: Path, is_folder: bool) -> None:
+    if is_folder:
+        (here / BEST).mkdir()
+    else:
+        (here / BEST).write_text("something else")
+    assert WORLD.agent_at(Path(BEST)) == agent_file(EVALUATION, BEST) == Path(BEST)
+    with pytest.raises(UsageError, match="no agent"):
+        load(GAME, VIEW, Path(BEST))
+    with pytest.raises(UsageError, match=r"best cannot be read .* Or evaluate random or walk or best\."):
+        player_of(EVALUATION, BEST, deterministic=False, seed=0)
+
+
+def test_half_precision_is_read_as_single_precision(tmp_path: Path) -> None:
+    made, path = new_params(), tmp_path / "params_1.npz"
+    save_params(path, jax.tree.map(np.float16, made))
+    read = load_params(path)["params"]["policy"]
+    for name, values in made["params"]["policy"].items():
+        assert read[name].dtype == np.float32
+        np.testing.assert_allclose(read[name], values, rtol=1e-3, atol=1e-6)
+    logits, values = load_agent(VIEW, path)(np.zeros((3, *WORLD.observation_shape), np.float32))
+    assert logits.dtype == values.dtype == np.float32

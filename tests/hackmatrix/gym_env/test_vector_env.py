@@ -1,0 +1,156 @@
+"""Vector environments: the native one says what Gymnasium's own say, on either engine."""
+
+import pickle
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+
+from hackmatrix import rules
+from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
+from hackmatrix.gym_wrappers import FlatVectorObservation
+from parity.errors import UsageError
+from tests.hackmatrix.gym_env.conftest import assert_same, choose
+
+GAMES = 5
+JAX_GAMES = 64
+"""The width that other tests have the JAX engine compiled for."""
+MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
+VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+
+
+def play(left: VectorEnv, right: VectorEnv, steps: int, wrong: float = 0.02) -> int:
+    """Play the same games in both and compare all they say; returns how many ended."""
+    rng = np.random.default_rng(3)
+    said, heard = left.reset(seed=11), right.reset(seed=11)
+    assert_same(list(said), list(heard))
+    mask, ended = said[1]["action_mask"], 0
+    for _ in range(steps):
+        actions = choose(mask, rng, wrong)
+        said_now, heard_now = left.step(actions), right.step(actions)
+        for one, other in zip(said_now, heard_now, strict=True):
+            assert_same(one, other)
+        mask = said_now[4]["action_mask"]
+        ended += int((said_now[2] | said_now[3]).sum())
+    return ended
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_native_one_equals_gymnasiums_own(swift_built: None, mode: AutoresetMode) -> None:
+    native = HackMatrixVectorEnv(GAMES, autoreset_mode=mode)
+    own = SyncVectorEnv([HackMatrixEnv] * GAMES, autoreset_mode=mode)
+    assert native.metadata["autoreset_mode"] == own.metadata["autoreset_mode"]
+    assert native.observation_space == own.observation_space
+    assert native.action_space == own.action_space
+    assert play(native, own, 200) > 20
+    native.close()
+    own.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_either_engine_gives_the_same(swift_built: None, mode: AutoresetMode) -> None:
+    swift = HackMatrixVectorEnv(JAX_GAMES, autoreset_mode=mode)
+    jax = HackMatrixVectorEnv(JAX_GAMES, autoreset_mode=mode, engine="jax")
+    assert play(swift, jax, 80) > 100
+    swift.close()
+
+
+@pytest.mark.long
+def test_a_single_environment_on_either_engine_gives_the_same(swift_built: None) -> None:
+    assert play(SyncVectorEnv([HackMatrixEnv]), SyncVectorEnv([lambda: HackMatrixEnv(engine="jax")]), 200) > 5
+
+
+def test_processes_of_their_own(swift_built: None) -> None:
+    made = AsyncVectorEnv([HackMatrixEnv] * 2, context="spawn")
+    assert play(made, HackMatrixVectorEnv(2), 40) > 0
+    made.close()
+
+
+def test_make_vec_takes_the_native_one(swift_built: None) -> None:
+    made = gym.make_vec("HackMatrix-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    assert isinstance(made.unwrapped, HackMatrixVectorEnv)
+    made.close()
+
+
+def test_games_that_wait_for_their_reset(swift_built: None) -> None:
+    env = HackMatrixVectorEnv(3, autoreset_mode=AutoresetMode.DISABLED)
+    _, infos = env.reset(seed=[1, 2, 3])
+    actions = infos["action_mask"].argmax(axis=1)
+    actions[1] = int(infos["action_mask"][1].argmin())
+    _, _, terminated, _, infos = env.step(actions)
+    assert terminated.tolist() == [False, True, False]
+    with pytest.raises(UsageError, match=r"games \[1\] have ended"):
+        env.step(actions)
+    before = infos["seed"]
+    seen = env.get_states()
+    _, infos = env.reset(options={"reset_mask": terminated})
+    assert infos["_seed"].tolist() == [False, True, False]
+    after = env.get_states()
+    assert after[1]["seed"] not in before.tolist()
+    assert (after[0], after[2]) == (seen[0], seen[2])
+    env.step(env.action_masks().argmax(axis=1))
+    env.close()
+
+
+def test_what_was_handed_out_stays_as_it_was(swift_built: None) -> None:
+    env = HackMatrixVectorEnv(2)
+    first, infos = env.reset(seed=0)
+    kept = {name: part.copy() for name, part in first.items()}
+    mask = infos["action_mask"].copy()
+    env.step(mask.argmax(axis=1))
+    env.reset(options={"reset_mask": np.array([True, False])})
+    assert_same(dict(first), kept)
+    np.testing.assert_array_equal(infos["action_mask"], mask)
+    env.close()
+
+
+def test_an_episode_is_truncated_after_so_many_steps(swift_built: None) -> None:
+    env = HackMatrixVectorEnv(2, max_episode_steps=2, autoreset_mode=AutoresetMode.SAME_STEP)
+    env.reset(seed=0)
+    env.step(env.action_masks().argmax(axis=1))
+    _, _, terminated, truncated, infos = env.step(env.action_masks().argmax(axis=1))
+    assert (terminated.tolist(), truncated.tolist()) == ([False, False], [True, True])
+    assert infos["final_info"]["episode_stats"]["steps"].tolist() == [2, 2]
+    env.close()
+
+
+def test_a_copy_plays_on(swift_built: None) -> None:
+    env = HackMatrixVectorEnv(3)
+    env.reset(seed=0)
+    for _ in range(30):
+        env.step(env.action_masks().argmax(axis=1))
+    twin = pickle.loads(pickle.dumps(env))
+    actions = env.action_masks().argmax(axis=1)
+    for one, other in zip(env.step(actions), twin.step(actions), strict=True):
+        assert_same(one, other)
+    env.close()
+    twin.close()
+
+
+def test_one_flat_vector_for_each_game(swift_built: None) -> None:
+    flat = FlatVectorObservation(HackMatrixVectorEnv(3))
+    observations: Any = flat.reset(seed=0)[0]
+    assert flat.observation_space.contains(observations)
+    assert observations.shape == (3, rules.OBSERVATION_SIZE)
+    flat.close()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: HackMatrixVectorEnv(0), "at least one game"),
+        (lambda: HackMatrixVectorEnv(2, autoreset_mode="Never"), "no autoreset mode 'Never'"),
+        (lambda: HackMatrixVectorEnv(2).reset(seed=[1, 2, 3]), "one seed for each of 2 games, not 3"),
+        (lambda: HackMatrixVectorEnv(2).step([1]), "one action for each of 2 games"),
+        (
+            lambda: HackMatrixVectorEnv(2).step([1, rules.NUM_ACTIONS]),
+            f"from 0 to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}",
+        ),
+        (lambda: HackMatrixVectorEnv(2).reset(options={"reset_mask": [True, False]}), "must be a bool array"),
+    ],
+)
+def test_mistakes_are_one_sentence(swift_built: None, call: Any, sentence: str) -> None:  # noqa: ANN401
+    with pytest.raises(UsageError, match=sentence):
+        call()

@@ -1,0 +1,85 @@
+"""Both engines' tables agree with each other and with those of docs/hackmatrix-rules.md."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hackmatrix import jax_env, rules
+from hackmatrix.swift_env import SwiftGames
+
+RULEBOOK = (Path(__file__).parents[3] / "docs" / "hackmatrix-rules.md").read_text()
+
+
+def table(header: str) -> list[list[str]]:
+    """The rows of the table of the rulebook whose first line begins so; cells without blanks around them."""
+    lines = RULEBOOK[RULEBOOK.index(f"| {header} |") :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def section(rule: str) -> str:
+    """The text of one rule."""
+    found = re.search(rf"^- \*\*{rule}\*\*(.*)$", RULEBOOK, re.MULTILINE)
+    assert found, rule
+    return found[1]
+
+
+def test_both_engines_hold_the_same_tables(one_game: SwiftGames) -> None:
+    swift = one_game.rules()
+    del swift["marks"]
+    assert swift == jax_env.rules()
+
+
+def test_P_programs_are_those_of_the_rulebook() -> None:
+    stated = [
+        {"actionIndex": int(action), "name": name.lower(), "credits": int(c), "energy": int(e), "spawn": int(spawn)}
+        for action, name, c, e, spawn, *_ in table("action")
+    ]
+    assert stated == jax_env.rules()["programs"]
+    assert len(stated) == rules.NUM_PROGRAMS
+
+
+def test_A5_enemies_are_those_of_the_rulebook() -> None:
+    stated = re.findall(r"(virus|daemon|glitch|cryptog) \((?:max hp )?(\d), (?:speed )?(\d)", section("A5"))
+    assert stated == [(e["type"], str(e["maxHP"]), str(e["speed"])) for e in jax_env.rules()["enemies"]]
+
+
+def test_W_components_are_those_of_the_rulebook() -> None:
+    rewards = jax_env.rules()["rewards"]
+    stated = dict(table("key"))
+    assert list(stated) == rewards["components"]
+    numbers = {key: [int(n.replace("−", "-")) for n in re.findall(r"[−]?\d+", text)] for key, text in stated.items()}
+    prices = rewards["prices"]
+    assert numbers["stage_completion"][-8:] == prices["stage_completion"]
+    assert prices["death_penalty"] == [-sum(prices["stage_completion"][:before]) // 2 for before in range(8)]
+    for key in stated.keys() - {"stage_completion", "death_penalty"}:
+        assert numbers[key][: len(prices[key])] == prices[key], key
+
+
+def test_O_the_observation_is_laid_out_as_in_the_rulebook() -> None:
+    observation = jax_env.rules()["observation"]
+    parts = [observation["player"], observation["programs"], 36 * observation["cell"]]
+    assert sum(map(len, parts)) == observation["size"] == rules.OBSERVATION_SIZE
+    stated = re.findall(r"/(\d+)", section("O1").split(";")[0])
+    assert stated == [str(f["divisor"]) for f in observation["player"] if f["divisor"] > 1]
+    cell = {f["name"]: f["divisor"] for f in observation["cell"] if f["divisor"] > 1}
+    assert re.findall(r"/(\d+)", section("O3")) == [str(divisor) for divisor in cell.values()]
+
+
+def test_R5_sites_are_those_of_the_rulebook() -> None:
+    stated: dict[str, int] = {}
+    for numbers, names, *_ in table("site"):
+        for number, name in zip(numbers.split(", "), names.split(", "), strict=True):
+            stated[name] = int(number)
+    assert stated == jax_env.rules()["sites"]
+
+
+@pytest.mark.parametrize("stage", range(1, 9))
+def test_B2_and_B8_stages_are_those_of_the_rulebook(stage: int) -> None:
+    assert "spawn interval = 13 − s" in section("B2")
+    assert "*s* new transmissions" in section("B8")
+    assert jax_env.rules()["stages"][stage - 1] == {
+        "stage": stage,
+        "scheduledTaskInterval": 13 - stage,
+        "transmissions": stage,
+    }

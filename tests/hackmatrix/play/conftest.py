@@ -1,0 +1,81 @@
+"""Sessions on the Swift engine, players that are functions or files, and the screen as it is drawn."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from textual.pilot import Pilot
+
+from hackmatrix.rules import NUM_ACTIONS
+from hackmatrix.view_spec import VIEW
+from parity import EngineError
+from tests.hackmatrix.watch.conftest import model, params, run_folder
+from worldkit.play.app import PlayApp
+from worldkit.play.session import Session
+from worldkit.play.table import Table, open_table
+from worldkit.watch.controls import Controls
+from worldkit.watch.frames import AgentPlayer
+
+__all__ = ["model", "params", "run_folder"]
+
+Act = Callable[[Pilot[EngineError]], Awaitable[None]]
+
+
+@pytest.fixture(scope="session")
+def table(swift_built: None) -> Iterator[Table]:
+    """A table on the Swift engine."""
+    table = open_table(VIEW, "swift")
+    yield table
+    table.close()
+
+
+@pytest.fixture
+def session(table: Table, tmp_path: Path) -> Session:
+    """Game 7, which is saved in a folder of the test."""
+    return Session(table, 7, tmp_path / "game.json")
+
+
+@pytest.fixture
+def advised(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """Game 7 with an agent that likes lower actions better: up, else down, else left; saved under a short name."""
+    monkeypatch.chdir(tmp_path)
+    return Session(table, 7, Path("game.json"), liking(*range(NUM_ACTIONS)))
+
+
+def liking(*actions: int) -> AgentPlayer:
+    """An agent that takes the first of these actions that is valid, each half as likely as the one before."""
+    logits = np.full(NUM_ACTIONS, -50, np.float32)
+    logits[list(actions)] = -np.log(2) * np.arange(len(actions))
+    return AgentPlayer(lambda seen: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
+
+
+def drive(session: Session, act: Act, size: tuple[int, int] = (80, 24), speed: float = 100) -> PlayApp:
+    """Show a session on a screen of so many columns and lines, and act on it."""
+
+    async def run() -> PlayApp:
+        app = PlayApp(session, Controls(speed))
+        async with app.run_test(size=size) as pilot:
+            await act(pilot)
+        return app
+
+    return asyncio.run(run())
+
+
+def lines_of(pilot: Pilot[EngineError]) -> list[str]:
+    """The lines of the screen as they are drawn."""
+    return [strip.text for strip in pilot.app.screen._compositor.render_strips()]
+
+
+def press(session: Session, *keys: str, size: tuple[int, int] = (80, 24)) -> str:
+    """The screen after these keys."""
+    seen: list[str] = []
+
+    async def act(pilot: Pilot[EngineError]) -> None:
+        await pilot.press(*keys)
+        await pilot.pause()
+        seen.extend(lines_of(pilot))
+
+    drive(session, act, size)
+    return "\n".join(line.rstrip() for line in seen)

@@ -1,0 +1,30 @@
+"""That every rule id has a test named after it."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from .reference.board import PROGRAM_TABLE
+from .reference.game import REWARD_NAMES
+
+RULEBOOK = (Path(__file__).parents[3] / "docs" / "hackmatrix-rules.md").read_text()
+RULES = re.findall(r"^- \*\*([A-Z]\d+)\*\*", RULEBOOK, re.MULTILINE)
+PROGRAMS = ["P_" + name.upper().replace("+", "_PLUS").replace("-", "_") for name, *_ in PROGRAM_TABLE]
+REWARDS = [f"W_{name}" for name in REWARD_NAMES]
+
+
+@cache
+def names_of_tests() -> set[str]:
+    """The names of all tests of this folder."""
+    trees = [ast.parse(path.read_text()) for path in Path(__file__).parent.glob("test_*.py")]
+    functions = [node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {function.name for function in functions if function.name.startswith("test_")}
+
+
+@pytest.mark.parametrize("rule", [*RULES, *PROGRAMS, *REWARDS])
+def test_every_rule_has_a_test_named_after_it(rule: str) -> None:
+    pattern = re.compile(rf"^test_(\w+_)?{rule}(_|$)")
+    assert any(pattern.match(name) for name in names_of_tests())

@@ -1,0 +1,143 @@
+"""The commands around MaskablePPO as a person types them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sb3_contrib import MaskablePPO
+
+from hackmatrix.cli.main import main
+from worldkit.sb3.config import MaskablePPOConfig
+from worldkit.sb3.models import model_content
+from worldkit.sb3.training import Trained
+
+ROOT = Path(__file__).resolve().parents[3]
+TRAIN = [sys.executable, str(ROOT / "python" / "scripts" / "train.py")]
+WATCH = [sys.executable, str(ROOT / "python" / "scripts" / "watch_trained_agent.py")]
+SHORT = ["--num-envs", "2", "--n-steps", "64", "--batch-size", "64", "--n-epochs", "1", "--eval-episodes", "2"]
+
+
+def call(words: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a folder."""
+    # what W&B leaves in the environment of a process that used it would send a child to its run
+    own = {name: value for name, value in os.environ.items() if not name.startswith("WANDB")}
+    environment = {**own, **variables}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command says that it cannot carry out, in one line, with exit code 2."""
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    return said
+
+
+def test_train_with_w_and_b_offline_then_watch(swift_built: None, tmp_path: Path) -> None:
+    flags = ["--timesteps", "256", "--save-freq", "100", "--eval-freq", "200", "--run-name", "mine", *SHORT]
+    done = call([*TRAIN, *flags], tmp_path, WANDB_MODE="offline")
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    folder = tmp_path / "models" / "mine"
+    assert "Done after 256 steps" in done.stdout
+    assert "models/mine/best_model.zip" in done.stdout
+    (offline,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
+    assert offline.stat().st_size > 0
+    assert json.loads((folder / "config.json").read_text())["wandb_id"]
+
+    watched = call([*WATCH, "--model", str(folder / "best_model.zip"), "--render", "ansi"], tmp_path)
+    assert watched.returncode == 0, watched.stderr
+    assert "EXIT" in watched.stdout
+    assert watched.stdout.splitlines()[-1].startswith("game 0: ")
+
+
+def test_without_a_login_one_line_says_that_w_and_b_is_left_out(swift_built: None, tmp_path: Path) -> None:
+    flags = ["--timesteps", "128", "--save-freq", "1000", "--eval-freq", "1000", *SHORT]
+    done = call([*TRAIN, *flags], tmp_path, HOME=str(tmp_path), WANDB_MODE="online", WANDB_API_KEY="")
+    assert done.returncode == 0, done.stderr
+    notices = [line for line in done.stdout.splitlines() if "W&B" in line]
+    assert len(notices) == 1
+    assert "nobody is logged in" in notices[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
+def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
+    swift_built: None, tmp_path: Path, number: signal.Signals
+) -> None:
+    flags = ["--no-wandb", "--timesteps", "100000000", "--run-name", "mine", *SHORT]
+    process = subprocess.Popen([*TRAIN, *flags], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "steps/s" in line:  # the first update is through
+            break
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 0
+    (model,) = (tmp_path / "models" / "mine").glob("checkpoint_*_steps.zip")
+    assert f"--resume models/mine/{model.name}" in said
+
+
+def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "checkpoint_1000000_steps.zip"
+    model.touch()
+    (tmp_path / "config.json").write_text(json.dumps({"timesteps": 5_000_000, "num_envs": 2, "save_freq": 100}))
+    trained: list[tuple[MaskablePPOConfig, dict[str, object]]] = []
+
+    def train(config: MaskablePPOConfig, *_: object, changes: dict[str, object], **__: object) -> Trained:
+        trained.append((config, changes))
+        return Trained(model, config.timesteps)
+
+    monkeypatch.setattr("worldkit.sb3.training.train", train)
+    flags = ["--save-freq", "7", "--learning-rate", "1e-5", "--models-dir", "elsewhere"]
+    assert main(["train-sb3", "--no-wandb", "--resume", str(model), *flags]) == 0
+    config = MaskablePPOConfig(timesteps=5_000_000, num_envs=2, save_freq=7, learning_rate=1e-5)
+    assert trained == [(config, {"learning_rate": 1e-5})]
+    said = capsys.readouterr().out
+    assert f"--models-dir has no effect: the run continues in {tmp_path}." in said
+    assert f"tensorboard --logdir {tmp_path.parent}" in said
+
+
+def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    missing = str(tmp_path / "no.zip")
+    assert "There is no model" in refused(["train-sb3", "--resume", missing], capsys)
+    assert "There is no model" in refused(["watch-sb3", "--model", missing], capsys)
+    assert "--timesteps" in refused(["train-sb3", "--timesteps", "none"], capsys)
+    assert "without slashes" in refused(["train-sb3", "--run-name", "a/b"], capsys)
+    assert "--trust goes with --resume" in refused(["train-sb3", "--trust"], capsys)
+    said = refused(["train-sb3", "--timesteps", "16383"], capsys)
+    assert said.startswith(
+        "timesteps must cover at least one rollout of 8 x 2,048 = 16,384 steps, got 16,383: ask for "
+    )
+    assert "unrecognized arguments: --fly" in refused(["train-sb3", "--fly"], capsys)
+    assert "give one agent to watch: a file or a folder (PATH or --model), or --latest" in refused(
+        ["watch-sb3", "best", "--latest"], capsys
+    )
+
+
+def test_a_model_of_another_game_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "cart.zip").write_bytes(model_content(MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64)))
+    words = ["watch-sb3", "--render", "ansi", "--engine", "jax", "--model", str(tmp_path / "cart.zip")]
+    assert "cart.zip is a model of another game: name one that plays HackMatrix." in refused(words, capsys)
+
+
+def test_a_missing_engine_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
+    monkeypatch.chdir(tmp_path)
+    assert f"build it with {ROOT}/swift-build" in refused(["train-sb3", "--no-wandb"], capsys)
+
+
+def test_without_stable_baselines_one_sentence_says_how_to_get_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worldkit.cli.train_sb3.NEEDED", ("no_such_library",))
+    assert "pip install 'hackmatrix[sb3]'" in refused(["train-sb3"], capsys)

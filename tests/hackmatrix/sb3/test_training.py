@@ -1,0 +1,295 @@
+"""MaskablePPO on the Swift engine: what a run leaves, going on with it, and that it learns."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks
+
+from hackmatrix.rules import ACTIONS, COMPONENTS
+from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from hackmatrix.training_config import MaskablePPOConfig
+from parity.errors import ParityError, UsageError
+from tests.hackmatrix.sb3.conftest import SHORT, run
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.sb3.model_file import timesteps_of
+from worldkit.sb3.training import load_model
+from worldkit.watch.agents import agents_of
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_documented_settings() -> None:
+    assert MaskablePPOConfig().ppo() == {
+        "learning_rate": 3e-4,
+        "n_steps": 2048,
+        "batch_size": 64,
+        "n_epochs": 10,
+        "gamma": 0.99,
+        "gae_lambda": 0.95,
+        "clip_range": 0.2,
+        "ent_coef": 0.1,
+        "seed": 0,
+    }
+
+
+class TestWhatARunLeaves:
+    """Models, metrics, a picture."""
+
+    def test_files(self, finished: Path) -> None:
+        names = {path.name for path in finished.iterdir()}
+        checkpoints = {f"checkpoint_{steps}_steps.zip" for steps in (700, 1400)}
+        assert names >= checkpoints | {"best_model.zip", "final_model.zip", "metrics.csv", "metrics.jsonl"}
+        assert names >= {"tensorboard", "evaluations.npz", "learning_curve.png", "config.json"}
+        assert not any(name.startswith(".") for name in names)
+
+    def test_the_episodes_are_broken_down(self, finished: Path) -> None:
+        last = rows(finished / "metrics.csv")[-1]
+        assert all(f"episode_reward/{name}" in last for name in COMPONENTS)
+        assert all(f"programs/{name}" in last for name in ACTIONS[5:])
+        fractions = [float(last[f"actions/{kind}_frac"]) for kind in ("move", "siphon", "program")]
+        assert sum(fractions) == pytest.approx(1)
+        assert float(last["stats/highest_stage"]) >= 1
+        assert float(last["episode_reward/step_penalty"]) < 0
+
+    def test_the_entropy_is_that_of_a_policy_over_the_actions(self, finished: Path) -> None:
+        entropies = [float(row["train/entropy"]) for row in rows(finished / "metrics.csv") if row["train/entropy"]]
+        assert entropies
+        assert all(0 < entropy < np.log(len(ACTIONS)) for entropy in entropies)
+
+    def test_the_breakdown_is_that_of_the_return(self, finished: Path) -> None:
+        found = 0
+        for row in rows(finished / "metrics.csv")[:1]:  # later, SB3's mean reaches back over several rollouts
+            total = sum(float(row[f"episode_reward/{name}"]) for name in COMPONENTS)
+            assert total == pytest.approx(float(row["rollout/ep_rew_mean"]), abs=1e-4)
+            found += 1
+        assert found
+
+    def test_evaluations(self, finished: Path) -> None:
+        with np.load(finished / "evaluations.npz") as kept:
+            assert kept["results"].shape == (2, 6)
+            assert kept["timesteps"].tolist() == [1000, 2000]
+
+    def test_evaluations_play_the_same_games_each_time(self, swift_built: None, tmp_path: Path) -> None:
+        # a policy that hardly changes plays the same games alike
+        run(tmp_path / "still", timesteps=1024, eval_freq=500, learning_rate=1e-12)
+        with np.load(tmp_path / "still" / "evaluations.npz") as kept:
+            first, second = kept["results"].tolist()
+        assert first == second
+        assert len(set(first)) > 1
+
+    def test_a_checkpoint_comes_when_it_is_due_and_then_no_more(self, swift_built: None, tmp_path: Path) -> None:
+        run(tmp_path / "due", timesteps=1024, eval_freq=10_000, save_freq=1000)
+        assert [path.name for path in (tmp_path / "due").glob("checkpoint_*")] == ["checkpoint_1000_steps.zip"]
+
+    def test_models_play(self, finished: Path) -> None:
+        model = load_model(finished / "best_model.zip", device="cpu")
+        env = HackMatrixVecEnv(3, seed=0)
+        observation, masks = env.reset(), get_action_masks(env)
+        actions, _ = model.predict(observation, action_masks=masks)
+        assert masks[np.arange(3), actions].all()
+        env.close()
+
+
+class TestGoingOn:
+    """``resume``."""
+
+    def test_steps_and_schedules_go_on(self, finished: Path, tmp_path: Path) -> None:
+        shutil.copytree(finished, tmp_path / "run")
+        first = load_model(tmp_path / "run" / "final_model.zip")
+        assert first.num_timesteps == 2048
+        before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
+        with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
+            np.savez(tmp_path / "run" / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
+        outcome = run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=4096)
+        assert outcome.timesteps == 4096
+        both = rows(tmp_path / "run" / "metrics.csv")
+        assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
+        assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
+        seconds = [float(row["seconds"]) for row in both]
+        assert seconds == sorted(seconds)
+        rates = [row["train/learning_rate"] for row in both[4:]]
+        # half of the run is left: the rate begins at half of what it was, not anew
+        assert max(float(rate) for rate in rates if rate) <= 0.5e-3
+        with np.load(tmp_path / "run" / "evaluations.npz") as kept:
+            assert kept["timesteps"].tolist()[:2] == [1000, 2000]
+            assert len(kept["timesteps"]) == 4
+        is_kept = (tmp_path / "run" / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
+        assert is_kept, "a worse model took the place of the best"
+
+    def test_it_plays_other_games_than_those_it_has_seen(
+        self, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shutil.copytree(finished, tmp_path / "run")
+        begun: list[int | None] = []
+        seed = WorldVecEnv.seed
+
+        def noted(env: WorldVecEnv, first: int | None = None) -> Any:  # noqa: ANN401 - as the method has it
+            begun.append(first)
+            return seed(env, first)
+
+        monkeypatch.setattr(WorldVecEnv, "seed", noted)
+        run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=2560)
+        assert SHORT.seed + 2048 in begun
+
+    def test_damaged_evaluations_stop_a_run_before_anything_of_it_is_changed(
+        self, finished: Path, tmp_path: Path
+    ) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        (folder / "evaluations.npz").write_bytes(b"damaged")
+        with pytest.raises(UsageError, match=r"evaluations.npz cannot be read: it is no zip archive"):
+            run(folder, resume=folder / "checkpoint_1400_steps.zip", timesteps=4096)
+        for name in ("metrics.csv", "metrics.jsonl", "config.json"):
+            assert (folder / name).read_bytes() == (finished / name).read_bytes()
+
+    def test_a_run_that_is_over_is_one_sentence(self, finished: Path) -> None:
+        said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
+        with pytest.raises(UsageError, match=said):
+            run(finished, resume=finished / "final_model.zip", timesteps=2559)
+
+    def test_it_goes_on_in_whole_rollouts_and_never_beyond_what_is_asked_for(
+        self, finished: Path, tmp_path: Path
+    ) -> None:
+        shutil.copytree(finished, tmp_path / "run")
+        assert run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=3583).timesteps == 3072
+
+    @pytest.mark.parametrize("episodes", [6, 2, 9])
+    def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
+        self, finished: Path, tmp_path: Path, episodes: int
+    ) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        model = folder / "checkpoint_1400_steps.zip"
+        run(folder, resume=model, timesteps=2424, eval_freq=400, eval_episodes=episodes, save_freq=500)
+        with np.load(folder / "evaluations.npz") as found, np.load(finished / "evaluations.npz") as before:
+            assert found["timesteps"].tolist() == [1000, 1800, 2200]
+            for name in ("results", "ep_lengths"):
+                assert found[name][0, :6].tolist() == before[name][0].tolist()
+                assert (~np.isnan(found[name])).sum(axis=1).tolist() == [6, episodes, episodes]
+        old = folder / "abandoned-1"
+        assert (old / "evaluations.npz").read_bytes() == (finished / "evaluations.npz").read_bytes()
+        moved = {path.name for path in finished.glob("*.zip") if timesteps_of(path) > 1400}
+        assert {path.name for path in old.glob("*.zip")} == moved >= {"final_model.zip"}
+        assert [int(float(row["timesteps"])) for row in rows(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
+        assert [int(float(row["timesteps"])) for row in rows(old / "metrics.csv")] == [512, 1024, 1536, 2048]
+        assert timesteps_of(agents_of(folder)[0]) == 2424
+        run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=6)
+        with np.load(folder / "evaluations.npz") as found:
+            assert found["timesteps"].tolist() == [1000, 1800, 2200, 2824]
+
+    def test_a_branch_without_the_best_model_there_was_keeps_its_own_best(self, finished: Path, tmp_path: Path) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        shutil.copy(folder / "final_model.zip", folder / "best_model.zip")
+        with np.load(folder / "evaluations.npz") as kept:
+            np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
+        run(folder, resume=folder / "checkpoint_700_steps.zip", timesteps=1212, eval_freq=400)
+        assert timesteps_of(folder / "best_model.zip") == 1100
+
+    @pytest.mark.parametrize("trust", [False, True])
+    def test_changes_hold_and_are_recorded_and_all_else_is_the_models(
+        self, finished: Path, tmp_path: Path, trust: bool
+    ) -> None:
+        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+        run(
+            folder,
+            resume=folder / "final_model.zip",
+            trust=trust,
+            changes={"learning_rate": 1e-5, "n_steps": 64, "seed": 77},
+            timesteps=2600,
+            gamma=0.5,
+        )
+        config = json.loads((folder / "config.json").read_text())
+        held = {"learning_rate": 1e-5, "n_steps": 64, "seed": 77, "gamma": 0.99, "batch_size": 128}
+        assert {name: config[name] for name in held} == held
+        model = load_model(folder / "final_model.zip")
+        assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
+        assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
+
+    @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\3\4 half a zip"])
+    def test_a_file_that_is_no_model_is_one_sentence(self, swift_built: None, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "model.zip"
+        path.write_bytes(content)
+        with pytest.raises(UsageError, match=r"model.zip is no model of this world that this version can load"):
+            load_model(path)
+
+    def test_a_model_of_another_game_is_one_sentence(self, swift_built: None, tmp_path: Path) -> None:
+        MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64).save(tmp_path / "cart.zip")
+        with pytest.raises(UsageError, match=r"has no worldkit.json, so that only pickles hold its settings"):
+            run(tmp_path, resume=tmp_path / "cart.zip")
+        with pytest.raises(UsageError, match="Observation spaces do not match"):
+            run(tmp_path, resume=tmp_path / "cart.zip", trust=True)
+
+
+def test_a_device_that_is_not_there_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="The device 'cuda:7' cannot be used"):
+        run(tmp_path, device="cuda:7")
+
+
+@pytest.mark.parametrize("settings", [{"num_envs": 1, "n_steps": 1}, {"batch_size": 1}])
+def test_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path, settings: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="need two steps at least"):
+        run(tmp_path, None, **settings)  # type: ignore[arg-type]
+
+
+def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
+    with pytest.raises(ParityError, match=r"Training diverged.*lower --learning-rate"):
+        run(tmp_path, learning_rate=lambda left: 1e30)
+
+
+def test_it_learns(swift_built: None, tmp_path: Path) -> None:
+    """60,000 steps are worth more than two standard deviations of what luck could do."""
+    run(
+        tmp_path,
+        timesteps=60_000,
+        num_envs=32,
+        learning_rate=3e-3,
+        batch_size=512,
+        n_epochs=4,
+        ent_coef=0.01,
+        save_freq=1_000_000,
+        eval_freq=1_000_000,
+    )
+    trained = returns(load_model(tmp_path / "final_model.zip", device="cpu"))
+    untrained = returns(None)
+    luck = np.hypot(trained.std(), untrained.std()) / np.sqrt(len(trained))
+    assert trained.mean() - untrained.mean() > 2 * luck
+
+
+def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
+    """Returns of the same games, played by a model's likeliest actions, or by uniform valid ones."""
+    env = HackMatrixVecEnv(games, seed=5000, max_episode_steps=300)
+    ended: dict[int, float] = {}
+    observation: Any = env.reset()
+    rng = np.random.default_rng(0)
+    while len(ended) < games:
+        masks = get_action_masks(env)
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        if model is not None:
+            actions, _ = model.predict(observation, action_masks=masks, deterministic=True)
+        observation, _, dones, infos = env.step(actions)
+        for game in np.flatnonzero(dones).tolist():
+            ended.setdefault(game, infos[game]["episode"]["r"])
+    env.close()
+    return np.array(list(ended.values()))
+
+
+def test_progress_is_told_in_lines_where_there_is_no_terminal(swift_built: None, tmp_path: Path) -> None:
+    said = io.StringIO()
+    run(tmp_path, console=Console(file=said, width=200))
+    headline, *lines = said.getvalue().splitlines()
+    assert headline.startswith(
+        "Training MaskablePPO for at most 2,048 steps in 4 games of the swift engine, seed 0, into "
+    )
+    assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
+    assert "return" in lines[-1]
+    assert lines[-1].rstrip().endswith("0:00:00 left")

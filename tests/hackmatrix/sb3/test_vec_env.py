@@ -1,0 +1,104 @@
+"""The native vector environment of Stable-Baselines3 says what its own ones say over single games."""
+
+import numpy as np
+import pytest
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecMonitor
+
+from hackmatrix import rules
+from hackmatrix.gym_env import HackMatrixEnv
+from hackmatrix.sb3.vec_env import HackMatrixVecEnv
+from parity.errors import UsageError
+from tests.hackmatrix.gym_env.conftest import assert_same, choose
+
+GAMES = 4
+
+
+def play(left: VecEnv, right: VecEnv, steps: int) -> int:
+    """Play the same games in both and compare all they say; returns how many ended."""
+    rng, ended = np.random.default_rng(0), 0
+    left.seed(21)
+    right.seed(21)
+    assert_same(left.reset(), right.reset())
+    assert_same(left.reset_infos, right.reset_infos)
+    for _ in range(steps):
+        masks = get_action_masks(left)
+        np.testing.assert_array_equal(masks, get_action_masks(right))
+        actions = choose(masks, rng, wrong=0.02)
+        (seen, rewards, dones, infos), other = left.step(actions), right.step(actions)
+        assert_same(seen, other[0])
+        np.testing.assert_array_equal(rewards, other[1].astype(np.float32))
+        np.testing.assert_array_equal(dones, other[2])
+        for game, (info, peer) in enumerate(zip(infos, other[3], strict=True)):
+            if dones[game]:
+                ended += 1
+                assert info.pop("episode")["l"] == info["episode_stats"]["steps"]
+                peer.pop("episode", None)
+            assert_same(info, peer)
+        assert_same(left.reset_infos, right.reset_infos)
+    return ended
+
+
+def test_it_equals_single_games_in_this_process(swift_built: None) -> None:
+    native, own = HackMatrixVecEnv(GAMES), DummyVecEnv([HackMatrixEnv] * GAMES)
+    assert native.observation_space == own.observation_space
+    assert native.action_space == own.action_space
+    assert play(native, own, 200) > 20
+    native.close()
+    own.close()
+
+
+def test_it_equals_single_games_in_their_own_processes(swift_built: None) -> None:
+    native, own = HackMatrixVecEnv(2), SubprocVecEnv([HackMatrixEnv] * 2, start_method="spawn")
+    assert play(native, own, 30) > 0
+    native.close()
+    own.close()
+
+
+@pytest.mark.long
+def test_either_engine_gives_the_same(swift_built: None) -> None:
+    swift, jax = HackMatrixVecEnv(64, seed=3), HackMatrixVecEnv(64, seed=3, engine="jax")
+    assert play(swift, jax, 80) > 100
+    swift.close()
+
+
+def test_masks_are_asked_for_as_maskable_ppo_does(swift_built: None) -> None:
+    env = HackMatrixVecEnv(GAMES, seed=0)
+    env.reset()
+    assert is_masking_supported(env)
+    assert get_action_masks(env).shape == (GAMES, rules.NUM_ACTIONS)
+    with pytest.raises(AttributeError, match="no method 'fly'"):
+        env.env_method("fly")
+    env.close()
+
+
+def test_an_episode_that_is_cut_off_is_truncated_and_its_last_observation_kept(swift_built: None) -> None:
+    env = VecMonitor(HackMatrixVecEnv(1, seed=0, max_episode_steps=2))
+    env.reset()
+    for _ in range(2):
+        before = env.get_attr("render_mode")
+        action = get_action_masks(env).argmax(axis=1)
+        seen, _, dones, infos = env.step(action)
+    assert dones.tolist() == [True]
+    assert infos[0]["TimeLimit.truncated"]
+    assert infos[0]["episode_stats"]["steps"] == 2
+    assert (infos[0]["terminal_observation"]["player"] != seen["player"][0]).any()  # type: ignore[call-overload]
+    assert before == ["rgb_array"]
+    env.close()
+
+
+def test_pictures_of_all_games(swift_built: None) -> None:
+    env = HackMatrixVecEnv(2, seed=0)
+    env.reset()
+    pictures = env.get_images()
+    assert len(pictures) == 2
+    assert pictures[0] is not None
+    env.close()
+
+
+def test_a_wrong_action_is_one_sentence(swift_built: None) -> None:
+    env = HackMatrixVecEnv(2, seed=0)
+    env.reset()
+    with pytest.raises(UsageError, match=f"from 0 to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"):
+        env.step(np.array([0, rules.NUM_ACTIONS]))
+    env.close()

@@ -1,0 +1,259 @@
+"""A bridge that survives: whatever happens to the engine is one clear error, and nothing is left behind."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hackmatrix.swift_env import SwiftEngineError, SwiftGames
+from hackmatrix.swift_env.process import SwiftProcess, binary_path
+from hackmatrix.world import WORLD
+from tests.hackmatrix.swift_env.test_bridge import is_running
+from worldkit.envs.episodes import Episodes
+
+pytestmark = pytest.mark.usefixtures("transport")
+
+GAMES = 3
+DEADLINE = 3.0
+FAILURES = {
+    "hang": r"did not answer within 3 s and was ended; it said: something broke",
+    "die": "ended with status 7; it said: something broke",
+    "garbage": "answered with a frame of 1819043144 bytes, which is none of the protocol's; it said: something broke",
+    "wrong rows": r"answered against the protocol \((16 bytes on rows in the shared memory|"
+    r"3 rows in observation mode 1 in 20 bytes)\); it said",
+    "half": "ended with status 7; it said: something broke",
+}
+
+
+def play(episodes: Episodes, steps: int) -> list[Any]:
+    """First valid actions; games that end are started anew."""
+    taken = []
+    for _ in range(steps):
+        episodes.begin_step(episodes.mask.argmax(axis=1))
+        taken.append(episodes.finish_step())
+        ended = np.flatnonzero(taken[-1].terminated | taken[-1].truncated)
+        if len(ended):
+            episodes.start(ended)
+    return taken
+
+
+def test_an_answer_may_take_ten_seconds_unless_the_caller_says_otherwise(swift_built: None) -> None:
+    with SwiftGames(np.zeros(1, np.uint64)) as games:
+        assert games._process._deadline == 10
+
+
+def test_the_rest_of_a_long_frame_is_waited_for(swift_built: None) -> None:
+    with SwiftGames(np.arange(4096, dtype=np.uint64), deadline=5) as games:
+        games.send_step(np.zeros(4096, np.int32))
+        assert len(games.receive_step().seeds) == 4096
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[[str], None], how: str) -> None:
+    unreliable(how)
+    episodes = Episodes(WORLD, GAMES, deadline=DEADLINE)
+    process = episodes._engine._games._process._process  # type: ignore[attr-defined]
+    began = time.monotonic()
+    with pytest.raises(SwiftEngineError, match=FAILURES[how]) as caught:
+        play(episodes, 3)
+    assert str(caught.value).endswith(("open a new one, and if it happens again build it with ./swift-build.",))
+    assert time.monotonic() - began < 5 * DEADLINE
+    assert process.poll() is not None
+    with pytest.raises(SwiftEngineError, match=r"the Swift engine .*: open a new one"):
+        play(episodes, 1)
+    episodes.close()
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (None, r"^HACKMATRIX_BINARY names .*HackMatrix, which is no program.*\./swift-build"),
+        ("what no system can run\n", "cannot be run"),
+        ("#!/bin/sh\necho 'I have no heart' >&2\nexit 3\n", "ended with status 3; it said: I have no heart"),
+    ],
+    ids=["missing", "unrunnable", "ending"],
+)
+def test_a_start_that_fails_is_one_sentence_and_leaves_no_file_open(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str | None, said: str
+) -> None:
+    binary = tmp_path / "HackMatrix"
+    if program:
+        binary.write_text(program)
+        binary.chmod(0o755)
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(binary))
+    before = sorted(os.listdir("/dev/fd"))
+    with pytest.raises(SwiftEngineError, match=said) as caught:
+        SwiftGames(np.zeros(GAMES, np.uint64))
+    assert caught.tb  # which keeps the frames, and what is in them
+    assert sorted(os.listdir("/dev/fd")) == before
+
+
+@pytest.mark.parametrize("how", FAILURES)
+def test_with_restart_the_episodes_are_truncated_and_play_goes_on(unreliable: Callable[[str], None], how: str) -> None:
+    unreliable(how)
+    episodes = Episodes(WORLD, GAMES, deadline=DEADLINE, restart=True)
+    play(episodes, 2)
+    observation, seeds, steps = episodes.observation, episodes.seeds, episodes.statistics.steps.copy()
+    episodes.begin_step(episodes.mask.argmax(axis=1))
+    failed = episodes.finish_step()
+    assert failed.truncated.all()
+    assert failed.lost.all()
+    assert not failed.terminated.any()
+    assert not failed.reward.any()
+    assert failed.failure is not None
+    np.testing.assert_array_equal(episodes.observation, observation)
+    np.testing.assert_array_equal(episodes.statistics.steps, steps)
+    episodes.start(np.arange(GAMES))
+    with SwiftGames(seeds) as games:
+        assert episodes.seeds.tolist() == games.restart().seeds.tolist()
+    assert all(step.failure is None for step in play(episodes, 30))
+    episodes.close()
+
+
+def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> None:
+    episodes = Episodes(WORLD, GAMES, restart=True)
+    play(episodes, 4)
+    kill(episodes)
+    episodes.start(np.array([1]), np.array([77], np.uint64))
+    (step,) = play(episodes, 1)
+    assert step.lost.tolist() == [True, False, True]
+    assert step.components[:, 0].tolist() == [0, -10, 0]
+    assert episodes.statistics.steps[1] == 1
+    (step,) = play(episodes, 1)
+    assert step.failure is None
+    assert (step.components[:, 0] == -10).all()
+    episodes.close()
+
+
+def test_an_engine_that_fails_before_its_first_step_is_not_started_for_ever(swift_built: None) -> None:
+    episodes = Episodes(WORLD, GAMES, restart=True)
+    kill(episodes)
+    episodes.get_states()
+    kill(episodes)
+    with pytest.raises(SwiftEngineError, match="was killed by signal 9"):
+        episodes.get_states()
+
+
+def test_half_a_frame_is_never_taken_for_a_whole_one(swift_built: None) -> None:
+    """Ctrl+C while an answer comes in."""
+
+    class Interrupting(SwiftProcess):
+        def _wait_for(self, pipe: Any, limit: float) -> None:  # noqa: ANN401 - a poll object
+            raise KeyboardInterrupt
+
+    process = Interrupting()
+    process.send(b"\0\0\0\0HKMX\2\0\0\0")
+    with pytest.raises(KeyboardInterrupt):
+        process.receive()
+    with pytest.raises(SwiftEngineError, match="was left in the middle of an answer and was ended: open a new one"):
+        process.send(b"")
+
+
+def test_answers_that_nobody_came_for_are_passed_over(swift_built: None) -> None:
+    """Ctrl+C between the halves of a step."""
+    with SwiftGames(np.arange(GAMES, dtype=np.uint64)) as games:
+        games.send_step(np.full(GAMES, 99, np.int32))
+        assert len(games.get_states()) == GAMES
+        games.send_step(np.zeros(GAMES, np.int32))
+        games.send_step(games.observe().mask.argmax(axis=1).astype(np.int32))
+        assert len(games.receive_step().seeds) == GAMES
+
+
+def test_a_fork_does_not_touch_its_parents_engine(swift_built: None) -> None:
+    program = (
+        "import os, sys, numpy as np\n"
+        "from hackmatrix.swift_env import SwiftGames, SwiftEngineError\n"
+        "games = SwiftGames(np.zeros(2, np.uint64))\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    try:\n"
+        "        games.observe()\n"
+        "    except SwiftEngineError as error:\n"
+        "        print(error, flush=True)\n"
+        "    del games\n"
+        "    SwiftGames(np.zeros(2, np.uint64)).close()\n"
+        "    sys.exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "print(len(games.observe().seeds), flush=True)\n"
+        "games.close()\n"
+        "print(games._process._process.returncode)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    error, games, status = done.stdout.splitlines()
+    assert "of which this one" in error
+    assert error.endswith("is a fork: open a new one.")
+    assert (games, status) == ("2", "0")
+
+
+def test_a_fork_that_lives_on_does_not_keep_the_engine(swift_built: None) -> None:
+    program = (
+        "import os, time, numpy as np\n"
+        "from hackmatrix.swift_env import SwiftGames\n"
+        "games = SwiftGames(np.zeros(2, np.uint64))\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os.close(1); time.sleep(30); os._exit(0)\n"
+        "print(child, games._process._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=False, timeout=20)
+    child, engine = map(int, done.stdout.split())
+    try:
+        assert ends(engine)
+        assert is_running(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_ctrl_c_in_the_terminal_is_the_clients_to_handle(swift_built: None) -> None:
+    with SwiftGames(np.zeros(1, np.uint64)) as games:
+        assert os.getpgid(games._process._process.pid) != os.getpgid(0)
+
+
+def test_no_place_for_a_log_is_no_reason_not_to_play(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("hackmatrix.swift_env.process.os.memfd_create", full, raising=False)
+    monkeypatch.setattr("hackmatrix.swift_env.process.tempfile.TemporaryFile", full)
+    with SwiftGames(np.zeros(1, np.uint64)) as games:
+        games.observe()
+        games._process._process.kill()
+        with pytest.raises(SwiftEngineError, match=r"was killed by signal 9 \(SIGKILL\); open a new one"):
+            games.observe()
+
+
+def test_the_engine_plays_on_when_its_log_is_full(swift_built: None) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [binary_path(), "--headless-cli", "--debug"],
+            input=b'{"action":"reset","seed":1}\n{"action":"getValidActions"}\n',
+            stdout=subprocess.PIPE,
+            stderr=full,
+            check=False,
+        )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 2
+
+
+def ends(process: int) -> bool:
+    """Whether a process ends by itself within a while."""
+    deadline = time.monotonic() + 10
+    while is_running(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_running(process)
+
+
+def kill(episodes: Episodes) -> None:
+    """Kill the engine and wait until it is dead."""
+    process = episodes._engine._games._process._process  # type: ignore[attr-defined]
+    process.kill()
+    process.wait()

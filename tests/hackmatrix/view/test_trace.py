@@ -1,0 +1,144 @@
+"""A trace on a page: on one engine as it plays, on two as `parity replay --html` shows it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from written_page import Value, episode_data, page_data
+
+from hackmatrix.cli.main import main
+from hackmatrix.rules import ACTIONS, COMPONENTS
+from hackmatrix.swift_env.adapter import SwiftEngine
+from hackmatrix.world import ENGINES, WORLD
+from parity import BatchStep, EngineError, EngineOptions
+from parity.cli import main as parity
+from parity.trace import Case, Trace, read_trace, write_trace
+from tests.hackmatrix.rules.builders import WAIT, daemon, state
+
+GOLDEN = Path(str(WORLD.golden))
+
+
+class Doctored(SwiftEngine):
+    """An engine that pays too much for every move up."""
+
+    def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
+        step = super()._step(actions, restarting=restarting)
+        extra = np.zeros_like(step.components)
+        extra[:, COMPONENTS.index("kills")] = 300 * (actions == ACTIONS.index("up"))
+        return replace(step, components=step.components + extra)
+
+
+def not_here(games: int, options: EngineOptions = EngineOptions()) -> Doctored:
+    raise EngineError("there is no such engine here: build it.")
+
+
+@pytest.fixture
+def doctored(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second engine is the first one with a fault."""
+    monkeypatch.setitem(ENGINES, "jax", Doctored)
+
+
+def written(trace: Trace, tmp_path: Path) -> Path:
+    write_trace(trace, tmp_path / "trace.json")
+    return tmp_path / "trace.json"
+
+
+def played(actions: tuple[int, ...], **fields: Any) -> Trace:  # noqa: ANN401 - of a Trace
+    return Trace("hackmatrix", ("swift", "jax"), Case(actions, seed=7), **fields)
+
+
+def viewed(tmp_path: Path, trace: Path, *flags: str) -> str:
+    """The text of the page that the command writes."""
+    assert main(["view", str(trace), "--output", str(tmp_path / "page.html"), *flags]) == 0
+    return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_trace_of_two_engines_is_shown_on_both_up_to_where_they_part(doctored: None, tmp_path: Path) -> None:
+    trace = written(played((3, 3, 0, 3)), tmp_path)
+    text = viewed(tmp_path, trace)
+    data = page_data(text)
+    assert data["sides"] == ["swift", "jax"]
+    assert data["headline"] == "swift and jax differ after 3 actions: up (0)."
+    *_, last = episode_data(text, 0)["steps"]
+    assert last["differences"][0][0] == "components[kills]"
+
+
+def test_it_is_the_page_that_parity_replay_writes(doctored: None, tmp_path: Path) -> None:
+    trace = written(played((3, 3, 0, 3)), tmp_path)
+    text = viewed(tmp_path, trace)
+    assert parity(["replay", str(trace), "--html", str(tmp_path / "report.html")]) == 1
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    without_command: Callable[[Value], Value] = lambda data: {**data, "command": ""}  # noqa: E731 - a value
+    assert without_command(page_data(text)) == without_command(page_data(report))
+    assert episode_data(text, 0) == episode_data(report, 0)
+
+
+def test_on_one_engine_every_step_is_what_that_engine_paid(swift_built: None, tmp_path: Path) -> None:
+    path = sorted(GOLDEN.glob("*.json"))[0]
+    golden = read_trace(path)
+    text = viewed(tmp_path, path, "--engine", "swift")
+    assert page_data(text)["sides"] == ["swift"]
+    first, *others = episode_data(text, 0)["steps"]
+    assert first["action"] == "start"
+    assert [step["action"] for step in others] == [ACTIONS[int(action)] for action in golden.case.actions]
+    paid = [{COMPONENTS[index]: int(value) for index, value in step.get("components", [])} for step in others]
+    assert golden.components is not None
+    recorded = [dict(zip(COMPONENTS, row, strict=True)) for row in golden.components]
+    assert paid == [{name: value for name, value in row.items() if value} for row in recorded]
+    assert "other ones than those recorded" not in text
+
+
+def test_rewards_that_have_changed_since_are_said(swift_built: None, tmp_path: Path) -> None:
+    rows = tuple(tuple(-10 * (name == "step_penalty") for name in COMPONENTS) for _ in range(2))
+    rows = (rows[0], (999, *rows[1][1:]))
+    trace = written(played((3, 3), components=rows, component_names=COMPONENTS), tmp_path)
+    text = viewed(tmp_path, trace, "--engine", "swift")
+    assert any("its rewards are other ones than those recorded" in line for line in page_data(text)["about"])
+
+
+def test_an_engine_that_cannot_be_opened_is_left_out_aloud(
+    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(ENGINES, "jax", not_here)
+    text = viewed(tmp_path, written(played((3, 3)), tmp_path))
+    assert page_data(text)["sides"] == ["swift"]
+    assert "Shown on swift alone: engine 'jax' failed in start: there is no such engine here" in capsys.readouterr().err
+
+
+def test_a_trace_that_ends_a_game_tells_how(swift_built: None, tmp_path: Path) -> None:
+    start = state(player=(2, 2), hp=1, owned="wait", energy=1, enemies=[daemon(3, 2)])
+    case = Case((WAIT,), state=start)
+    text = viewed(tmp_path, written(Trace("hackmatrix", ("swift", "swift"), case), tmp_path))
+    (episode,) = page_data(text)["episodes"]
+    assert episode["verdict"].endswith("daemon in stage 1")
+    assert episode["end"] == {"level": "stage 1", "cause": "daemon", "row": 3, "column": 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"world": "goodharts-proxy"}, "is a trace of world 'goodharts-proxy'"),
+        ({"actions": [99]}, "holds action 99"),
+        ({"component_names": ["luck"]}, "was recorded under other rules, which had the reward component 'luck'"),
+        ({"start": {"state": {"player": {"row": 99, "col": 0}}}}, "the start state in"),
+        ({"engines": ["swift", "rust"]}, "has no engine 'rust'"),
+        ({"version": 7}, "is a trace of version 7"),
+        ({"format": "notes"}, "is no trace"),
+    ],
+)
+def test_whatever_is_no_trace_of_this_game_is_one_sentence(
+    swift_built: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], sentence: str
+) -> None:
+    path = written(Trace("hackmatrix", ("swift", "swift"), Case((3,), seed=7)), tmp_path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(SystemExit) as caught:
+        main(["view", str(path), "--output", str(tmp_path / "page.html")])
+    said = capsys.readouterr().err
+    assert (caught.value.code, len(said.splitlines())) == (2, 1)
+    assert sentence in said
+    assert not (tmp_path / "page.html").exists()

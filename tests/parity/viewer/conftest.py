@@ -1,0 +1,63 @@
+"""Opens pages in headless Chromium as a person would: from the disk."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect
+
+from parity import World
+from parity.viewer.page import Page as Content
+from parity.viewer.write import write_page
+
+PATIENCE = 60_000
+"""Milliseconds to wait for what should be there within a second: other tests may have the cores."""
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> BrowserContext:
+    expect.set_options(timeout=PATIENCE)
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(PATIENCE)
+    return context
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the console of the opened pages got, and what they asked for beside themselves."""
+    return []
+
+
+@pytest.fixture
+def open_page(context: BrowserContext, complaints: list[str], tmp_path: Path) -> Iterator[Open]:
+    """Write a page of a world and open it at a fragment; the test fails if it complains or asks for anything else."""
+    opened: list[Page] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        complaints.append(f"{message.type}: {message.text}")
+
+    def open_page(content: Content, world: World, fragment: str = "") -> Page:
+        path = tmp_path / f"page-{len(opened)}.html"
+        write_page(content, world, path)
+        page = context.new_page()
+        opened.append(page)
+
+        def only_itself(route: Route) -> None:
+            if route.request.url.partition("#")[0] == path.as_uri():
+                route.continue_()
+            else:
+                complaints.append(f"asked for {route.request.url}")
+                route.abort()
+
+        page.on("console", hear)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.route("**/*", only_itself)
+        page.goto(path.as_uri() + fragment)
+        return page
+
+    yield open_page
+    for page in opened:
+        page.close()
+    assert complaints == []

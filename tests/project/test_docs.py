@@ -1,0 +1,165 @@
+"""The pages say what is so: links resolve, commands and flags exist, the worked example is right."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import jax.numpy as jnp
+import pytest
+from jax.extend.random import threefry_2x32
+
+import parity
+from hackmatrix.cli import settings_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_resolve(page: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", page.read_text())
+    broken = []
+    for link in links:
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if "://" not in link and (not target.exists() or (anchor and anchor not in anchors(target))):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_make_targets_exist(page: Path, root: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    code = re.findall(r"`(make [^`]*)`|^(make .*)$", page.read_text(), re.MULTILINE)
+    named = {words.split()[1] for words in ("".join(groups) for groups in code)}
+    assert named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_parity_name_their_world(page: Path) -> None:
+    """Several worlds are registered here: a command with flags or with its path, which people copy, must say which."""
+    code = re.findall(r"`([^`]*)`|^(.*)$", re.sub(r"\n +", " ", page.read_text()), re.MULTILINE)
+    commands = re.findall(
+        r"(?:^|[ /])parity (?:run|coverage|rewards|record|mutants)\b.*", "\n".join(map("".join, code))
+    )
+    copied = [command for command in commands if command.startswith("/") or " --" in command.split("  ")[0]]
+    assert [command for command in copied if not re.search(r"--world |--engines |--engine swift", command)] == []
+
+
+def test_the_readme_names_its_two_commands(root: Path) -> None:
+    blocks = re.findall(r"```bash\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
+    assert [block.strip() for block in blocks] == ["make train", "make test"]
+
+
+def test_every_folder_that_the_readme_lists_is_there(root: Path) -> None:
+    folders = re.findall(r"`([a-z_/]+/)`", (root / "README.md").read_text())
+    written_by_runs = {"checkpoints/"}
+    assert [folder for folder in folders if folder not in written_by_runs and not (root / folder).is_dir()] == []
+
+
+@pytest.mark.parametrize("page", settings_tables.TABLES)
+def test_the_tables_of_settings_are_those_of_the_code(page: str, root: Path) -> None:
+    text = (root / page).read_text()
+    assert settings_tables.renewed(page, text) == text, "run python -m hackmatrix.cli.settings_tables"
+
+
+def first_two_words(seed: int, event: int, second: int) -> tuple[int, int]:
+    outputs = threefry_2x32(jnp.array([seed, 0], jnp.uint32), jnp.array([event, second], jnp.uint32))
+    return int(outputs[0]), int(outputs[1])
+
+
+def test_the_worked_example_of_randomness_is_right(root: Path) -> None:
+    page = (root / "docs" / "randomness.md").read_text()
+    corners = [0, 5, 30, 35]
+    words = [first_two_words(7, 0, 65536 + cell // 2)[cell % 2] for cell in corners]
+    for cell, word in zip(corners, words, strict=True):
+        assert re.search(rf"\| {cell} \| \(0, {65536 + cell // 2}\) \| \w+ \| \**{word}\** \|", page)
+    assert corners[words.index(min(words))] == 0
+    bonus, blocks = first_two_words(7, 0, 2 * 65536)[0], first_two_words(7, 0, 4 * 65536)[0]
+    assert f"`({bonus} · 3) >> 32` is {bonus * 3 >> 32}" in page
+    assert f"`5 + (({blocks} · 7) >> 32)` is {5 + (blocks * 7 >> 32)}" in page
+    for counter in (0, 1):
+        low, high = first_two_words(7, 2**32 - 1, counter)
+        assert str(low + (high << 32)) in page
+
+
+@pytest.mark.usefixtures("swift_built")
+def test_the_engine_begins_the_worked_example_as_the_page_says() -> None:
+    # JAX would compile its engine for this, and tests/hackmatrix/rules hold both engines to the same first states
+    with parity.open_engine("hackmatrix", "swift") as engine:
+        player = engine.reset(seed=7)[:5]
+    row, column, hp, credits, energy = (float(value) for value in player)
+    assert (row, column, hp, credits) == (0.0, 0.0, 1.0, 0.0)
+    assert energy == pytest.approx(11 / 50)
+
+
+def test_the_documented_files_of_tests_have_all_that_the_real_ones_need(root: Path) -> None:
+    words = [sys.executable, "-m", "pytest", "--setup-plan", "-q", "python/tests"]
+    plan = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    assert plan.returncode == 0, plan.stdout
+    for test in (
+        "test_reward_parity.py::test_W_kills[jax]",
+        "test_purejaxrl.py::test_every_action_of_a_rollout_was_valid",
+    ):
+        assert test in plan.stdout
+
+
+def test_a_record_of_a_benchmark_has_one_figure() -> None:
+    rows = [
+        row for page in PAGES for row in re.findall(r"^\| (`\w+`[^|]*\| [\d,]+ )\|.*\d", page.read_text(), re.MULTILINE)
+    ]
+    assert len(rows) > 10
+    assert sorted(rows) == sorted(set(rows))
+
+
+def test_the_figures_of_the_page_of_differences_stand_where_they_were_measured(root: Path) -> None:
+    named, measured = (
+        set(re.findall(r"\d{1,3}(?:,\d{3})+", "".join((root / "docs" / page).read_text() for page in pages)))
+        for pages in (["differences.md"], ["learning.md", "performance.md"])
+    )
+    asked_for = {"1,000", "18,000"}
+    assert named - asked_for <= measured
+
+
+@pytest.mark.skipif(shutil.which("pgrep") is None, reason="there is no pgrep")
+def test_the_documented_pgrep_finds_a_training_however_it_was_started(root: Path) -> None:
+    (pattern,) = set(re.findall(r'pgrep -a?f "([^"]+)"', "".join(page.read_text() for page in PAGES)))
+    make = subprocess.run(
+        ["make", "-n", "--no-print-directory", "train"], cwd=root, capture_output=True, text=True, check=True
+    )
+    starts = [
+        make.stdout.splitlines()[-1].split(),
+        [str(Path(sys.executable).with_name("hackmatrix")), "train"],
+        [str(Path(sys.executable).with_name("hackmatrix")), "train-sb3"],
+        [sys.executable, "python/scripts/train_purejaxrl.py"],
+    ]
+    for words in starts:
+        # has its command line as soon as it exists, and is ended before it has done anything
+        with subprocess.Popen(words, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                found = subprocess.run(
+                    ["pgrep", "-P", str(os.getpid()), "-f", pattern], capture_output=True, text=True, check=False
+                )
+            finally:
+                process.kill()
+        assert found.stdout.split() == [str(process.pid)], words
+
+
+def test_every_page_and_message_asks_for_the_swift_that_the_package_needs(root: Path) -> None:
+    (needed,) = re.findall(r"swift-tools-version: ([\d.]+)", (root / "swift" / "Package.swift").read_text())
+    sources = [*PAGES, root / "Makefile", *root.glob("python/hackmatrix/**/*.py")]
+    asked = re.findall(
+        r"(?:[Ii]nstall|needs|get|a) Swift ([\d.]*\d)", "\n".join(source.read_text() for source in sources)
+    )
+    assert len(asked) >= 4
+    assert set(asked) == {needed}

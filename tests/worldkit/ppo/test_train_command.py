@@ -1,0 +1,482 @@
+"""``hackmatrix train`` and its older script, from the command line to the files of a run."""
+
+import csv
+import dataclasses
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import matplotlib.image
+import numpy as np
+import pytest
+
+from hackmatrix import rules
+from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import main as command
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from parity.errors import INTERRUPTED_EXIT_CODE
+from worldkit.cli.train import main as train
+from worldkit.cli.train import next_command
+from worldkit.ppo import checkpoint_format, training
+from worldkit.ppo.checkpoints import Progress, read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.networks import network_of
+from worldkit.ppo.params import load_params
+from worldkit.ppo.training import Trained
+from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
+from worldkit.runs.run import Run as RunOfTraining
+from worldkit.runs.sinks import read_csv
+
+ENV = HackMatrixJaxEnv()
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
+
+
+def main(flags: list[str]) -> int:
+    """``hackmatrix train`` in this process."""
+    return command(["train", *flags])
+
+
+class Run(NamedTuple):
+    """A finished run of the command."""
+
+    exit_code: int
+    folder: Path
+    output: str
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The game itself, trained for three small updates of which two are logged together."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    return call(folder, f"{FLAGS} --total-timesteps 400 --run-name first")
+
+
+FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
+
+
+def call(folder: Path, flags: str) -> Run:
+    """Run the command in this process, with runs in ``folder``."""
+    stream = folder / "output.txt"
+    with pytest.MonkeyPatch.context() as patch, stream.open("w") as file:
+        patch.setenv("WANDB_MODE", "offline")
+        patch.setattr(sys, "stdout", file)
+        code = main([*flags.split(), "--checkpoint-dir", str(folder)])
+    output = stream.read_text()
+    stream.unlink()
+    newest = max((path for path in folder.iterdir() if path.is_dir()), key=lambda path: path.stat().st_mtime_ns)
+    return Run(code, newest, output)
+
+
+def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
+    assert finished.exit_code == 0
+    named = {"params_3.npz", "checkpoint_3.pkl", "metrics.csv", "learning_curve.png", "config.json"}
+    assert {path.name for path in finished.folder.iterdir()} == named | {
+        "metrics.jsonl",
+        "run.lock",
+        "tensorboard",
+        "wandb",
+    }
+    for name in named:
+        assert str(finished.folder / name) in finished.output
+    assert finished.output.rstrip().endswith("--total-timesteps 4000")
+    assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
+
+
+def test_compiling_is_reported_apart_from_training(finished: Run) -> None:
+    lines = finished.output.splitlines()
+    assert any(line.startswith("Compiling") for line in lines)
+    assert any(line.startswith("Compiled in") for line in lines)
+    assert any(line.startswith("Trained 384 steps in") and "of compiling" in line for line in lines)
+
+
+def test_metrics_csv_has_a_row_per_logging_interval(finished: Run) -> None:
+    with (finished.folder / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["update"], row["timesteps"]) for row in rows] == [("2", "256"), ("3", "384")]
+    for row in rows:
+        assert {f"reward/{name}" for name in rules.COMPONENTS} < set(row)
+        assert float(row["reward/step_penalty"]) == pytest.approx(-0.01)
+        assert float(row["train/entropy"]) > 0
+
+
+def test_config_json_has_every_setting(finished: Run) -> None:
+    settings = json.loads((finished.folder / "config.json").read_text())
+    assert settings["run_name"] == "first"
+    assert settings["max_steps"] is None
+    assert (settings["num_envs"], settings["num_steps"], settings["num_layers"]) == (8, 16, 3)
+    assert settings["learning_rate"] == 2.5e-4
+
+
+def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) -> None:
+    params = load_params(finished.folder / "params_3.npz")
+    network = network_of(params, ENV.networks())
+    assert (network.num_actions, network.hidden_dim, network.num_layers) == (rules.NUM_ACTIONS, 16, 3)
+    outputs: Any = network.apply(params, jnp.zeros((2, rules.OBSERVATION_SIZE)))
+    assert [output.shape for output in outputs] == [(2, rules.NUM_ACTIONS), (2,)]
+
+
+def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()}
+    with pytest.raises(SystemExit) as caught:
+        call(finished.folder.parent, f"{FLAGS} --total-timesteps 400 --run-name first")
+    assert caught.value.code == 2
+    assert "already holds a run" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in finished.folder.iterdir() if path.is_file()} == before
+
+
+def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "metrics.csv").touch()
+    assert run_folder(tmp_path.parent, tmp_path.name, "--checkpoint-dir") == tmp_path
+    assert (tmp_path / "config.json").exists()
+
+
+def test_a_terminal_that_closes_saves_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with
+    request.addfinalizer(lambda: signal.signal(signal.SIGHUP, before))
+    monkeypatch.setattr(RunOfTraining, "write", lambda run, metrics: signal.raise_signal(signal.SIGHUP))
+    run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 4000 --run-name closed")
+    assert run.exit_code == 0
+    assert "Stopping after the current chunk" in run.output
+    assert f"--resume {run.folder}/checkpoint_2.pkl" in run.output
+    assert (run.folder / "params_2.npz").exists()
+
+
+def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(finished: Run, tmp_path: Path) -> None:
+    shutil.copytree(finished.folder, tmp_path / "first")
+    flags = f"--resume {tmp_path}/first/checkpoint_3.pkl --total-timesteps 800 --no-artifact"
+    resumed = call(tmp_path, flags)
+    assert resumed.exit_code == 0
+    is_same_run_on_wandb(finished.folder, resumed.folder)
+    assert "after the 3 of" in resumed.output
+    # the settings of a resumed run are the checkpoint's, which its command line does not tell
+    assert ["Next, a run" in run.output for run in (finished, resumed)] == [True, False]
+    straight = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 800 --run-name straight")
+    for name in ("params_6.npz", "metrics.csv"):
+        assert (resumed.folder / name).exists()
+    left, right = (read_checkpoint(run.folder / "checkpoint_6.pkl", ENV) for run in (resumed, straight))
+    assert left.runner.keys() == right.runner.keys()
+    assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
+    updates = [row["update"] for row in read_csv(tmp_path / "first" / "metrics.csv")]
+    assert updates == [2, 3, 4, 6]
+    lines = (tmp_path / "first" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["update"] for line in lines] == updates
+
+
+def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
+    """Both sessions wrote to one run, every metric, and checkpoints unless told not to."""
+    identifiers = {json.loads((folder / "config.json").read_text())["wandb_id"] for folder in (first, resumed)}
+    (identifier,) = identifiers
+    sessions = sorted((resumed / "wandb").glob(f"offline-run-*/run-{identifier}.wandb"))
+    assert len(sessions) == 2
+    names = (b"train/entropy_ratio", b"reward/step_penalty", b"actions/move_frac", b"stats/highest_stage")
+    deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
+    while not all(name in session.read_bytes() for session in sessions for name in names):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    logged = [session.read_bytes() for session in sessions]
+    assert b"checkpoint_3.pkl" in logged[0]
+    assert b"checkpoint_6.pkl" not in logged[1]
+
+
+@pytest.mark.long
+def test_resuming_from_an_earlier_checkpoint_drops_the_rows_that_follow_it(finished: Run, tmp_path: Path) -> None:
+    run = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 600 --save-interval 2 --run-name again")
+    assert {path.name for path in run.folder.glob("*.pkl")} == {"checkpoint_2.pkl", "checkpoint_4.pkl"}
+    (run.folder / "checkpoint_4.pkl").write_bytes(b"damaged")
+    resumed = call(tmp_path, "--no-wandb --resume latest")
+    assert "after the 2 of" in resumed.output
+    assert [row["update"] for row in read_csv(run.folder / "metrics.csv")] == [2, 4]
+    read_checkpoint(run.folder / "checkpoint_4.pkl", ENV)
+
+
+@pytest.mark.parametrize("branch", [[], ["--run-name", "branch"]])
+def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
+    finished: Run, branch: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--resume", str(finished.folder / "checkpoint_3.pkl"), *branch, "--checkpoint-dir", str(tmp_path)])
+    assert caught.value.code == 2
+    assert "has had its 384 steps: ask for more with --total-timesteps" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_network_is_one_sentence(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--no-wandb", "--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000"]
+    assert main([*flags, "--hidden-dim", "8"]) == 1
+    said = capsys.readouterr().err
+    assert "resume without --network, --hidden-dim, --num-layers, --value-head, --privileged-critic, --lr-end" in said
+
+
+def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (finished.folder / "config.json").read_bytes()
+    flags = ["--resume", str(finished.folder / "checkpoint_3.pkl"), "--total-timesteps", "1000", "--seed", "77"]
+    with pytest.raises(SystemExit) as caught:
+        main([*flags, "--no-wandb", "--checkpoint-dir", "elsewhere"])
+    said = capsys.readouterr()
+    assert caught.value.code == 2
+    assert "began with seed 0: leave --seed out" in said.err
+    assert said.out == f"--checkpoint-dir has no effect: the run continues in {finished.folder}.\n"
+    assert (finished.folder / "config.json").read_bytes() == before
+
+
+def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
+    first = run_folder(tmp_path, fresh_run_name("hackmatrix", 0), "--checkpoint-dir")
+    (first / "metrics.csv").write_text("x")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: first.name)
+        assert new_run_folder(tmp_path, "hackmatrix", 0, "-mine").name.endswith("-mine")
+        assert new_run_folder(tmp_path, "hackmatrix", 0, "").name == f"{first.name}-2"
+
+
+@pytest.mark.long
+def test_killed_it_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        str(SCRIPT),
+        "--no-wandb",
+        *FLAGS.split(),
+        "--total-timesteps",
+        "1000000000",
+        "--run-name",
+        "long",
+    ]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "steps/s" in line:
+            break
+    process.terminate()
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 0
+    (checkpoint,) = (tmp_path / "checkpoints" / "long").glob("checkpoint_*.pkl")
+    assert f"--resume checkpoints/long/{checkpoint.name}" in said
+
+
+@pytest.mark.long
+def test_two_hosts_train_together(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        address = f"localhost:{free.getsockname()[1]}"
+    together = f"--distributed --coordinator {address} --num-processes 2"
+    flags = f"{FLAGS} --no-wandb --total-timesteps 400 --run-name both {together}"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(SCRIPT), *flags.split(), "--process-id", str(number)],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in (0, 1)
+    ]
+    said = [process.communicate(timeout=600)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert "on 2 x cpu" in said[0]
+    assert [line for line in said[1].splitlines() if not line.startswith("[Gloo]")] == [], "the second is silent"
+    assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl", ENV).progress.updates == 3
+
+
+@pytest.mark.parametrize(
+    ("flags", "fault"),
+    [
+        ("--no-such-flag 1", "--no-such-flag"),
+        ("--num 3", "--num 3"),
+        ("--num-envs 0", "--num-envs"),
+        ("--num-steps -5", "--num-steps"),
+        ("--num-envs many", "'many'"),
+        ("--lr fast", "'fast'"),
+        ("--lr 0", "--lr"),
+        ("--gamma 1.5", "gamma"),
+        ("--num-minibatches 7", "num_minibatches must divide"),
+        ("--total-timesteps 100", "total_timesteps"),
+        ("--max-steps 0", "--max-steps"),
+        ("--seed -1", "seed"),
+        ("--run-name a/b", "--run-name"),
+        ("--run-name ..", "--run-name"),
+        ("--resume somewhere.pkl", "somewhere.pkl does not exist"),
+        ("--resume latest", "there is no good checkpoint_*.pkl file"),
+        ("--preset slow", "--preset must be documented or quick or win, got 'slow'"),
+        ("--rewind", "--rewind goes with --resume"),
+        ("--resume latest --init-from best", "--init-from does not go with --resume"),
+        ("--resume latest --run-suffix b", "--run-suffix does not go with --resume"),
+        ("--run-name a --run-suffix b", "--run-suffix does not go with --run-name"),
+        ("--process-id 0", "--coordinator, --num-processes and --process-id go with --distributed"),
+        ("--dtype float8", "--dtype: it must be float32 or bfloat16"),
+        ("--save-interval 0", "--save-interval"),
+        ("--save-interval-minutes -1", "--save-interval-minutes"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(
+    flags: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--checkpoint-dir", str(tmp_path), *flags.split()])
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    assert fault in captured.err
+    assert len(captured.err.splitlines()) == 1
+    assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_can_begin_with_the_parameters_of_another(finished: Run, tmp_path: Path) -> None:
+    """With a learning rate that moves nothing they come out as they went in, and all else is a new run."""
+    first = finished.folder / "params_3.npz"
+    run = call(tmp_path, f"{FLAGS} --total-timesteps 128 --lr 1e-30 --init-from {first} --no-wandb")
+    assert f"from the parameters in {first}." in run.output
+    before, after = load_params(first), load_params(run.folder / "params_1.npz")
+    assert all(map(np.array_equal, *map(jax.tree.leaves, (before, after))))
+    assert read_checkpoint(run.folder / "checkpoint_1.pkl", ENV).progress.timesteps == 128
+
+
+def test_parameters_of_another_network_are_refused_with_the_flags_that_they_need(
+    finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, fault in (
+        ("best", "--network centred --hidden-dim 256 --num-layers 2 --value-head two-hot"),
+        (str(finished.folder / "params_3.npz"), "--network centred --hidden-dim 16 --num-layers 3 --value-head plain"),
+        ("nothing.npz", "nothing.npz does not exist"),
+    ):
+        with pytest.raises(SystemExit) as caught:
+            main(["--no-wandb", "--checkpoint-dir", str(tmp_path), "--init-from", name])
+        assert caught.value.code == 2
+        said = capsys.readouterr()
+        assert fault in said.err
+        assert (said.out, len(said.err.splitlines())) == ("", 1)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_that_is_none_is_one_sentence_and_exit_code_2(
+    finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe.pkl")
+    content = checkpoint_format.loads((finished.folder / "checkpoint_3.pkl").read_bytes())
+    payload = checkpoint_format.loads(content["payload"])
+    payload["config"]["gamma"] = "high"
+    packed = checkpoint_format.dumps(payload)
+    content |= {"payload": packed, "sha256": hashlib.sha256(packed).hexdigest()}
+    (tmp_path / "wrong.pkl").write_bytes(checkpoint_format.dumps(content))
+    for name, fault in (
+        ("pipe.pkl", "pipe.pkl cannot be read (it is a pipe, a device or the like)"),
+        ("wrong.pkl", "wrong.pkl keeps 'high' as gamma, which must be a number"),
+        ("x" * 300, "File name too long"),
+    ):
+        with pytest.raises(SystemExit) as caught:
+            main(["--no-wandb", "--resume", str(tmp_path / name)])
+        assert caught.value.code == 2
+        said = capsys.readouterr()
+        assert fault in said.err
+        assert (said.out, len(said.err.splitlines())) == ("", 1)
+
+
+def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as caught:
+        main(["--checkpoint-dir", str(tmp_path / "file" / "runs")])
+    assert caught.value.code == 2
+    error = capsys.readouterr().err
+    assert "cannot be written" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_mistake_is_found_before_jax_is_imported() -> None:
+    code = (
+        "import sys\n"
+        "from hackmatrix.cli.main import main\n"
+        "try:\n    main(['train', '--num-minibatches', '7'])\n"
+        "except SystemExit as end:\n    sys.exit(end.code if 'jax' not in sys.modules else 'JAX was imported')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("num_minibatches must divide the batch of 256 x 128")
+
+
+@pytest.fixture
+def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainConfig]:
+    """What a command line asks for, from a trainer that does nothing."""
+
+    def settings(*flags: str) -> TrainConfig:
+        asked: list[TrainConfig] = []
+
+        def train(config: TrainConfig, env: object, run: object, **rest: object) -> Trained:
+            asked.append(config)
+            return Trained({}, Progress(), Progress(), 0.0, [])
+
+        monkeypatch.setattr(training, "train", train)
+        assert main([*flags, "--no-wandb", "--checkpoint-dir", str(tmp_path)]) == INTERRUPTED_EXIT_CODE
+        return asked[0]
+
+    return settings
+
+
+@pytest.mark.parametrize("name", GAME.train_config.presets)
+def test_a_preset_is_said_and_does_what_its_flags_do(
+    name: str, asked_for: Callable[..., TrainConfig], capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = asked_for("--preset", name)
+    said = " ".join(capsys.readouterr().out.split())
+    flags = re.findall(rf"Preset {name}: ((?:--\S+ \S+ ?)+)", said)[0].split()
+    assert config == asked_for(*flags)
+    assert config != asked_for()
+
+
+def test_a_world_without_presets_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        train(
+            dataclasses.replace(GAME, train_config=TrainConfig),
+            ["--preset", "quick", "--checkpoint-dir", str(tmp_path)],
+        )
+    assert "--preset must be left out, since this world has none, got 'quick'." in capsys.readouterr().err
+
+
+def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
+    quick, louder = asked_for("--preset", "quick"), asked_for("--ent-coef", "0.3", "--preset", "quick")
+    assert louder == dataclasses.replace(quick, ent_coef=0.3)
+    assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 5e-4)
+
+
+def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., TrainConfig]) -> None:
+    documented = asked_for("--preset", "documented")
+    assert (documented.num_envs, documented.num_steps, documented.total_timesteps) == (2048, 128, 100_000_000)
+    assert (documented.learning_rate, documented.ent_coef) == (6.25e-5, 0.15)
+    assert (documented.num_minibatches, documented.update_epochs) == (32, 2)  # what fits the batch
+
+
+def test_the_script_is_the_same_command() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--help"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0
+    for flag in ("--num-envs", "--lr", "--ent-coef", "--checkpoint-dir", "--no-wandb", "--auto-tune", "--max-steps"):
+        assert flag in done.stdout
+
+
+def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Path(sys.executable).with_name("hackmatrix")
+    given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.chdir(program.parents[2])
+    typed, *rest = next_command(GAME, given, 10_000).split()
+    assert Path(typed).resolve().samefile(program)
+    assert not Path(typed).is_absolute()
+    assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
+
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert next_command(GAME, given, 10_000).startswith("hackmatrix train ")

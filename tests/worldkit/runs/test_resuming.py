@@ -1,0 +1,232 @@
+"""What a resumed run does to the files of the sessions before it."""
+
+import dataclasses
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from parity.errors import UsageError
+from tests.worldkit.ppo.free_engine import FreeEnv
+from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import SavePlan
+from worldkit.ppo.params import trained_files
+from worldkit.ppo.training import train
+from worldkit.runs.run import Run
+from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
+from worldkit.settings import kept as kept_of
+from worldkit.watch.agents import agents_of
+
+ENV = FreeEnv()
+KINDS = (("checkpoint", "pkl"), ("params", "npz"))
+
+KILLING = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from worldkit.runs.run import Run
+
+folder, after, rng = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+for session in range(60):
+    child = os.fork()
+    if not child:
+        with Run(folder) as run:
+            run.begin({}, 1000, after=after, is_resumed=True)
+            for update in range(after + 1, 1000):
+                run.write({"update": update, "timesteps": update, "seconds": 1.0, "session": session})
+    time.sleep(0.15 * rng.random())
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    texts = [(folder / name).read_bytes().decode() for name in ("metrics.csv", "metrics.jsonl")]
+    print(json.dumps(texts), flush=True)
+"""
+
+
+def row(update: int, session: int = 0) -> dict[str, float]:
+    """The metrics of an interval."""
+    return {"update": update, "timesteps": update, "seconds": 1.0, "session": session}
+
+
+def write_session(
+    folder: Path, updates: range, after: int = 0, session: int = 0, failing: Exception | None = None
+) -> None:
+    """A session of a run, to its end or to its failure."""
+    with Run(folder) as run:
+        run.begin({}, 100, after=after, is_resumed=after > 0)
+        for update in updates:
+            run.write(row(update, session))
+        if failing:
+            raise failing
+
+
+def kept(folder: Path) -> list[tuple[int, int]]:
+    """Update and session of every row, which both files agree about."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    in_csv = [(int(each["update"]), int(each["session"])) for each in read_csv(folder / "metrics.csv")]
+    assert [(line["update"], line["session"]) for line in lines] == in_csv
+    return in_csv
+
+
+def test_no_row_is_missing_whenever_a_resuming_run_is_killed(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 61), session=-1)
+    words = [sys.executable, "-c", KILLING, str(tmp_path), "50", "7"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(told) == 60
+    has_written = 0
+    for session, line in enumerate(told):
+        for number, text in enumerate(json.loads(line)):
+            path = tmp_path / f"{session}-{number}"
+            path.write_bytes(text.encode())
+            if number == 0:
+                rows = [(int(each["update"]), int(each["session"])) for each in read_csv(path)]
+            else:
+                whole = text[: text.rfind("\n") + 1].splitlines()
+                rows = [(each["update"], each["session"]) for each in map(json.loads, whole)]
+            updates = [update for update, _ in rows]
+            assert updates == list(range(1, len(updates) + 1))
+            assert len(updates) >= 60, "rows that had not come again are gone"
+            assert all(by == -1 for update, by in rows if update <= 50)
+            has_written += (51, session) in rows
+    assert has_written > 10, "the kills came before anything was written"
+
+
+def test_rows_stay_until_they_come_again(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 7))
+    with Run(tmp_path) as run:
+        run.begin({}, 100, after=3, is_resumed=True)
+        old = [(update, 0) for update in range(1, 7)]
+        assert kept(tmp_path) == old
+        run.write(row(4, 1))
+        assert kept(tmp_path) == [*old[:3], (4, 1), *old[4:]]
+        run.write(row(6, 1))
+        assert kept(tmp_path) == [*old[:3], (4, 1), (6, 1)]
+
+
+def test_a_run_that_ends_before_the_rows_of_the_session_before_drops_them(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 7))
+    write_session(tmp_path, range(4, 6), after=3, session=1)
+    assert kept(tmp_path) == [(1, 0), (2, 0), (3, 0), (4, 1), (5, 1)]
+
+
+def test_a_run_that_is_stopped_before_its_first_row_drops_nothing(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 7))
+    write_session(tmp_path, range(0), after=3)
+    assert kept(tmp_path) == [(update, 0) for update in range(1, 7)]
+
+
+def test_a_run_that_fails_leaves_the_rows_that_have_not_come_again(tmp_path: Path) -> None:
+    write_session(tmp_path, range(1, 7))
+    with pytest.raises(RuntimeError, match="in the middle"):
+        write_session(tmp_path, range(4, 5), after=3, session=1, failing=RuntimeError("in the middle"))
+    assert kept(tmp_path) == [(1, 0), (2, 0), (3, 0), (4, 1), (5, 0), (6, 0)]
+
+
+@pytest.mark.parametrize("kind", [CsvLog, JsonLinesLog])
+@pytest.mark.parametrize("rubbish", ["3,0", '{"update": 3', "\0\0\n", "3,x,y,z,1\n", "[3]\n", '{"a": 3}\n'])
+def test_a_damaged_line_is_passed_over(kind: type[CsvLog | JsonLinesLog], rubbish: str, tmp_path: Path) -> None:
+    path = tmp_path / "metrics"
+    log = kind(path)
+    for update in (1, 2):
+        log.write(row(update))
+    whole = path.read_bytes()
+    path.write_bytes(whole + rubbish.encode("latin-1"))
+    resumed = kind(path, after=2)
+    resumed.write(row(3))
+    resumed.end()
+    straight = kind(tmp_path / "straight")
+    for update in (1, 2, 3):
+        straight.write(row(update))
+    assert path.read_bytes() == (tmp_path / "straight").read_bytes()
+
+
+class TestGoingBack:
+    """A run that is resumed from an earlier checkpoint than its last."""
+
+    def trained(self, folder: Path, updates: int, resume: str | None = None, **changes: float) -> None:
+        """Train the free game up to so many updates, one row and one save for each."""
+        config = TrainConfig(4, 8, 32 * updates, hidden_dim=8, num_layers=1, log_interval=1)
+        start = None
+        if resume == LATEST:
+            start, faults = latest_checkpoint(folder.parent, ENV)
+            assert not faults
+        elif resume:
+            start = read_checkpoint(folder / resume, ENV)
+        if start:
+            kept = kept_of(TrainConfig, start.config, start.path)
+            config = dataclasses.replace(TrainConfig(**kept), total_timesteps=32 * updates)
+        with Run(folder) as run:
+            train(dataclasses.replace(config, **changes), ENV, run, start=start, save_plan=SavePlan(1))  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        """A run of four updates that went back to the second and on to the third, at another rate."""
+        self.trained(tmp_path / "run", 4)
+        self.trained(tmp_path / "run", 3, "checkpoint_2.pkl", learning_rate=1e-5)
+        return tmp_path / "run"
+
+    def test_what_is_furthest_is_of_the_branch(self, folder: Path) -> None:
+        names = {f"{kind}_{number}.{end}" for number in (1, 2, 3) for kind, end in KINDS}
+        assert {path.name for path in folder.iterdir() if path.suffix in (".pkl", ".npz")} == names
+        checkpoint, faults = latest_checkpoint(folder.parent, ENV)
+        assert (checkpoint.path, checkpoint.config["learning_rate"], faults) == (folder / "checkpoint_3.pkl", 1e-5, [])
+        assert trained_files(folder.parent)[0] == folder / "params_3.npz"
+        assert agents_of(folder)[0] == folder / "params_3.npz"
+
+    def test_resuming_the_latest_goes_on_with_the_branch(self, folder: Path) -> None:
+        self.trained(folder, 5, LATEST)
+        assert json.loads((folder / "config.json").read_text())["learning_rate"] == 1e-5
+        rows = read_csv(folder / "metrics.csv")
+        assert [each["update"] for each in rows] == [1, 2, 3, 4, 5]
+        straight = folder.parent / "straight"
+        straight.mkdir()
+        (straight / "checkpoint_2.pkl").write_bytes((folder / "checkpoint_2.pkl").read_bytes())
+        self.trained(straight, 5, "checkpoint_2.pkl", learning_rate=1e-5)
+        losses = [[each["train/total_loss"] for each in read_csv(run / "metrics.csv")] for run in (folder, straight)]
+        assert losses[0][2:] == losses[1]
+
+    def test_nothing_of_the_old_branch_is_lost(self, folder: Path) -> None:
+        old = folder / "abandoned-1"
+        names = {f"{kind}_{number}.{end}" for number in (3, 4) for kind, end in KINDS}
+        records = {"metrics.csv", "metrics.jsonl", "config.json", "learning_curve.png"}
+        assert {path.name for path in old.iterdir()} == names | records
+        assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4]
+        self.trained(old, 5, "checkpoint_4.pkl")
+        assert [each["update"] for each in read_csv(old / "metrics.csv")] == [1, 2, 3, 4, 5]
+        assert json.loads((old / "config.json").read_text())["learning_rate"] == 2.5e-4
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"
+
+    def test_a_branch_that_is_killed_before_it_is_saved_has_no_rows_of_the_old_one(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("worldkit.ppo.training.run_training", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert [each["update"] for each in read_csv(folder / "metrics.csv")] == [1]
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_1.pkl"
+        monkeypatch.undo()
+        self.trained(folder, 2, LATEST)
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_2.pkl"
+        assert {path.name for path in folder.glob("abandoned-*")} == {"abandoned-1", "abandoned-2"}
+
+    def test_a_run_that_is_stopped_before_it_trains_changes_nothing(self, tmp_path: Path) -> None:
+        self.trained(tmp_path / "run", 2)
+        before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+        with Run(tmp_path / "run") as run:
+            run.stop.requested = True
+            path = tmp_path / "run" / "checkpoint_1.pkl"
+            checkpoint = read_checkpoint(path, ENV)
+            config = TrainConfig(**kept_of(TrainConfig, checkpoint.config, path))
+            assert train(config, ENV, run, start=checkpoint).progress.updates == 1
+        assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+
+    def test_files_that_cannot_be_moved_are_one_sentence(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("worldkit.runs.branch.shutil.copyfile", full)
+        with pytest.raises(UsageError, match=r"could not be moved into a subfolder \(No space left on device\)"):
+            self.trained(folder, 4, "checkpoint_1.pkl")
+        assert latest_checkpoint(folder.parent, ENV)[0].path == folder / "checkpoint_3.pkl"
