@@ -89,7 +89,7 @@ def run_mutants(
     mutants: Iterable[Mutant],
     judge: Judge,
     jobs: int,
-    progress: Callable[[Verdict], None] = lambda verdict: None,
+    progress: Callable[[], object] = lambda: None,
 ) -> list[Verdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
 
@@ -117,7 +117,7 @@ def run_mutants(
                 verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
             finally:
                 copies.put(copy)
-            progress(verdict)
+            progress()
             return verdict
 
         with ThreadPoolExecutor(workers) as pool:

@@ -50,11 +50,6 @@ class Episode:
     observed: Components
 
     @property
-    def agrees(self) -> bool:
-        """The engines give the same components."""
-        return self.expected == self.observed
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The components that the recording holds."""
         assert self.golden.component_names is not None
