@@ -7,9 +7,8 @@ the states. The quantities are a witness of their own beside both engines; the p
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.siphon import missed
-from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, place_of
+from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, exit_distance, place_of
 from hackmatrix.rules import COMPONENTS, SIPHON
 
 Prices = Mapping[str, Sequence[int]]

@@ -9,10 +9,9 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import Transition, exit_distance
 from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import cell_text
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
