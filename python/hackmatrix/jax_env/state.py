@@ -5,6 +5,7 @@ There are no lists of entities, so nothing can overflow. One game takes ``state_
 From one step to the next its sets of cells are kept as two words each (`halves`).
 """
 
+import re
 from typing import NamedTuple, TypeVar, cast
 
 import jax
@@ -127,6 +128,11 @@ BLANK_STATE = kept(
     )
 )
 """The same of a whole state, as it is kept."""
+
+
+def field_of(word: str) -> str:
+    """The field of a snapshot that the protocol calls so: ``data_siphons`` is its ``dataSiphons``."""
+    return re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", word)
 
 
 def blank_snapshot(shape: tuple[int, ...]) -> Snapshot:

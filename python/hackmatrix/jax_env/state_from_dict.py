@@ -14,7 +14,7 @@ from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number, constant
 from hackmatrix.jax_env.halves import kept
-from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot, State
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
 from worldkit.jax.threefry import Seed
@@ -27,6 +27,19 @@ _DEFAULT_EXIT = rules.CORNERS[-1]
 _DEFAULT_POINTS = 5
 _COUNTER = (0, tables.MAX_COUNTER, 0)
 """Lowest, highest and default value of a counter (A7)."""
+_PLAYER = {
+    "hp": (0, rules.MAX_HP, rules.MAX_HP),
+    "credits": _COUNTER,
+    "energy": _COUNTER,
+    "dataSiphons": _COUNTER,
+    "attackDamage": (1, rules.MAX_ATTACK, 1),
+    "score": _COUNTER,
+}
+_STAGE = {
+    "turn": (0, MAX_U32, 0),
+    "atkPlusUses": (0, tables.MAX_ATK_PLUS_USES, 0),
+    "pendingSiphonTransmissions": _COUNTER,
+}
 _PROGRAM_TYPES = tuple(map(str.lower, rules.PROGRAMS))
 
 
@@ -58,16 +71,10 @@ def read_state(state: Mapping[str, Any]) -> State:
         history = BLANK_SNAPSHOT
     else:
         history = _read_snapshot(_Fields(recorded, "history"))
-    read = State(
-        now=now,
-        history=history,
-        has_history=np.bool_(recorded is not None),  # type: ignore[arg-type]
-        kills_since_history=np.int32(kills),  # type: ignore[arg-type]
-        pickups_since_history=np.int32(pickups),  # type: ignore[arg-type]
-        seed=Seed(np.uint32(seed & MAX_U32), np.uint32(seed >> 32)),  # type: ignore[arg-type]
-        event_number=np.uint32(event_number),  # type: ignore[arg-type]
-    )
-    return kept(read)
+    words: tuple[Any, Any] = seed & MAX_U32, seed >> 32
+    numbers: Any = recorded is not None, kills, pickups, Seed(*words), event_number
+    read: State = kept(State(now, history, *numbers))
+    return jax.tree.map(lambda blank, value: blank.dtype.type(value), BLANK_STATE, read)
 
 
 class _Fields:
@@ -117,6 +124,10 @@ class _Fields:
         if not isinstance(value, (list, tuple)):
             raise StateRefused(f"{self.name(key)} must be a list, not {_show(value)}.")
         return list(value)
+
+    def integers(self, ranges: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
+        """The fields of a snapshot that these numbers are, each with its lowest, highest and default value."""
+        return {field_of(key): self.integer(key, *limits) for key, limits in ranges.items()}
 
     def done(self) -> None:
         if self._left:
@@ -174,55 +185,37 @@ def _at(cell: int) -> str:
 def _read_snapshot(top: _Fields) -> Snapshot:
     board = _Board()
     player = _read_player(_Fields(top.take("player", None), top.name("player")))
-    cell = int(player["player"])
+    cell = player["player"]
     board.occupy(cell, "the player")
     exit_cell = _read_board(top, board)
     stage = _read_stage(top)
     distance = _distance(cell, exit_cell, set(board.members("blocks")))
-    closest_approach = top.integer("closestApproach", 0, MAX_DISTANCE, distance)
-    owned_programs = np.uint32(_read_owned(top))
-    top.done()
     numbers: dict[str, Any] = {
         **player,
         **stage,
-        "owned_programs": owned_programs,
-        "exit": np.uint32(exit_cell),
-        "closest_approach": closest_approach,
+        **top.integers({"closestApproach": (0, MAX_DISTANCE, distance)}),
+        "owned_programs": _read_owned(top),
+        "exit": exit_cell,
     }
-    scalars: dict[str, Any] = {
-        name: np.int32(value) if isinstance(value, int) else value for name, value in numbers.items()
-    }
-    planes: dict[str, Any] = {name: board.plane(name) for name in Snapshot._fields if name not in scalars}
-    return Snapshot(**scalars, **planes)
+    top.done()
+    planes: dict[str, Any] = {name: board.plane(name) for name in Snapshot._fields if name not in numbers}
+    return Snapshot(**numbers, **planes)
 
 
-def _read_player(player: _Fields) -> dict[str, Any]:
-    fields = {
-        "player": np.uint32(player.cell()),
-        "hp": player.integer("hp", 0, rules.MAX_HP, rules.MAX_HP),
-        "credits": player.integer("credits", *_COUNTER),
-        "energy": player.integer("energy", *_COUNTER),
-        "data_siphons": player.integer("dataSiphons", *_COUNTER),
-        "attack_damage": player.integer("attackDamage", 1, rules.MAX_ATTACK, 1),
-        "score": player.integer("score", *_COUNTER),
-    }
+def _read_player(player: _Fields) -> dict[str, int]:
+    fields = {"player": player.cell(), **player.integers(_PLAYER)}
     player.done()
     return fields
 
 
-def _read_stage(top: _Fields) -> dict[str, Any]:
+def _read_stage(top: _Fields) -> dict[str, int]:
     stage = top.integer("stage", 1, rules.WON_STAGE, 1)
     interval = top.integer("scheduledTaskInterval", 0, MAX_U32, tables.scheduled_task_interval(stage))
     return {
         "stage": stage,
-        "turn": np.uint32(top.integer("turn", 0, MAX_U32, 0)),
-        "show_activated": np.bool_(top.flag("showActivated")),
-        "scheduled_tasks_disabled": np.bool_(top.flag("scheduledTasksDisabled")),
-        "step_active": np.bool_(top.flag("stepActive")),
-        "atk_plus_uses": top.integer("atkPlusUses", 0, tables.MAX_ATK_PLUS_USES, 0),
-        "scheduled_task_interval": np.uint32(interval),
-        "next_scheduled_task_turn": np.uint32(top.integer("nextScheduledTaskTurn", 0, MAX_U32, interval)),
-        "pending_siphon_transmissions": top.integer("pendingSiphonTransmissions", *_COUNTER),
+        "scheduled_task_interval": interval,
+        **top.integers({"nextScheduledTaskTurn": (0, MAX_U32, interval), **_STAGE}),
+        **{field_of(key): top.flag(key) for key in ("showActivated", "scheduledTasksDisabled", "stepActive")},
     }
 
 
