@@ -96,10 +96,6 @@ class _History:
         return replace(case, seed=start) if isinstance(start, int) else replace(case, state=start)
 
 
-def _length(entry: tuple[int, Case]) -> int:
-    return len(entry[1].actions)
-
-
 class _Run:
     def __init__(self, pair: Pair, source: Source, settings: Settings, rng: np.random.Generator) -> None:
         self.pair = pair
@@ -169,7 +165,10 @@ class _Run:
 
     def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
-        cases = sorted(((int(slot), self.history.case(int(slot), *then)) for slot in slots), key=_length)
+        cases = sorted(
+            ((int(slot), self.history.case(int(slot), *then)) for slot in slots),
+            key=lambda entry: len(entry[1].actions),
+        )
         found = self._first_apart_alone(cases)
         if found is None:
             slot, case = cases[0]
