@@ -35,10 +35,7 @@ if TYPE_CHECKING:
 
 def run(options: Namespace) -> int:
     """Compare two engines over many games."""
-    world, spec, engines = _pair(options)
-    outcome = _play(world, engines, _settings(options), options)
-    findings = _findings(world, spec, engines, outcome, options)
-    answer = _run_answer(world, engines, outcome, findings, options)
+    engines, outcome, findings, answer = _compared(options)
     _answer(options, answer, lambda console: print_run(engines, outcome, findings, console))
     return 1 if outcome.divergences else 0
 
@@ -70,13 +67,12 @@ def replay(options: Namespace) -> int:
 
 def coverage(options: Namespace) -> int:
     """Compare two engines and count which rules fired."""
-    world, spec, engines = _pair(options)
+    world, _, _ = _pair(options)
     require_marks(world)
-    outcome = _play(world, engines, _settings(options, marks=True), options)
-    findings = _findings(world, spec, engines, outcome, options)
+    engines, outcome, findings, answer = _compared(options, marks=True)
     assert outcome.marks is not None
     found = coverage_of(world, outcome.marks)
-    answer = _run_answer(world, engines, outcome, findings, options) | {
+    answer |= {
         "rules": {rule: found.hits(rule) for rule in found.rules},
         "marks": [asdict(mark) for mark in found.marks],
         "never": list(found.never()),
@@ -160,14 +156,8 @@ def mutants(options: Namespace) -> int:
     answer = {
         "world": name,
         "mutants": [
-            {
-                "engine": verdict.engine,
-                "name": verdict.mutant.name,
-                "rules": list(verdict.mutant.rules),
-                "result": verdict.result,
-                "steps": verdict.steps,
-                "detail": verdict.detail,
-            }
+            {"name": verdict.mutant.name, "rules": list(verdict.mutant.rules)}
+            | {name: getattr(verdict, name) for name in ("engine", "result", "steps", "detail")}
             for verdict in verdicts
         ],
         "caught": len(noticed),
@@ -200,29 +190,32 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:
+    names = "source", "steps", "games", "seed", "invalid", "timeout"
     return Settings(
-        source=options.source,
-        steps=options.steps,
-        games=options.games,
-        seed=options.seed,
-        invalid=options.invalid,
+        **{name: getattr(options, name) for name in names},
         marks=marks,
         auto_reset=getattr(options, "auto_reset", False),
         stop_after=getattr(options, "max_divergences", 1),
-        timeout=options.timeout,
     )
 
 
-def _play(world: World, engines: tuple[str, str], settings: Settings, options: Namespace) -> Outcome:
+def _compared(
+    options: Namespace, *, marks: bool = False
+) -> tuple[tuple[str, str], Outcome, list[Finding], dict[str, Any]]:
+    """The engines, what a run of both found, a finding for each divergence, and all that as JSON values."""
+    world, spec, engines = _pair(options)
+    settings = _settings(options, marks=marks)
     if settings.source.startswith(TRACES):
         folder = Path(settings.source.removeprefix(TRACES))
         traces = _traces(world, folder)
         outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
         if not outcome.divergences:
             _demand_steps(traces, folder)
-        return outcome
-    with _progress(options, "steps of each game", settings.steps) as advance:
-        return run_lockstep(world, engines, settings, advance)
+    else:
+        with _progress(options, "steps of each game", settings.steps) as advance:
+            outcome = run_lockstep(world, engines, settings, advance)
+    findings = [] if options.no_report else _findings(world, spec, engines, outcome, options)
+    return engines, outcome, findings, _run_answer(world, engines, outcome, findings, options)
 
 
 def _traces(world: World, folder: Path) -> list[Trace]:
@@ -246,8 +239,6 @@ def _check_actions(world: World, trace: Trace, path: Path) -> None:
 
 
 def _findings(world: World, spec: str, engines: tuple[str, str], outcome: Outcome, options: Namespace) -> list[Finding]:
-    if options.no_report:
-        return []
     return [
         investigate(
             world,
@@ -266,12 +257,8 @@ def _run_answer(
     world: World, engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], options: Namespace
 ) -> dict[str, Any]:
     divergences: list[dict[str, Any]] = [
-        {
-            "game": divergence.game,
-            "step": divergence.step,
-            "fields": [difference.field for difference in divergence.differences],
-        }
-        for divergence in outcome.divergences
+        {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
+        for found in outcome.divergences
     ]
     for value, finding in zip(divergences, findings, strict=False):
         value |= {
@@ -284,9 +271,7 @@ def _run_answer(
         "identical": not outcome.divergences,
         "world": world.name,
         "engines": list(engines),
-        "source": options.source,
-        "seed": options.seed,
-        "games": options.games,
+        **{name: getattr(options, name) for name in ("source", "seed", "games")},
         "steps_compared": outcome.steps,
         "episodes": outcome.episodes,
         "seconds": round(outcome.seconds, 3),

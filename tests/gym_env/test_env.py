@@ -106,6 +106,11 @@ class TestStart:
         env.reset(options={"state": state})
         assert env.unwrapped.get_state() == state  # type: ignore[attr-defined]
 
+    @pytest.mark.parametrize("seed", [-1, 1 << 64])
+    def test_a_seed_out_of_range_is_one_sentence(self, env: Env, seed: int) -> None:
+        with pytest.raises(UsageError, match=f"a seed is a whole number from 0 to .*, not {seed}"):
+            env.unwrapped.reset(seed=seed)
+
 
 class TestInfo:
     """What an info says."""
