@@ -16,7 +16,7 @@ def _named(module: str, name: str) -> Any:  # noqa: ANN401 - of the type that it
     return getattr(import_module(module), name)
 
 
-GAME = Game(
+GAME: Game = Game(
     name="hackmatrix",
     title="HackMatrix",
     package="hackmatrix",

@@ -23,6 +23,9 @@ from worldkit.jax.threefry import Seed
 _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))
 
 
+_MOST_HP = max(enemy.max_hp for enemy in tables.ENEMIES)
+
+
 def _up_to(most: int) -> Number:
     """A number per cell, 0 everywhere, with the planes that 0..most needs."""
     return (EMPTY,) * most.bit_length()
@@ -67,7 +70,7 @@ class Snapshot(NamedTuple):
     transmissions: Cells = EMPTY
     enemy_type: Number = _up_to(len(rules.ENEMIES) - 1)
     """Of an enemy or of a coming one."""
-    enemy_hp: Number = _up_to(max(enemy.max_hp for enemy in tables.ENEMIES))
+    enemy_hp: Number = _up_to(_MOST_HP)
     stunned: Cells = EMPTY
     from_siphon: Cells = EMPTY
     from_schedule: Cells = EMPTY

@@ -307,21 +307,22 @@ def _read_resource(item: _Fields, board: _Board, exit_cell: int) -> None:
     item.done()
 
 
-def _read_origin(item: _Fields, board: _Board, cell: int) -> None:
+def _read_being(item: _Fields, board: _Board, kind: str, type_key: str) -> tuple[int, int]:
+    """What enemies and transmissions have in common; returns the cell and the number of the type."""
+    cell, enemy_type = item.cell(), item.choice(type_key, rules.ENEMIES)
+    board.occupy(cell, item.path)
+    board.write(kind, cell, True)
+    board.write("enemy_type", cell, enemy_type)
     board.write("from_siphon", cell, item.flag("spawnedFromSiphon"))
     board.write("from_schedule", cell, item.flag("isFromScheduledTask"))
+    return cell, enemy_type
 
 
 def _read_enemy(item: _Fields, board: _Board) -> None:
-    cell = item.cell()
-    enemy_type = item.choice("type", rules.ENEMIES)
-    board.occupy(cell, item.path)
-    board.write("enemies", cell, True)
-    board.write("enemy_type", cell, enemy_type)
+    cell, enemy_type = _read_being(item, board, "enemies", "type")
     board.write("enemy_hp", cell, item.integer("hp", 1, tables.ENEMIES[enemy_type].max_hp, None))
     board.write("stunned", cell, item.flag("stunned"))
     board.write("timer", cell, item.integer("disabledTurns", 0, tables.MAX_TIMER, 0))
-    _read_origin(item, board, cell)
     if enemy_type == EnemyType.CRYPTOG:
         is_hinted = item.has("lastKnownRow") or item.has("lastKnownCol")
         board.write("last_known", cell, item.cell("lastKnownRow", "lastKnownCol") if is_hinted else cell)
@@ -329,14 +330,10 @@ def _read_enemy(item: _Fields, board: _Board) -> None:
 
 
 def _read_transmission(item: _Fields, board: _Board) -> None:
-    cell = item.cell()
-    board.occupy(cell, item.path)
+    cell, _ = _read_being(item, board, "transmissions", "enemyType")
     if board.read("blocks", cell):
         raise StateRefused(f"{item.path} is at {_at(cell)}, where a block stands.")
-    board.write("transmissions", cell, True)
     board.write("timer", cell, item.integer("turnsRemaining", 0, tables.MAX_TIMER, None))
-    board.write("enemy_type", cell, item.choice("enemyType", rules.ENEMIES))
-    _read_origin(item, board, cell)
     item.done()
 
 
