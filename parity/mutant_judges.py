@@ -126,10 +126,17 @@ def project_bench(table: Path) -> MutationBench:
 
 
 def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run a module of Python on a copy, in the copy where tests are run."""
+    """Run a module of Python on a copy, in the copy where tests are run.
+
+    The copy comes first on Python's path; without cached bytecode, which an edit within a second would miss.
+    """
+    wanted = dict(bench.environment(copy))
+    harness = str(Path(parity.__file__).resolve().parent.parent)
+    paths = [wanted.pop("PYTHONPATH", ""), harness, os.environ.get("PYTHONPATH", "")]
+    wanted |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-P", "-m", *command],
-        env=_environment(bench, copy),
+        env={**os.environ, **wanted},
         cwd=copy if bench.engine == TESTS else None,
         capture_output=True,
         text=True,
@@ -137,16 +144,3 @@ def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float
         timeout=timeout,
         check=False,
     )
-
-
-def _environment(bench: MutationBench, copy: Path) -> dict[str, str]:
-    """The copy comes first on Python's path; without cached bytecode, which an edit within a second would miss."""
-    wanted = dict(bench.environment(copy))
-    harness = str(Path(parity.__file__).resolve().parent.parent)
-    paths = [wanted.pop("PYTHONPATH", ""), harness, os.environ.get("PYTHONPATH", "")]
-    return {
-        **os.environ,
-        **wanted,
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }

@@ -16,6 +16,7 @@ from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import cell_text
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from parity import State
+from parity.report import counted
 from parity.table import Table
 from parity.trace import RESTART
 
@@ -150,14 +151,10 @@ def verdict(played: Sequence[ExplainedStep], engines: Sequence[str]) -> str:
     apart = _numbers([step for step in played if not step.engines_agree])
     unread = _numbers([step for step in played if not step.readings_agree])
     names = " and ".join(engines)
-    told = f"{names} DIFFER in {apart}" if apart else f"{names} agree on {_steps(steps)}"
+    told = f"{names} DIFFER in {apart}" if apart else f"{names} agree on {counted(steps, 'step')}"
     if len(engines) == 1:
-        told = f"{names} played {_steps(steps)}"
+        told = f"{names} played {counted(steps, 'step')}"
     return f"{told}; table W's reading " + (f"DIFFERS from {engines[0]} in {unread}." if unread else "agrees.")
-
-
-def _steps(number: int) -> str:
-    return f"{number} step{'' if number == 1 else 's'}"
 
 
 def _numbers(found: Sequence[ExplainedStep]) -> str:
