@@ -15,12 +15,11 @@ def value_text(value: object) -> str:
 
 def differing_cells(boards: Sequence[Board]) -> set[tuple[int, int]]:
     """(row, column) of the cells whose texts differ between two boards, row 0 on top."""
-    one, other = (dict(_cells(board)) for board in boards)
+    one, other = (
+        {(row, column): text for row, texts in enumerate(board.rows) for column, text in enumerate(texts)}
+        for board in boards
+    )
     return {place for place in one.keys() | other.keys() if one.get(place) != other.get(place)}
-
-
-def _cells(board: Board) -> list[tuple[tuple[int, int], str]]:
-    return [((row, column), text) for row, texts in enumerate(board.rows) for column, text in enumerate(texts)]
 
 
 def differing_scalars(boards: Sequence[Board]) -> set[str]:

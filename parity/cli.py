@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from parity import commands
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
@@ -25,6 +26,53 @@ def _engines(text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
+def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
+    """What argparse is told of an option with a value."""
+    return {"metavar": name, "help": text, "type": kind, "default": default}
+
+
+def _switch(text: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": text}
+
+
+_PLAY = {
+    "--steps": _value("N", "steps of each game (default: %(default)s)", STEPS),
+    "--games": _value("B", "games (default: %(default)s)", GAMES),
+    "--seed": _value(
+        "S",
+        "game i starts from S+i, every second one from a fixed multiple of 2^32 more; choices are drawn from S too "
+        "(default: 0)",
+        SEED,
+        0,
+    ),
+    "--source": _value("WHAT", "uniform, directed, policy:FILE or traces:DIR (default: %(default)s)"),
+    "--invalid": _value("SHARE", "share of invalid actions mixed in (default: %(default)s)", SHARE, 0.01),
+}
+_PAIR = {"--engines": _value("A,B", "reference and other engine (default: the world's first two)", _engines)}
+_COMPARISON = {
+    **_PAIR,
+    **_PLAY,
+    "--auto-reset": _switch("step with the engines' own auto-reset; how ended games look is not compared then"),
+    "--out": _value("DIR", "where traces and report pages go (default: %(default)s)", Path, Path("parity-report")),
+    "--max-divergences": _value(
+        "N", "diverging games to collect before the run stops (default: %(default)s)", GAMES, 1
+    ),
+    "--shrink-seconds": _value(
+        "SECONDS", "time to spend on making a case small (default: %(default)g)", Real(0, SECONDS.most), 60.0
+    ),
+    "--no-report": _switch("write no trace and no page"),
+}
+_EVERY = {
+    "--world": _value(
+        "NAME", "registered world, or module:attribute (default: the only one, or the only one with these engines)"
+    ),
+    "--timeout": _value(
+        "SECONDS", "how long an engine may take for one answer (default: %(default)g)", SECONDS, DEFAULT_TIMEOUT
+    ),
+    "--json": _switch("print one JSON object instead of text"),
+}
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     parser = Parser(
@@ -32,148 +80,59 @@ def build_parser() -> argparse.ArgumentParser:
         description="Hold two engines of a world to each other, step by step and bit for bit.",
         epilog=EXIT_CODES,
     )
-    parser.add_argument("--traceback", action="store_true", help="show where in the code an error arose")
+    parser.add_argument("--traceback", **_switch("show where in the code an error arose"))
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
-    def command(name: str, does: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        added = subparsers.add_parser(name, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
-        added.set_defaults(does=does)
-        added.add_argument(
-            "--world",
-            metavar="NAME",
-            help="registered world, or module:attribute (default: the only one, or the only one with these engines)",
-        )
-        added.add_argument(
-            "--timeout",
-            type=SECONDS,
-            default=DEFAULT_TIMEOUT,
-            metavar="SECONDS",
-            help="how long an engine may take for one answer (default: %(default)g)",
-        )
-        added.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-        return added
+    def command(
+        does: Callable[[argparse.Namespace], int], text: str, options: Mapping[str, dict[str, Any]], **defaults: object
+    ) -> None:
+        added = subparsers.add_parser(does.__name__, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+        for name, option in {**_EVERY, **options}.items():
+            added.add_argument(name, **option)
+        added.set_defaults(does=does, **defaults)
 
-    run = command("run", commands.run, "Play many games on both engines and compare everything at every step.")
-    _add_pair(run)
-    _add_play(run, steps=1000, games=64)
-    _add_comparison(run)
-
-    replay = command("replay", commands.replay, "Replay a trace on both engines and report what differs.")
-    replay.add_argument("trace", type=Path, help="trace file")
-    replay.add_argument("--engines", type=_engines, metavar="A,B", help="other engines than the trace's")
-    replay.add_argument("--html", type=Path, metavar="FILE", help="write the report page to this file too")
-
-    coverage = command("coverage", commands.coverage, "Run, count how often each rule fired, and compare the counts.")
-    _add_pair(coverage)
-    _add_play(coverage, steps=1000, games=64, source="directed")
-    _add_comparison(coverage)
-
-    rewards = command("rewards", commands.rewards, "Replay the golden episodes and show what changed in their rewards.")
-    _add_pair(rewards)
-    rewards.add_argument("--golden", type=Path, metavar="DIR", help="folder of episodes (default: the world's own)")
-    rewards.add_argument("--accept", action="store_true", help="renew the episodes, if the engines agree")
-
-    record = command("record", commands.record, "Record golden episodes on the reference engine.")
-    _add_pair(record)
-    _add_play(record, steps=200, games=8, seeds="games start from S, S+1, ...")
-    record.add_argument("--out", type=Path, metavar="DIR", help="folder to write to (default: the world's golden one)")
-
-    mutants = command(
-        "mutants", commands.mutants, "Plant faults in a copy of an engine, or of a project, and see them caught."
-    )
-    _add_play(mutants, steps=500, games=64, source="directed")
-    mutants.add_argument("--engine", metavar="NAME", help="the engine to mutate (default: every one with mutants)")
-    mutants.add_argument(
-        "--tests",
-        type=Path,
-        metavar="TABLE",
-        help="instead of a world's: the mutants of this TOML file, planted in a copy of the working directory and "
-        "judged by the tests that they name",
-    )
-    mutants.add_argument("--only", action="append", default=[], metavar="MUTANT", help="only this mutant; repeatable")
-    mutants.add_argument(
-        "--jobs",
-        type=JOBS,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="mutants at a time (default: %(default)s, the cores)",
-    )
-    mutants.add_argument(
-        "--run-timeout",
-        type=SECONDS,
-        default=1800.0,
-        metavar="SECONDS",
-        help="how long the run of one mutant may take (default: %(default)g)",
-    )
+    text = "Play many games on both engines and compare everything at every step."
+    command(commands.run, text, _COMPARISON, steps=1000, games=64, source="uniform")
+    replay = {
+        "trace": {"type": Path, "help": "trace file"},
+        "--engines": _value("A,B", "other engines than the trace's", _engines),
+        "--html": _value("FILE", "write the report page to this file too", Path),
+    }
+    command(commands.replay, "Replay a trace on both engines and report what differs.", replay)
+    text = "Run, count how often each rule fired, and compare the counts."
+    command(commands.coverage, text, _COMPARISON, steps=1000, games=64, source="directed")
+    rewards = {
+        **_PAIR,
+        "--golden": _value("DIR", "folder of episodes (default: the world's own)", Path),
+        "--accept": _switch("renew the episodes, if the engines agree"),
+    }
+    command(commands.rewards, "Replay the golden episodes and show what changed in their rewards.", rewards)
+    record = {
+        **_PAIR,
+        **_PLAY,
+        "--seed": _value("S", "games start from S, S+1, ...; choices are drawn from S too (default: 0)", SEED, 0),
+        "--out": _value("DIR", "folder to write to (default: the world's golden one)", Path),
+    }
+    text = "Record golden episodes on the reference engine."
+    command(commands.record, text, record, steps=200, games=8, source="uniform")
+    mutants = {
+        **_PLAY,
+        "--engine": _value("NAME", "the engine to mutate (default: every one with mutants)"),
+        "--tests": _value(
+            "TABLE",
+            "instead of a world's: the mutants of this TOML file, planted in a copy of the working directory and "
+            "judged by the tests that they name",
+            Path,
+        ),
+        "--only": {"action": "append", "default": [], "metavar": "MUTANT", "help": "only this mutant; repeatable"},
+        "--jobs": _value("N", "mutants at a time (default: %(default)s, the cores)", JOBS, os.cpu_count() or 1),
+        "--run-timeout": _value(
+            "SECONDS", "how long the run of one mutant may take (default: %(default)g)", SECONDS, 1800.0
+        ),
+    }
+    text = "Plant faults in a copy of an engine, or of a project, and see them caught."
+    command(commands.mutants, text, mutants, steps=500, games=64, source="directed")
     return parser
-
-
-def _add_pair(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--engines", type=_engines, metavar="A,B", help="reference and other engine (default: the world's first two)"
-    )
-
-
-SEEDS = "game i starts from S+i, every second one from a fixed multiple of 2^32 more"
-
-
-def _add_play(
-    parser: argparse.ArgumentParser, *, steps: int, games: int, source: str = "uniform", seeds: str = SEEDS
-) -> None:
-    parser.add_argument(
-        "--steps", type=STEPS, default=steps, metavar="N", help="steps of each game (default: %(default)s)"
-    )
-    parser.add_argument("--games", type=GAMES, default=games, metavar="B", help="games (default: %(default)s)")
-    parser.add_argument(
-        "--seed",
-        type=SEED,
-        default=0,
-        metavar="S",
-        help=f"{seeds}; choices are drawn from S too (default: 0)",
-    )
-    parser.add_argument(
-        "--source",
-        default=source,
-        metavar="WHAT",
-        help="uniform, directed, policy:FILE or traces:DIR (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--invalid",
-        type=SHARE,
-        default=0.01,
-        metavar="SHARE",
-        help="share of invalid actions mixed in (default: %(default)s)",
-    )
-
-
-def _add_comparison(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--auto-reset",
-        action="store_true",
-        help="step with the engines' own auto-reset; how ended games look is not compared then",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("parity-report"),
-        metavar="DIR",
-        help="where traces and report pages go (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--max-divergences",
-        type=GAMES,
-        default=1,
-        metavar="N",
-        help="diverging games to collect before the run stops (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--shrink-seconds",
-        type=Real(0, SECONDS.most),
-        default=60.0,
-        metavar="SECONDS",
-        help="time to spend on making a case small (default: %(default)g)",
-    )
-    parser.add_argument("--no-report", action="store_true", help="write no trace and no page")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,40 +10,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
-from parity.boards import value_text
 from parity.console import open_console
-from parity.coverage import Coverage, coverage_of, require_marks
+from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
 from parity.finding import Finding, investigate, replay_command, replayed
 from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
+from parity.printing import print_coverage, print_mutants, print_rewards, print_run
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.report import counted, print_report, write_report
-from parity.rewards import Change, Episode, accept, golden_folder, replay_golden
+from parity.rewards import accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
 from parity.strict_json import json_text
-from parity.table import Table
 from parity.trace import Trace, read_trace, trace_files
 from parity.world import World
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SHOWN_TRANSITIONS = 20
-
 
 def run(options: Namespace) -> int:
     """Compare two engines over many games."""
-    world, spec, engines = _pair(options)
-    outcome = _play(world, engines, _settings(options), options)
-    findings = _findings(world, spec, engines, outcome, options)
-    answer = _run_answer(world, engines, outcome, findings, options)
-    _answer(options, answer, lambda console: _print_run(engines, outcome, findings, console))
+    engines, outcome, findings, answer = _compared(options)
+    _answer(options, answer, lambda console: print_run(engines, outcome, findings, console))
     return 1 if outcome.divergences else 0
 
 
@@ -74,13 +67,12 @@ def replay(options: Namespace) -> int:
 
 def coverage(options: Namespace) -> int:
     """Compare two engines and count which rules fired."""
-    world, spec, engines = _pair(options)
+    world, _, _ = _pair(options)
     require_marks(world)
-    outcome = _play(world, engines, _settings(options, marks=True), options)
-    findings = _findings(world, spec, engines, outcome, options)
+    engines, outcome, findings, answer = _compared(options, marks=True)
     assert outcome.marks is not None
     found = coverage_of(world, outcome.marks)
-    answer = _run_answer(world, engines, outcome, findings, options) | {
+    answer |= {
         "rules": {rule: found.hits(rule) for rule in found.rules},
         "marks": [asdict(mark) for mark in found.marks],
         "never": list(found.never()),
@@ -90,8 +82,8 @@ def coverage(options: Namespace) -> int:
     }
 
     def show(console: Console) -> None:
-        _print_coverage(found, engines, console)
-        _print_run(engines, outcome, findings, console)
+        print_coverage(found, engines, console)
+        print_run(engines, outcome, findings, console)
 
     _answer(options, answer, show)
     return 1 if outcome.divergences or found.never() or found.unequal() else 0
@@ -119,7 +111,7 @@ def rewards(options: Namespace) -> int:
     }
 
     def show(console: Console) -> None:
-        _print_rewards(world, engines, episodes, new, changes, disagreements, console)
+        print_rewards(world, engines, episodes, new, changes, disagreements, console)
         if options.accept:
             refusal = "Nothing is accepted while the engines disagree."
             console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
@@ -158,20 +150,14 @@ def mutants(options: Namespace) -> int:
     verdicts: list[Verdict] = []
     with _progress(options, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
-            verdicts += run_mutants(bench, planted, judge, options.jobs, lambda verdict: advance(None))
+            verdicts += run_mutants(bench, planted, judge, options.jobs, advance)
     judged = [verdict for verdict in verdicts if verdict.is_judged]
     noticed = [verdict for verdict in judged if verdict.noticed]
     answer = {
         "world": name,
         "mutants": [
-            {
-                "engine": verdict.engine,
-                "name": verdict.mutant.name,
-                "rules": list(verdict.mutant.rules),
-                "result": verdict.result,
-                "steps": verdict.steps,
-                "detail": verdict.detail,
-            }
+            {"name": verdict.mutant.name, "rules": list(verdict.mutant.rules)}
+            | {name: getattr(verdict, name) for name in ("engine", "result", "steps", "detail")}
             for verdict in verdicts
         ],
         "caught": len(noticed),
@@ -180,7 +166,7 @@ def mutants(options: Namespace) -> int:
         "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
         "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
     }
-    _answer(options, answer, lambda console: _print_mutants(verdicts, len(noticed), len(judged), console))
+    _answer(options, answer, lambda console: print_mutants(verdicts, len(noticed), len(judged), console))
     return 0 if len(noticed) == len(verdicts) else 1
 
 
@@ -204,29 +190,32 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:
+    names = "source", "steps", "games", "seed", "invalid", "timeout"
     return Settings(
-        source=options.source,
-        steps=options.steps,
-        games=options.games,
-        seed=options.seed,
-        invalid=options.invalid,
+        **{name: getattr(options, name) for name in names},
         marks=marks,
         auto_reset=getattr(options, "auto_reset", False),
         stop_after=getattr(options, "max_divergences", 1),
-        timeout=options.timeout,
     )
 
 
-def _play(world: World, engines: tuple[str, str], settings: Settings, options: Namespace) -> Outcome:
+def _compared(
+    options: Namespace, *, marks: bool = False
+) -> tuple[tuple[str, str], Outcome, list[Finding], dict[str, Any]]:
+    """The engines, what a run of both found, a finding for each divergence, and all that as JSON values."""
+    world, spec, engines = _pair(options)
+    settings = _settings(options, marks=marks)
     if settings.source.startswith(TRACES):
         folder = Path(settings.source.removeprefix(TRACES))
         traces = _traces(world, folder)
         outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
         if not outcome.divergences:
             _demand_steps(traces, folder)
-        return outcome
-    with _progress(options, "steps of each game", settings.steps) as advance:
-        return run_lockstep(world, engines, settings, advance)
+    else:
+        with _progress(options, "steps of each game", settings.steps) as advance:
+            outcome = run_lockstep(world, engines, settings, advance)
+    findings = [] if options.no_report else _findings(world, spec, engines, outcome, options)
+    return engines, outcome, findings, _run_answer(world, engines, outcome, findings, options)
 
 
 def _traces(world: World, folder: Path) -> list[Trace]:
@@ -250,8 +239,6 @@ def _check_actions(world: World, trace: Trace, path: Path) -> None:
 
 
 def _findings(world: World, spec: str, engines: tuple[str, str], outcome: Outcome, options: Namespace) -> list[Finding]:
-    if options.no_report:
-        return []
     return [
         investigate(
             world,
@@ -270,12 +257,8 @@ def _run_answer(
     world: World, engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], options: Namespace
 ) -> dict[str, Any]:
     divergences: list[dict[str, Any]] = [
-        {
-            "game": divergence.game,
-            "step": divergence.step,
-            "fields": [difference.field for difference in divergence.differences],
-        }
-        for divergence in outcome.divergences
+        {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
+        for found in outcome.divergences
     ]
     for value, finding in zip(divergences, findings, strict=False):
         value |= {
@@ -288,9 +271,7 @@ def _run_answer(
         "identical": not outcome.divergences,
         "world": world.name,
         "engines": list(engines),
-        "source": options.source,
-        "seed": options.seed,
-        "games": options.games,
+        **{name: getattr(options, name) for name in ("source", "seed", "games")},
         "steps_compared": outcome.steps,
         "episodes": outcome.episodes,
         "seconds": round(outcome.seconds, 3),
@@ -306,114 +287,11 @@ def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console]
 
 
 @contextmanager
-def _progress(options: Namespace, what: str, total: int) -> Iterator[Callable[[int | None], None]]:
-    """A function that moves a bar on standard error to a number, or on by one; silent without a terminal."""
+def _progress(options: Namespace, what: str, total: int) -> Iterator[Callable[[], None]]:
+    """A function that moves a bar on standard error on by one; silent without a terminal."""
     console = open_console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     silent = options.json or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task(what, total=total)
-
-        def advance(done: int | None) -> None:
-            if done is None:
-                bar.advance(task)
-            else:
-                bar.update(task, completed=done)
-
-        yield advance
-
-
-def _print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console) -> None:
-    speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
-    done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
-    verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
-    console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
-    for finding in findings:
-        console.print(f"\nGame {finding.divergence.game}, step {finding.divergence.step}:")
-        print_report(finding.report, console)
-        console.print(f"Page: {finding.page_path}", soft_wrap=True)
-
-
-def _print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:
-    table = Table("rule", "mark", *engines)
-    for mark in found.marks:
-        style = "red" if mark.expected != mark.observed or not mark.expected else ""
-        table.add_row(mark.rule, mark.mark, f"{mark.expected:,}", f"{mark.observed:,}", style=style)
-    console.print(table)
-    hit = len(found.rules) - len(found.never())
-    console.print(f"{hit} of {counted(len(found.rules), 'rule')} hit.")
-    for text, names in (
-        ("Never hit", found.never()),
-        ("Rarely hit", found.rare()),
-        ("Marks that never fired", found.silent_marks()),
-        ("Marks counted differently", tuple(mark.mark for mark in found.unequal())),
-    ):
-        if names:
-            console.print(f"{text}: {', '.join(names)}.")
-
-
-def _print_rewards(
-    world: World,
-    engines: tuple[str, str],
-    episodes: Sequence[Episode],
-    new: Sequence[str],
-    changes: Sequence[Change],
-    disagreements: Sequence[Change],
-    console: Console,
-) -> None:
-    transitions = sum(len(episode.golden.case.actions) for episode in episodes)
-    console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
-    if changes:
-        table = Table("component", "transitions changed", "sum of changes (reward)")
-        for name in dict.fromkeys((*world.components, *(change.component for change in changes))):
-            touched = [change for change in changes if change.component == name]
-            if touched:
-                total = sum(change.amount for change in touched) * world.component_unit
-                table.add_row(name, f"{len(touched):,}", f"{total:+.10g}")
-        console.print(table)
-    else:
-        console.print("No reward has changed.")
-    sides = "recorded", "now"
-    changed = [change for change in changes if change.component not in new]
-    if changed:
-        _print_transitions(world, f"What changed ({engines[0]})", sides, changed, console)
-    for name in new:
-        earning = [change for change in changes if change.component == name]
-        if earning:
-            _print_transitions(world, f"What earns {name}, which is new ({engines[0]})", sides, earning, console)
-        else:
-            console.print(f"No transition earns {name}, which is new.")
-    if disagreements:
-        _print_transitions(world, "Where the engines disagree", engines, disagreements, console)
-    else:
-        console.print(f"{engines[0]} and {engines[1]} agree.")
-
-
-def _print_transitions(
-    world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], console: Console
-) -> None:
-    table = Table("episode", "step", "action", "component", *sides, title=Text(title), title_justify="left")
-    for change in changes[:SHOWN_TRANSITIONS]:
-        before, after = ("none" if value is None else value_text(value) for value in (change.before, change.after))
-        action = world.actions[change.action]
-        table.add_row(change.episode, str(change.step), action, change.component, before, after)
-    console.print(table)
-    more = len(changes) - SHOWN_TRANSITIONS
-    if more > 0:
-        console.print(f"... and {more:,} more (--json lists all).")
-
-
-def _print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
-    table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
-    for verdict in verdicts:
-        cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result
-        style = "" if verdict.noticed else "red"
-        table.add_row(*cells, f"{verdict.steps:,}", verdict.detail, style=style)
-    console.print(table)
-    share = f" ({noticed / judged:.0%})" if judged else ""
-    console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
-    survivors = [verdict.mutant.name for verdict in verdicts if verdict.result == SURVIVED]
-    unjudged = [verdict.mutant.name for verdict in verdicts if not verdict.is_judged]
-    for text, names in (("Survivors", survivors), ("Not judged", unjudged)):
-        if names:
-            console.print(f"{text}: {', '.join(names)}.")
+        yield lambda: bar.advance(task)

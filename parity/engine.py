@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -198,21 +197,45 @@ def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     return np.uint64(seed) + np.arange(games, dtype=np.uint64)
 
 
-_ONLY: Slots = np.zeros(1, dtype=np.intp)
+class Closing:
+    """Something with a ``close``, usable in a ``with`` block."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-class Engine:
-    """One game: a view of a batch of one. Usable in a ``with`` block."""
+class _View(Closing):
+    """Games of a batch, started by seeds or without."""
 
     def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
+        self.games = batch.games
         self._batch = batch
         self._actions = actions
         self._game_seeds = game_seeds
+        self._all: Slots = np.arange(batch.games)
+
+    def close(self) -> None:
+        """Let go of what the engine holds."""
+        self._batch.close()
+
+    def _reset(self, seed: int | None) -> Array:
+        chosen = secrets.randbits(64) if seed is None else seed
+        return self._batch.reset(self._game_seeds(chosen, self.games), self._all)
+
+
+class Engine(_View):
+    """One game: a view of a batch of one. Usable in a ``with`` block."""
 
     def reset(self, seed: int | None = None) -> Array:
         """Start a new game; without a seed one is drawn from the system. Returns the observation."""
-        chosen = secrets.randbits(64) if seed is None else seed
-        return np.array(self._batch.reset(self._game_seeds(chosen, 1), _ONLY)[0])
+        return np.array(self._reset(seed)[0])
 
     def mask(self) -> NDArray[np.bool_]:
         """(actions,) bool: which actions are valid now."""
@@ -233,39 +256,19 @@ class Engine:
 
     def get_state(self) -> State:
         """The complete state, as JSON values."""
-        return self._batch.get_state(_ONLY)[0]
+        return self._batch.get_state(self._all)[0]
 
     def set_state(self, state: State) -> Array:
         """Take ``state``; returns the observation. Raises StateRefused when the rules forbid it."""
-        return np.array(self._batch.set_state([state], _ONLY)[0])
-
-    def close(self) -> None:
-        """Let go of what the engine holds."""
-        self._batch.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        return np.array(self._batch.set_state([state], self._all)[0])
 
 
-class AutoResetBatch:
+class AutoResetBatch(_View):
     """A batch for training and evaluation: a game that ends is followed by the next one at once."""
-
-    def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
-        self.games = batch.games
-        self._batch = batch
-        self._actions = actions
-        self._game_seeds = game_seeds
-        self._all: Slots = np.arange(batch.games)
 
     def reset(self, seed: int | None = None) -> Array:
         """Start every game, slot ``i`` from the world's game ``i`` of ``seed``; returns observations (games, …)."""
-        chosen = secrets.randbits(64) if seed is None else seed
-        return self._batch.reset(self._game_seeds(chosen, self.games), self._all)
+        return self._reset(seed)
 
     def mask(self) -> NDArray[np.bool_]:
         """(games, actions) bool: which actions are valid now."""
@@ -285,10 +288,6 @@ class AutoResetBatch:
     def set_state(self, states: Sequence[State], slots: Iterable[int] | None = None) -> Array:
         """Put states into the given slots, or all; returns their observations (k, …)."""
         return self._batch.set_state(states, self._slots(slots))
-
-    def close(self) -> None:
-        """Let go of what the engine holds."""
-        self._batch.close()
 
     def _slots(self, slots: Iterable[int] | None) -> Slots:
         return self._all if slots is None else np.array(list(slots), dtype=np.intp)

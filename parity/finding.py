@@ -29,14 +29,7 @@ class Finding:
 
 def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: float) -> Pair:
     """A pair of one game each, counting marks where it can, comparing them if the case does."""
-    pair = Pair(world, engines, 1, marks=bool(world.marks), timeout=timeout)
-    try:
-        if case.marks:
-            pair.compare_marks()
-    except BaseException:
-        pair.close()
-        raise
-    return pair
+    return Pair(world, engines, 1, marks=bool(world.marks), compare_marks=case.marks, timeout=timeout)
 
 
 def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:

@@ -96,10 +96,6 @@ class _History:
         return replace(case, seed=start) if isinstance(start, int) else replace(case, state=start)
 
 
-def _length(entry: tuple[int, Case]) -> int:
-    return len(entry[1].actions)
-
-
 class _Run:
     def __init__(self, pair: Pair, source: Source, settings: Settings, rng: np.random.Generator) -> None:
         self.pair = pair
@@ -112,7 +108,7 @@ class _Run:
         self.active = np.ones(pair.games, dtype=np.bool_)
         self.observation: Array = np.zeros(0)
 
-    def play(self, progress: Callable[[int], None]) -> None:
+    def play(self, progress: Callable[[], object]) -> None:
         """The whole run."""
         self.begin()
         while self.taken < self.settings.steps and not self.done():
@@ -120,7 +116,7 @@ class _Run:
             if self.taken % DICT_CHECK_EVERY == 0:
                 self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
             self.taken += 1
-            progress(self.taken)
+            progress()
         self.finish()
 
     def begin(self) -> None:
@@ -169,7 +165,10 @@ class _Run:
 
     def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
-        cases = sorted(((int(slot), self.history.case(int(slot), *then)) for slot in slots), key=_length)
+        cases = sorted(
+            ((int(slot), self.history.case(int(slot), *then)) for slot in slots),
+            key=lambda entry: len(entry[1].actions),
+        )
         found = self._first_apart_alone(cases)
         if found is None:
             slot, case = cases[0]
@@ -179,7 +178,6 @@ class _Run:
 
     def _first_apart_alone(self, cases: list[tuple[int, Case]]) -> Divergence | None:
         with Pair(self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout) as alone:
-            alone.compare_marks()
             for slot, case in cases:
                 found = differs_at(alone, case)
                 if found is not None:
@@ -230,19 +228,17 @@ def run(
     world: World,
     engines: tuple[str, str],
     settings: Settings,
-    progress: Callable[[int], None] = lambda steps: None,
+    progress: Callable[[], object] = lambda: None,
 ) -> Outcome:
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
     Both engines get the same seeds, states and actions and are never brought back together. A game in
     which they differ leaves the run. In the end, where none does, each engine is held to its contract.
-    ``progress`` is told the number of steps of each game so far. Raises EngineError and UsageError.
+    ``progress`` is called after each of them. Raises EngineError and UsageError.
     """
     rng = np.random.default_rng(settings.seed)
     source = open_source(settings.source, world, settings.games, rng)
     with Pair(world, engines, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
-        if settings.marks:
-            pair.compare_marks()
         course = _Run(pair, source, settings, rng)
         began = time.perf_counter()
         try:
@@ -265,8 +261,6 @@ def run_cases(world: World, engines: tuple[str, str], cases: list[Case], setting
     outcome = Outcome()
     began = time.perf_counter()
     with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout) as pair:
-        if settings.marks:
-            pair.compare_marks()
         for number, case in enumerate(cases):
             outcome.episodes += 1
             found = differs_at(pair, case)

@@ -16,7 +16,7 @@ import parity
 from parity.errors import EngineError, UsageError
 from parity.lockstep import Settings
 from parity.mutant_table import read_mutants
-from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Verdict
+from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
 from parity.world import Mutant, MutationBench
 
 TESTS = "tests"
@@ -24,7 +24,7 @@ TESTS = "tests"
 
 
 @dataclass(frozen=True)
-class LockstepJudge:
+class LockstepJudge(Judge):
     """``parity run`` against the bench's reference: the world's spec, the run's settings, seconds for one whole run."""
 
     spec: str
@@ -60,44 +60,23 @@ class LockstepJudge:
             return replace(found, result=FAILED, detail=complaint)
         raise EngineError(f"running mutant '{mutant.name}' ended with code {code}: {complaint}")
 
-    def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
-        """The verdict as it is: the unchanged copy has been run."""
-        return verdict
-
     def _run(self, bench: MutationBench, copy: Path) -> tuple[int, dict[str, Any], str]:
         """Exit code, JSON answer and last words of ``parity run`` on the copy."""
-        settings = self.settings
-        options = {
-            "--world": self.spec,
-            "--engines": f"{bench.reference},{bench.engine}",
-            "--source": settings.source,
-            "--steps": settings.steps,
-            "--games": settings.games,
-            "--seed": settings.seed,
-            "--invalid": settings.invalid,
-            "--timeout": settings.timeout,
-        }
-        command = [
-            "parity",
-            "run",
-            "--json",
-            "--no-report",
-            *(str(part) for option in options.items() for part in option),
-        ]
+        names = "source", "steps", "games", "seed", "invalid", "timeout"
+        options = [word for name in names for word in (f"--{name}", str(getattr(self.settings, name)))]
+        engines = f"{bench.reference},{bench.engine}"
+        command = ["parity", "run", "--json", "--no-report", "--world", self.spec, "--engines", engines, *options]
         done = _python(command, bench, copy, self.run_timeout)
         complaint = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         return done.returncode, json.loads(done.stdout or "{}"), complaint
 
 
 @dataclass(frozen=True)
-class PytestJudge:
+class PytestJudge(Judge):
     """The tests that a mutant names, in pytest: it is caught where one fails that passes without it."""
 
     run_timeout: float
     _passes: dict[str, bool] = field(default_factory=dict)
-
-    def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
-        """Nothing: of the unchanged copy only those tests are run that failed (``confirmed``)."""
 
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
         """Caught where a test fails; one with which the code does not load proves nothing about the tests."""
@@ -147,10 +126,17 @@ def project_bench(table: Path) -> MutationBench:
 
 
 def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float) -> subprocess.CompletedProcess[str]:
-    """Run a module of Python on a copy, in the copy where tests are run."""
+    """Run a module of Python on a copy, in the copy where tests are run.
+
+    The copy comes first on Python's path; without cached bytecode, which an edit within a second would miss.
+    """
+    wanted = dict(bench.environment(copy))
+    harness = str(Path(parity.__file__).resolve().parent.parent)
+    paths = [wanted.pop("PYTHONPATH", ""), harness, os.environ.get("PYTHONPATH", "")]
+    wanted |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-P", "-m", *command],
-        env=_environment(bench, copy),
+        env={**os.environ, **wanted},
         cwd=copy if bench.engine == TESTS else None,
         capture_output=True,
         text=True,
@@ -158,16 +144,3 @@ def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float
         timeout=timeout,
         check=False,
     )
-
-
-def _environment(bench: MutationBench, copy: Path) -> dict[str, str]:
-    """The copy comes first on Python's path; without cached bytecode, which an edit within a second would miss."""
-    wanted = dict(bench.environment(copy))
-    harness = str(Path(parity.__file__).resolve().parent.parent)
-    paths = [wanted.pop("PYTHONPATH", ""), harness, os.environ.get("PYTHONPATH", "")]
-    return {
-        **os.environ,
-        **wanted,
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }

@@ -6,11 +6,11 @@ import queue
 import shutil
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from parity.errors import EngineError, UsageError
 from parity.mutant_table import planted
@@ -41,17 +41,19 @@ class Verdict:
         return self.result in (CAUGHT, FAILED, HUNG)
 
 
-class Judge(Protocol):
+class Judge(ABC):
     """Runs a copy in a process of its own; ``subprocess.TimeoutExpired`` where that takes too long."""
 
-    def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
+    def check_unchanged(self, bench: MutationBench, copy: Path) -> None:  # noqa: B027 - tests that fail are asked later
         """Raises EngineError where the unchanged copy cannot be judged."""
 
+    @abstractmethod
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
         """What becomes of a mutant that is planted in the copy."""
 
     def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
         """The verdict, now that the copy is unchanged again."""
+        return verdict
 
 
 def chosen_benches(
@@ -89,7 +91,7 @@ def run_mutants(
     mutants: Iterable[Mutant],
     judge: Judge,
     jobs: int,
-    progress: Callable[[Verdict], None] = lambda verdict: None,
+    progress: Callable[[], object] = lambda: None,
 ) -> list[Verdict]:
     """Plant, build and judge each mutant, ``jobs`` at a time, each worker in a copy of its own.
 
@@ -117,7 +119,7 @@ def run_mutants(
                 verdict = judge.confirmed(bench, _verdict(bench, mutant, judge, copy), copy)
             finally:
                 copies.put(copy)
-            progress(verdict)
+            progress()
             return verdict
 
         with ThreadPoolExecutor(workers) as pool:

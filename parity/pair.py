@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parity.compare import STATE, Difference, Fields, explain, families, rows_that_differ, state_differences
-from parity.engine import Array, BatchStep, Slots, State
+from parity.engine import Array, BatchStep, Closing, Slots, State
 from parity.errors import UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.world import World
@@ -30,11 +29,14 @@ class Observed:
     step: BatchStep | None = None
 
 
-class Pair:
+class Pair(Closing):
     """The engines ``names`` of ``world``, ``games`` slots each, for use in a ``with`` block.
 
     Neither engine ever receives anything that the other one computed. The only exception is the choice of
     actions, which looks at the first engine, the reference, and is the same for both.
+
+    marks: they are counted, and compared unless ``compare_marks`` says otherwise; raises UsageError when an engine
+    that they are compared of counts none.
     """
 
     def __init__(
@@ -44,29 +46,22 @@ class Pair:
         games: int,
         *,
         marks: bool = False,
+        compare_marks: bool | None = None,
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
         self.world = world
         self.names = names
         self.games = games
         self.all: Slots = np.arange(games)
-        self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
-        try:
+        with ExitStack() as undo:
+            self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
+            undo.callback(self.reference.close)
             self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
+            undo.callback(self.other.close)
+            self.both = self.reference, self.other
             self._arrays = all(engine.state_arrays() is not None for engine in self.both)
-        except BaseException:
-            self.reference.close()
-            raise
-        self._counted: tuple[Array, Array] | None = None
-
-    @property
-    def both(self) -> tuple[GuardedEngine, GuardedEngine]:
-        """The reference and the other one."""
-        return self.reference, self.other
-
-    def compare_marks(self) -> None:
-        """Compare marks from now on; raises UsageError when an engine counts none."""
-        self._counted = self.marks()
+            self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
+            undo.pop_all()
 
     def reset(self, seeds: NDArray[np.uint64]) -> Observed:
         """Start new games in all slots."""
@@ -175,14 +170,6 @@ class Pair:
         """Close both engines."""
         for engine in self.both:
             engine.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _facts(engine: GuardedEngine, slots: Slots) -> dict[str, Array | list[State]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from parity.engine import AutoResetBatch, Engine
+from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.errors import UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.reading import shown
@@ -48,9 +48,7 @@ def load_world(spec: str | None = None) -> World:
     Raises UsageError when there is none or it cannot be imported.
     """
     name = world_spec(spec)
-    if is_module(name):
-        return _imported(name)
-    if name not in _registered():
+    if not is_module(name) and name not in _registered():
         raise UsageError(f"there is no world '{name}' ({_known()}): give one of these or module:attribute.")
     return _loaded(name)
 
@@ -75,10 +73,14 @@ def is_module(spec: str) -> bool:
 
 def _loaded(name: str) -> World:
     try:
-        world = _registered()[name].load()
-    except Exception as error:
-        raise _not_imported(name, error) from error
-    return _checked(world, name)
+        world: object = _imported(name) if is_module(name) else _registered()[name].load()
+    except Exception as error:  # importing runs the world's own code, which may raise anything
+        raise UsageError(
+            f"world '{name}' cannot be imported ({type(error).__name__}: {error}): mend it first."
+        ) from error
+    if not isinstance(world, World):
+        raise UsageError(f"world '{name}' is no parity.World but of type {type(world).__name__}: register a World.")
+    return world
 
 
 def _known() -> str:
@@ -101,27 +103,12 @@ def _with_engines(names: Sequence[str], engines: Sequence[str]) -> tuple[list[st
     return having, faults
 
 
-def _imported(spec: str) -> World:
+def _imported(spec: str) -> object:
     module, attribute = spec.split(":", 1)
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
-    try:
-        world = getattr(importlib.import_module(module), attribute)
-    except Exception as error:
-        raise _not_imported(spec, error) from error
-    return _checked(world, spec)
-
-
-def _not_imported(spec: str, error: Exception) -> UsageError:
-    """Importing runs the world's own code, which may raise anything."""
-    return UsageError(f"world '{spec}' cannot be imported ({type(error).__name__}: {error}): mend it first.")
-
-
-def _checked(world: object, name: str) -> World:
-    if not isinstance(world, World):
-        raise UsageError(f"world '{name}' is no parity.World but of type {type(world).__name__}: register a World.")
-    return world
+    return getattr(importlib.import_module(module), attribute)
 
 
 def engine_name(world: World, name: str) -> str:
@@ -134,13 +121,15 @@ def engine_name(world: World, name: str) -> str:
 
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:
     """One game of a registered world. ``timeout``: seconds an answer may take before EngineError."""
-    known = load_world(world)
-    batch = GuardedEngine(known, engine_name(known, engine), 1, timeout=timeout)
-    return Engine(batch, len(known.actions), known.game_seeds)
+    return Engine(*_opened(world, engine, 1, timeout))
 
 
 def open_batch(world: str, engine: str, games: int, *, timeout: float = DEFAULT_TIMEOUT) -> AutoResetBatch:
     """``games`` games of a registered world side by side, each followed by the next when it ends."""
+    return AutoResetBatch(*_opened(world, engine, games, timeout))
+
+
+def _opened(world: str, engine: str, games: int, timeout: float) -> tuple[GuardedEngine, int, GameSeeds]:
     known = load_world(world)
     batch = GuardedEngine(known, engine_name(known, engine), games, timeout=timeout)
-    return AutoResetBatch(batch, len(known.actions), known.game_seeds)
+    return batch, len(known.actions), known.game_seeds

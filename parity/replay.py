@@ -88,7 +88,7 @@ def _components(seen: Observed) -> tuple[tuple[int | float, ...], tuple[int | fl
 
 
 def _mark_counts(pair: Pair) -> tuple[list[int], list[int]] | None:
-    one, other = pair.reference.marks(), pair.other.marks()
+    one, other = (engine.marks() for engine in pair.both)
     return None if one is None or other is None else (one.tolist(), other.tolist())
 
 

@@ -13,7 +13,7 @@ from parity.errors import StateRefused, UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.lockstep import Settings
 from parity.sources import Source, choose_actions, open_source
-from parity.trace import RESTART, Action, Case, Trace, read_trace, trace_files, trace_text, write_trace
+from parity.trace import RESTART, Case, Trace, read_trace, trace_files, trace_text, write_trace
 from parity.world import View, World
 
 Components = tuple[tuple[int | float, ...], ...]
@@ -48,11 +48,6 @@ class Episode:
     golden: Trace
     expected: Components
     observed: Components
-
-    @property
-    def agrees(self) -> bool:
-        """The engines give the same components."""
-        return self.expected == self.observed
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,17 +132,14 @@ def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
         _begin(engine, case)
     except StateRefused as error:
         raise UsageError(f"engine '{engine.name}' refuses the start of {path}: {error}") from error
-    return tuple(_earned(engine, action) for action in case.actions)
+    steps = (engine.step(np.array([action], dtype=np.int32)) for action in case.actions)
+    return tuple(tuple(step.components[0].tolist()) for step in steps)
 
 
 def _begin(engine: GuardedEngine, case: Case) -> Array:
     if case.state is not None:
         return engine.set_state([case.state], _ONLY)
     return engine.reset(np.array([case.seed], dtype=np.uint64), _ONLY)
-
-
-def _earned(engine: GuardedEngine, action: Action) -> tuple[int | float, ...]:
-    return tuple(engine.step(np.array([action], dtype=np.int32)).components[0].tolist())
 
 
 def accept(world: World, episodes: Sequence[Episode]) -> int:

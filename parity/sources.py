@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,37 +17,27 @@ TRACES = "traces:"
 POLICY = "policy:"
 
 
-class Source(Protocol):
-    """Chooses what happens in the games of a run."""
-
-    def starts(self, slots: Slots) -> dict[int, State]:
-        """Slot -> state for those of the just started games that begin in a made state instead."""
-
-    def weights(self, view: View) -> Array:
-        """Weights (games, actions) of the next action of every game; invalid ones are masked later."""
-
-
 def uniform_policy(view: View) -> Array:
     """The same weight for every action."""
     return np.ones(view.mask.shape)
 
 
-@dataclass(frozen=True)
-class PolicySource:
-    """One policy for every game, every game from its own beginning."""
+class Source:
+    """Chooses what happens in the games of a run: one policy for all of them, each from its own beginning."""
 
-    policy: Policy = uniform_policy
+    def __init__(self, policy: Policy = uniform_policy) -> None:
+        self._policy = policy
 
     def starts(self, slots: Slots) -> dict[int, State]:
-        """None."""
+        """Slot -> state for those of the just started games that begin in a made state instead."""
         return {}
 
     def weights(self, view: View) -> Array:
-        """The policy's."""
-        return self.policy(view)
+        """Weights (games, actions) of the next action of every game; invalid ones are masked later."""
+        return self._policy(view)
 
 
-class DirectedSource:
+class DirectedSource(Source):
     """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
@@ -79,7 +67,7 @@ class DirectedSource:
 def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -> Source:
     """The source meant by ``--source`` (traces aside); raises UsageError when there is none such."""
     if spec == "uniform":
-        return PolicySource()
+        return Source()
     if spec == "directed":
         if not (world.starts or world.policies):
             raise UsageError(f"world '{world.name}' has no directed starts or policies: use --source uniform.")
@@ -90,7 +78,7 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
         path = world.agent_at(Path(spec.removeprefix(POLICY)))
         if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
-        return PolicySource(world.load_policy(path))
+        return Source(world.load_policy(path))
     raise UsageError(f"there is no source '{spec}': give uniform, directed, policy:FILE or traces:DIR.")
 
 

@@ -128,14 +128,10 @@ def read_trace(path: Path) -> Trace:
 def _trace(value: dict[str, Any]) -> Trace:
     """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
     engines, names = value["engines"], value.get("component_names")
-    if not isinstance(value["world"], str):
-        raise ValueError(f"its world {shown(value['world'])} is no name")
-    if not _are(engines, str) or len(engines) != 2:
-        raise ValueError("its engines are not two names")
-    if not _are(value.get("rules", []), str):
-        raise ValueError("its rules are no list of names")
-    if names is not None and not _are(names, str):
-        raise ValueError("its component_names are no list of names")
+    _demand(isinstance(value["world"], str), f"its world {shown(value['world'])} is no name")
+    _demand(_are(engines, str) and len(engines) == 2, "its engines are not two names")
+    _demand(_are(value.get("rules", []), str), "its rules are no list of names")
+    _demand(names is None or _are(names, str), "its component_names are no list of names")
     return Trace(
         world=value["world"],
         engines=(engines[0], engines[1]),
@@ -148,47 +144,43 @@ def _trace(value: dict[str, Any]) -> Trace:
     )
 
 
+def _demand(holds: bool, fault: str) -> None:
+    if not holds:
+        raise ValueError(fault)
+
+
 def _are(values: object, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
-def _components(rows: object) -> tuple[tuple[int | float, ...], ...]:
-    if not (isinstance(rows, list) and _are(rows, list) and all(map(is_json_number, chain.from_iterable(rows)))):
-        raise ValueError("its components are no list of lists of numbers")
+def _components(rows: list[list[object]]) -> tuple[tuple[int | float, ...], ...]:
+    is_table = _are(rows, list) and all(map(is_json_number, chain.from_iterable(rows)))
+    _demand(is_table, "its components are no list of lists of numbers")
     return tuple(tuple(map(number_of, row)) for row in rows)
 
 
-def _differences(values: object) -> tuple[Difference, ...]:
-    if not isinstance(values, list):
-        raise ValueError("its differences are no list")
+def _differences(values: list[dict[str, object]]) -> tuple[Difference, ...]:
+    _demand(isinstance(values, list), "its differences are no list")
     for value in values:
-        if not (isinstance(value, dict) and value.keys() == _PARTS and isinstance(value["field"], str)):
-            raise ValueError(f"one of its differences has not the parts {', '.join(sorted(_PARTS))}")
+        is_one = isinstance(value, dict) and value.keys() == _PARTS and isinstance(value["field"], str)
+        _demand(is_one, f"one of its differences has not the parts {', '.join(sorted(_PARTS))}")
     return tuple(Difference(**{name: number_of(part) for name, part in value.items()}) for value in values)
 
 
-def _case(value: object) -> Case:
-    if not isinstance(value, dict):
-        raise ValueError("a case is no object")
+def _case(value: dict[str, Any]) -> Case:
+    _demand(isinstance(value, dict), "a case is no object")
     start, actions = value["start"], value["actions"]
     flags = {name: value.get(name, False) for name in ("marks", "auto_reset")}
-    if not isinstance(start, dict):
-        raise ValueError("its start is no object")
+    _demand(isinstance(start, dict), "its start is no object")
     seed, state = start.get("seed"), start.get("state")
-    if (seed is None) == (state is None):
-        raise ValueError("its start needs either a seed or a state")
-    if state is None and not is_count(seed, 2**64):
-        raise ValueError(f"its seed {shown(seed)} is no integer in 0 ... 2^64 - 1")
-    if state is not None and not isinstance(state, dict):
-        raise ValueError("its start state is no object")
-    if not isinstance(actions, list):
-        raise ValueError("its actions are no list")
+    _demand((seed is None) != (state is None), "its start needs either a seed or a state")
+    _demand(state is not None or is_count(seed, 2**64), f"its seed {shown(seed)} is no integer in 0 ... 2^64 - 1")
+    _demand(state is None or isinstance(state, dict), "its start state is no object")
+    _demand(isinstance(actions, list), "its actions are no list")
     for action in actions:
-        if action != RESTART and not is_count(action, MOST_ACTIONS):
-            raise ValueError(f"{shown(action)} is no action")
+        _demand(action == RESTART or is_count(action, MOST_ACTIONS), f"{shown(action)} is no action")
     for name, flag in flags.items():
-        if not isinstance(flag, bool):
-            raise ValueError(f"its {name} is {shown(flag)}, neither true nor false")
+        _demand(isinstance(flag, bool), f"its {name} is {shown(flag)}, neither true nor false")
     return Case(tuple(actions), seed, state, **flags)
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from parity.boards import differing_cells, differing_scalars, value_text
 from parity.compare import Difference
-from parity.viewer.page import Curve, Decision, End, Episode, Number, Page, Step
+from parity.viewer.page import Curve, Decision, Episode, Number, Page, Step
 from parity.world import Board, World
 
 Value = dict[str, Any]
@@ -98,12 +98,8 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
         "actions": max(0, len(steps) - 1),
         "return": sum(earned) * world.component_unit if earned else None,
         "differs": next((number for number, step in enumerate(steps) if step.differences), None),
-        "end": None if episode.end is None else _end_data(episode.end),
+        "end": None if episode.end is None else asdict(episode.end),
     }
-
-
-def _end_data(end: End) -> Value:
-    return {"level": end.level, "cause": end.cause, "row": end.row, "column": end.column}
 
 
 def page_data(page: Page, world: World, rows: list[Value], seen: Seen) -> Value:

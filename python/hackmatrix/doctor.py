@@ -3,6 +3,7 @@
 Each check is one function that returns a Check, so that a command, a notebook and a test can ask for the same.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -13,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
-from hackmatrix.world import WORLD
+from hackmatrix.world import rules_of
 from parity.errors import ParityError, install_command
 from worldkit.jax.xla import CACHE_VARIABLE, write_fault
 from worldkit.render.display import has_display
@@ -42,15 +42,8 @@ _EXTRAS = {
 """Extra of the package -> the distributions that one looks for."""
 
 
-class Status(StrEnum):
-    """How one thing is: a note is something missing that not everybody needs."""
-
-    OK = "ok"
-    NOTE = "note"
-    BROKEN = "broken"
-
-
-OK, NOTE, BROKEN = Status
+OK, NOTE, BROKEN = "ok", "note", "broken"
+"""How one thing is: a note is something missing that not everybody needs."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class Check:
     """What was found of one thing; ``remedy`` is what to do about it, unless ``found`` says that already."""
 
     name: str
-    status: Status
+    status: str
     found: str
     remedy: str = ""
 
@@ -104,46 +97,29 @@ def packages() -> Check:
 
 def swift_toolchain() -> Check:
     """The Swift compiler, which only builds the engine."""
-    if shutil.which("swift") is None:
+    version = re.search(r"Swift version (\S+)", _run("swift", "--version").stdout) if shutil.which("swift") else None
+    if version is None:
         remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
-        return Check("Swift toolchain", NOTE, "there is no swift on the PATH", remedy)
-    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, errors="replace", check=False)
-    version = re.search(r"Swift version (\S+)", said.stdout + said.stderr)
-    if said.returncode or version is None:
-        return Check("Swift toolchain", NOTE, "swift does not run", "reinstall it (https://www.swift.org/install)")
+        return Check("Swift toolchain", NOTE, "there is no swift on the PATH that runs", remedy)
     return Check("Swift toolchain", OK, f"Swift {version[1]}")
 
 
 def swift_engine() -> Check:
     """The engine's binary: it is there, runs, and has this package's protocol and rules."""
-    name = "Swift engine"
+    name, named = "Swift engine", os.environ.get(BINARY_VARIABLE)
     try:
         path = binary_path()
     except ParityError as error:
         # Whoever named a binary needs it; whoever has built none may be content with the other engine.
-        status = BROKEN if os.environ.get(BINARY_VARIABLE) else NOTE
-        return Check(name, status, _sentence(error), "the JAX engine needs none of this")
+        return Check(name, BROKEN if named else NOTE, _sentence(error), "the JAX engine needs none of this")
     try:
-        WORLD.engines["swift"](1).close()
-        said = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=10, check=False
-        )
-    except (ParityError, OSError, subprocess.TimeoutExpired) as error:
+        rules = rules_of("swift")["rulesVersion"]
+    except ParityError as error:
         return Check(name, BROKEN, f"{path}: {_sentence(error)}")
-    rebuild = build_hint()
-    if os.environ.get(BINARY_VARIABLE):
-        rebuild += f" and give {BINARY_VARIABLE} the path it prints"
-    if said.stdout.strip() != RULES_VERSION:
-        rules = said.stdout.strip() or "none that it tells"
+    if rules != RULES_VERSION:
+        rebuild = build_hint() + (f" and give {BINARY_VARIABLE} the path it prints" if named else "")
         return Check(name, BROKEN, f"{path} has rules {rules}, but these are rules {RULES_VERSION}", rebuild)
-    if _built_before_its_sources(path):
-        return Check(name, NOTE, f"{path} runs, but was built before its sources last changed", rebuild)
     return Check(name, OK, f"{path} runs, rules {RULES_VERSION}")
-
-
-def _built_before_its_sources(binary: Path) -> bool:
-    sources = [*_SOURCES.glob("Sources/**/*.swift"), *_SOURCES.glob("Package.swift")]
-    return any(source.stat().st_mtime > binary.stat().st_mtime for source in sources)
 
 
 def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
@@ -154,16 +130,16 @@ def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
     """
     name = "compilation cache"
     fault = "there is no folder for it, since this user has no home" if cache is None else write_fault(cache)
-    environment = {CACHE_VARIABLE: str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    variables = {} if fault else {CACHE_VARIABLE: str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     number = int.from_bytes(os.urandom(3))
-    first = _probe(number, {} if fault else environment)
+    first = _probe(number, variables)
     jax = _devices(first)
     if cache is None or fault:
         remedy = f"give {CACHE_VARIABLE} a folder that you can write to; without one every run compiles for minutes"
         return jax, Check(name, BROKEN, fault, remedy)
     if jax.status == BROKEN:
         return jax, Check(name, BROKEN, f"{cache} could not be tried, because JAX does not run", "mend JAX first")
-    second = _probe(number, environment)
+    second = _probe(number, variables)
     for left in cache.glob(f"jit_{_PROBE_NAME}-*"):
         left.unlink(missing_ok=True)
     if first.get("hit") or not second.get("hit"):
@@ -178,8 +154,7 @@ def _devices(probed: dict[str, Any]) -> Check:
         return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
     kinds = dict.fromkeys(probed["devices"])
     devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)
-    unused_gpu = probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi")
-    if unused_gpu:
+    if probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi"):
         return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", install_command("hackmatrix[cuda]"))
     return Check("JAX", OK, f"{devices} ({probed['platform']})")
 
@@ -203,18 +178,26 @@ print(json.dumps(dict(
 
 def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
     """What a process of its own says of JAX, or ``fault``: why it could not."""
-    words = [sys.executable, "-c", _PROBE.format(number=number)]
-    environment = {**os.environ, **variables}
     try:
-        said = subprocess.run(
-            words, env=environment, capture_output=True, text=True, errors="replace", timeout=PROBE_SECONDS, check=False
-        )
+        said = _run(sys.executable, "-c", _PROBE.format(number=number), **variables)
     except subprocess.TimeoutExpired:
         return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}
     if said.returncode:
         return {"fault": (said.stderr.strip().splitlines() or [f"exit code {said.returncode}"])[-1]}
     answer: dict[str, Any] = json.loads(said.stdout.splitlines()[-1])
     return answer
+
+
+def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PROBE_SECONDS,
+        check=False,
+    )
 
 
 def extra(name: str) -> Check:
@@ -235,10 +218,9 @@ def display() -> Check:
 
 
 def _version(distribution: str) -> str | None:
-    try:
+    with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
+    return None
 
 
 def _sentence(error: Exception) -> str:

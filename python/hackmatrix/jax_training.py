@@ -10,7 +10,6 @@ from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_env.state_arrays import state_arrays
 from hackmatrix.jax_env.state_from_dict import read_state
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
-from parity import State as StateDict
 from worldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
 from worldkit.jax.threefry import Seed
 
@@ -33,8 +32,16 @@ class HackMatrixJaxEnv(JaxEnv):
     levels = rules.WON_STAGE - 1
     packages = ("hackmatrix",)
 
-    def reset(self, seed: Array) -> jax_env.State:
-        return jax_env.reset(seed)
+    reset = staticmethod(jax_env.reset)
+    observe = staticmethod(jax_env.observe)
+    mask = staticmethod(jax_env.mask)
+    compact = staticmethod(jax_env.compact)
+    expand = staticmethod(jax_env.expand)
+    sort_key = staticmethod(player_cell)
+    reward = staticmethod(jax_env.reward)
+    to_dict = staticmethod(jax_env.get_state)
+    from_dict = staticmethod(read_state)
+    arrays = staticmethod(state_arrays)
 
     def step(self, state: jax_env.State, action: Array) -> StepOutput:
         following, result = jax_env.step(state, action)
@@ -48,35 +55,8 @@ class HackMatrixJaxEnv(JaxEnv):
         step = _output(*jax_env.step_auto_reset(state, action, truncate))
         return step if truncate is None else step._replace(truncated=truncate & ~step.terminated)
 
-    def observe(self, state: jax_env.State) -> Array:
-        return jax_env.observe(state)
-
     def seed(self, state: jax_env.State) -> Array:
         return jnp.stack(state.seed)
-
-    def mask(self, state: jax_env.State) -> Array:
-        return jax_env.mask(state)
-
-    def compact(self, state: jax_env.State) -> Array:
-        return jax_env.compact(state)
-
-    def expand(self, compact: Array) -> Array:
-        return jax_env.expand(compact)
-
-    def sort_key(self, compact: Array) -> Array:
-        return player_cell(compact)
-
-    def reward(self, components: Array) -> Array:
-        return jax_env.reward(components)
-
-    def to_dict(self, state: jax_env.State) -> StateDict:
-        return jax_env.get_state(state)
-
-    def from_dict(self, state: StateDict) -> jax_env.State:
-        return read_state(state)
-
-    def arrays(self, state: jax_env.State) -> Mapping[str, Array]:
-        return state_arrays(state)
 
     def facts(self, state: jax_env.State) -> tuple[Array, ...]:
         return tuple(getattr(state.now, name).astype(jnp.uint32) for name in rules.FACTS)

@@ -38,9 +38,8 @@ class HackMatrixPanels(Panels):
 
     def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
         """Three lines below the large board, or seven beside the other."""
-        model = board_model(state)
-        hp, held, siphons, score = spans.hp(model), spans.held(model), spans.siphons(model), spans.score(model)
-        stage, attack, spawn, flags = spans.stage(model), spans.attack(model), spans.next_spawn(model), _flags(model)
+        stage, hp, attack, held, siphons, score, spawn, flags = spans.numbers(board_model(state)).values()
+        flags = joined([[(text.rstrip(), style)] for text, style in flags if text.rstrip().endswith(" on")], 1)
         if large:
             return [[stage, hp, attack], [held, siphons, score], [spawn, flags]]
         return [[stage], [hp, score], [held], [siphons], [attack], [spawn], [flags]]
@@ -56,12 +55,6 @@ class HackMatrixPanels(Panels):
     def changes(self, before: State, after: State) -> Iterator[str]:
         """The end, the numbers, the enemies and the programs."""
         return _changes(board_model(before), board_model(after))
-
-
-def _flags(model: BoardModel) -> Line:
-    """What of SHOW, CALM and STEP is on."""
-    named = [(text.rstrip(), style) for text, style in spans.flags(model)]
-    return joined([[flag] for flag in named if flag[0].endswith(" on")], 1)
 
 
 def _changes(before: BoardModel, after: BoardModel) -> Iterator[str]:

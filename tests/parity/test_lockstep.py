@@ -68,10 +68,11 @@ def test_games_that_differ_leave_the_run_and_the_others_go_on() -> None:
 
 
 def test_only_steps_of_games_that_are_still_held_to_each_other_are_counted() -> None:
-    taken: list[int] = []
-    found = run(WORLD, ("plain", "restless"), replace(BASIC, stop_after=BASIC.games), taken.append)
+    taken: list[None] = []
+    settings = replace(BASIC, stop_after=BASIC.games)
+    found = run(WORLD, ("plain", "restless"), settings, lambda: taken.append(None))
     assert len(found.divergences) > 1
-    assert found.steps < BASIC.games * taken[-1]
+    assert found.steps < BASIC.games * len(taken)
 
 
 def test_a_wrong_next_game_is_found_at_the_restart() -> None:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from hackmatrix.explain.play import ExplainedStep, explained_steps, open_engines, prices_of
+from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import TRACE_NAMES, WORLD
@@ -93,14 +93,13 @@ def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
     quiet = args.json == STANDARD_OUTPUT
     console = open_console(quiet=quiet, width=WIDTH)
     played: list[ExplainedStep] = []
-    with open_engines(args.engines) as engines:
-        for step in explained_steps(engines, case, prices_of(args.engines[0])):
-            before = played[-1] if played else None
-            if _shown(step, args):
-                if before and not _shown(before, args):
-                    print_before(console, step, before.state)
-                print_step(console, step, args.engines, before.state if before else None)
-            played.append(step)
+    for step in explained_steps(args.engines, case):
+        before = played[-1] if played else None
+        if _shown(step, args):
+            if before and not _shown(before, args):
+                print_before(console, step, before.state)
+            print_step(console, step, args.engines, before.state if before else None)
+        played.append(step)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.trace and not all(step.states_agree for step in played):
         words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace

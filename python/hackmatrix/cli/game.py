@@ -2,98 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any
 
 from hackmatrix import __version__, rules
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.train_config import TrainConfig
 from worldkit.game import Benchmark, Command, Game
 
-if TYPE_CHECKING:
-    from worldkit.bench.records import Record
-    from worldkit.bench.startup import Start
-    from worldkit.envs.spec import EnvSpec
-    from worldkit.evaluation.spec import EvaluationSpec
-    from worldkit.jax.env import JaxEnv
-    from worldkit.watch.spec import ViewSpec
+
+def _named(module: str, name: str) -> Any:  # noqa: ANN401 - of the type that its place in ``Game`` has
+    """Something in a module that takes a while to import, which mistakes need not wait for."""
+    return getattr(import_module(module), name)
 
 
-def _train_env() -> JaxEnv:
-    from hackmatrix.jax_training import HackMatrixJaxEnv
-
-    return HackMatrixJaxEnv()
-
-
-def _env() -> EnvSpec:
-    from hackmatrix.env_spec import ENV_SPEC
-
-    return ENV_SPEC
-
-
-def _evaluation() -> EvaluationSpec:
-    from hackmatrix.evaluation import EVALUATION
-
-    return EVALUATION
-
-
-def _view(mode: str | None, path: Path | None) -> ViewSpec:
-    from hackmatrix.view_spec import VIEW
-
-    return VIEW
-
-
-def _watch_sb3(argv: list[str]) -> int:
-    from worldkit.cli.watch import main
-
-    return main(GAME, argv, command="watch-sb3")
-
-
-def _explain(argv: list[str]) -> int:
-    from hackmatrix.cli.explain import main
-
-    return main(argv)
-
-
-def _doctor(argv: list[str]) -> int:
-    from hackmatrix.cli.doctor import main
-
-    return main(argv)
-
-
-def _bench_swift(num_envs: int, repetitions: int) -> list[Record]:
-    from hackmatrix.bench.swift import measure
-
-    return measure(num_envs, repetitions)
-
-
-def _starts() -> Sequence[Start]:
-    from hackmatrix.bench.startup import STARTS
-
-    return STARTS
-
-
-GAME = Game(
+GAME: Game = Game(
     name="hackmatrix",
     title="HackMatrix",
     package="hackmatrix",
     module="hackmatrix.cli.main",
     version=__version__,
     rules_version=rules.VERSION,
-    train_env=_train_env,
-    env=_env,
-    evaluation=_evaluation,
-    view=_view,
+    train_env=lambda: _named("hackmatrix.jax_training", "HackMatrixJaxEnv")(),
+    env=lambda: _named("hackmatrix.env_spec", "ENV_SPEC"),
+    evaluation=lambda: _named("hackmatrix.evaluation", "EVALUATION"),
+    view=lambda mode, path: _named("hackmatrix.view_spec", "VIEW"),
     train_config=TrainConfig,
     milestone=MILESTONE,
     commands={
-        "watch-sb3": Command("watch a trained agent play, as it is called for MaskablePPO", _watch_sb3),
-        "explain": Command("play a game and say where each of its rewards comes from", _explain),
-        "doctor": Command("say what is installed here, what works, and what to do about the rest", _doctor),
+        "watch-sb3": Command(
+            "watch a trained agent play, as it is called for MaskablePPO",
+            lambda argv: _named("worldkit.cli.watch", "main")(GAME, argv, command="watch-sb3"),
+        ),
+        "explain": Command(
+            "play a game and say where each of its rewards comes from",
+            lambda argv: _named("hackmatrix.cli.explain", "main")(argv),
+        ),
+        "doctor": Command(
+            "say what is installed here, what works, and what to do about the rest",
+            lambda argv: _named("hackmatrix.cli.doctor", "main")(argv),
+        ),
     },
     benchmarks={
-        "swift": Benchmark("random play in the Swift engine, alone and through its protocol", _bench_swift),
+        "swift": Benchmark(
+            "random play in the Swift engine, alone and through its protocol",
+            lambda num_envs, repetitions: _named("hackmatrix.bench.swift", "measure")(num_envs, repetitions),
+        ),
     },
-    starts=_starts,
+    starts=lambda: _named("hackmatrix.bench.startup", "STARTS"),
 )

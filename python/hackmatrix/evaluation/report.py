@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hackmatrix.rules import DIRECTIONS, WON_STAGE
+from hackmatrix.explain.transition import around, place_of
+from hackmatrix.rules import WON_STAGE
 from parity import State
 from worldkit.evaluation.report import interval, mean, percent, share, shares
 from worldkit.evaluation.spec import Episode, Figures, Rows
@@ -17,7 +18,8 @@ def notes(ending: str, state: State) -> Mapping[str, Any]:
 
     Who of them attacked takes the state before the last step (``explain.ending``), which an evaluation does not read.
     """
-    beside = _enemies_beside_player(state) if ending == DIED else []
+    near = around(place_of(state["player"]))
+    beside = [enemy for enemy in state["enemies"] if place_of(enemy) in near] if ending == DIED else []
     return {
         "died_beside": tuple(sorted({enemy["type"] for enemy in beside})),
         "died_beside_siphon_enemy": any(enemy["spawnedFromSiphon"] for enemy in beside),
@@ -55,9 +57,3 @@ def rows(general: Rows, figures: Figures) -> Rows:
         ("died beside an enemy from a siphon", f"{figures['died_beside_siphon_enemy'] / count:.1%}"),
         ("stages", shares(figures["stages"], count)),
     ]
-
-
-def _enemies_beside_player(state: State) -> list[dict[str, Any]]:
-    row, column = state["player"]["row"], state["player"]["col"]
-    cells = {(row + up, column + right) for up, right in DIRECTIONS}
-    return [enemy for enemy in state["enemies"] if (enemy["row"], enemy["col"]) in cells]

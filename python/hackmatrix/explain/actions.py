@@ -47,20 +47,14 @@ def cost_text(credits: int, energy: int) -> str:
     return " ".join(f"{sign}{amount}" for sign, amount in (("$", credits), ("e", energy)) if amount)
 
 
-def why_not(state: State, action: int, costs: Costs) -> str | None:
-    """Why the action is not valid in this state, with the rules' ids (M1-M3, C4); None where it is valid.
+def obstacle(state: State, action: int, costs: Costs) -> Obstacle | None:
+    """Why the action is not valid in this state (M1-M3, C4), by the rules' text's first reason; None where it is valid.
 
     Args:
         state: a complete state, S of the protocol.
         action: 0 … 27; IndexError outside.
         costs: of the engine that plays.
     """
-    found = obstacle(state, action, costs)
-    return None if found is None else str(found)
-
-
-def obstacle(state: State, action: int, costs: Costs) -> Obstacle | None:
-    """The same with its parts apart; of several obstacles the first in the order of the rules' text."""
     name = ACTIONS[action]
     if state["player"]["hp"] == 0 or state["stage"] == WON_STAGE:
         return Obstacle("the game is over", "C4", "game over")
@@ -95,10 +89,6 @@ def _to_run(state: State, action: int, program: Program, cost: tuple[int, int]) 
     return None
 
 
-def _always(_: State) -> bool:
-    return True
-
-
 def _has_enemy(state: State) -> bool:
     return bool(state["enemies"])
 
@@ -107,18 +97,10 @@ def _has_type(enemy_type: str) -> Callable[[State], bool]:
     return lambda state: any(enemy["type"] == enemy_type for enemy in state["enemies"])
 
 
-def _has_target(state: State) -> bool:
-    return bool(state["enemies"] or state["transmissions"])
-
-
 def _has_neighbour(state: State) -> bool:
     player = place_of(state["player"])
     things: Iterable[Place] = places((*state["blocks"], *state["enemies"], *state["transmissions"]))
     return any(place != player and max(abs(a - b) for a, b in zip(place, player, strict=True)) == 1 for place in things)
-
-
-def _has_enemy_on_block(state: State) -> bool:
-    return bool(places(state["enemies"]) & places(state["blocks"]))
 
 
 def _has_enemy_in_line(axis: str) -> Callable[[State], bool]:
@@ -134,19 +116,25 @@ def _can_strengthen(state: State) -> bool:
     return bool(state["atkPlusUses"] < 2 and state["player"]["attackDamage"] < MAX_ATTACK)
 
 
+_ALWAYS = Program(lambda _: True, "", "")
+_WITH_ENEMY = Program(_has_enemy, "there is no enemy", "no enemy")
 PROGRAM_TABLE: dict[str, Program] = {
-    "PUSH": Program(_has_enemy, "there is no enemy", "no enemy"),
-    "PULL": Program(_has_enemy, "there is no enemy", "no enemy"),
+    "PUSH": _WITH_ENEMY,
+    "PULL": _WITH_ENEMY,
     "CRASH": Program(_has_neighbour, "nothing in the 8 neighbours", "none near"),
-    "WARP": Program(_has_target, "no enemy or transmission", "no target"),
-    "POLY": Program(_has_enemy, "there is no enemy", "no enemy"),
-    "WAIT": Program(_always, "", ""),
-    "DEBUG": Program(_has_enemy_on_block, "no enemy stands on a block", "no enemy"),
+    "WARP": Program(
+        lambda state: bool(state["enemies"] or state["transmissions"]), "no enemy or transmission", "no target"
+    ),
+    "POLY": _WITH_ENEMY,
+    "WAIT": _ALWAYS,
+    "DEBUG": Program(
+        lambda state: bool(places(state["enemies"]) & places(state["blocks"])), "no enemy stands on a block", "no enemy"
+    ),
     "ROW": Program(_has_enemy_in_line("row"), "no enemy in this row", "no enemy"),
     "COL": Program(_has_enemy_in_line("col"), "no enemy in this column", "no enemy"),
     "UNDO": Program(lambda state: state["history"] is not None, "there is no record", "no record"),
-    "STEP": Program(_always, "", ""),
-    "SIPH+": Program(_always, "", ""),
+    "STEP": _ALWAYS,
+    "SIPH+": _ALWAYS,
     "EXCH": Program(lambda state: bool(state["player"]["credits"] >= 4), "fewer than 4 credits", "lacks $"),
     "SHOW": Program(lambda state: not state["showActivated"], "SHOW is on already", "is on"),
     "RESET": Program(lambda state: bool(state["player"]["hp"] < MAX_HP), "hp is full", "hp full"),

@@ -1,15 +1,14 @@
 """Playing one game on one or more engines, each on its own, and reading its rewards."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from hackmatrix.explain.readings import Prices, Reading, readings_of
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD, rules_of
-from parity import BatchEngine, State
+from parity import State
 from parity.trace import Action, Case
-from worldkit.viewer import replay
+from worldkit.viewer.replay import open_engines, replay
 
 
 @dataclass(frozen=True)
@@ -46,29 +45,20 @@ class ExplainedStep:
         return self.engines_agree and self.readings_agree
 
 
-def prices_of(engine: str) -> Prices:
-    """Table W as an engine holds it; raises EngineError where it cannot start."""
-    prices: Prices = rules_of(engine)["rewards"]["prices"]
-    return prices
+def explained_steps(engines: Sequence[str], case: Case) -> Iterator[ExplainedStep]:
+    """The start of a case and every action of it, on one game of each engine named, with the first one's prices.
 
-
-def open_engines(names: Sequence[str]) -> AbstractContextManager[list[BatchEngine]]:
-    """One game on each of the engines named; raises EngineError where one cannot start."""
-    return replay.open_engines(WORLD, names)
-
-
-def explained_steps(engines: Sequence[BatchEngine], case: Case, prices: Prices) -> Iterator[ExplainedStep]:
-    """The start of a case and every action of it; engines with one game each, and the first one's prices.
-
-    Raises StateRefused where an engine refuses the case's start state.
+    Raises EngineError where an engine cannot start, StateRefused where one refuses the case's start state.
     """
+    prices: Prices = rules_of(engines[0])["rewards"]["prices"]
     before: State = {}
-    for step in replay.replay(engines, case):
-        state, agree = step.states[0], all(each == step.states[0] for each in step.states)
-        if isinstance(step.action, int):
-            transition = Transition(before, state, step.action)
-            readings = readings_of(transition, prices)
-            yield ExplainedStep(step.number, step.action, state, transition, step.components, readings, agree)
-        else:
-            yield ExplainedStep(step.number, step.action, state, states_agree=agree)
-        before = state
+    with open_engines(WORLD, engines) as opened:
+        for step in replay(opened, case):
+            state, agree = step.states[0], all(each == step.states[0] for each in step.states)
+            if isinstance(step.action, int):
+                transition = Transition(before, state, step.action)
+                readings = readings_of(transition, prices)
+                yield ExplainedStep(step.number, step.action, state, transition, step.components, readings, agree)
+            else:
+                yield ExplainedStep(step.number, step.action, state, states_agree=agree)
+            before = state

@@ -7,9 +7,8 @@ the states. The quantities are a witness of their own beside both engines; the p
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.siphon import missed
-from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, place_of
+from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, exit_distance, place_of
 from hackmatrix.rules import COMPONENTS, SIPHON
 
 Prices = Mapping[str, Sequence[int]]
@@ -126,14 +125,12 @@ def resource_holding(step: Transition, price: int) -> Reading:
 
 def damage_penalty(step: Transition, price: int) -> Reading:
     """W damage_penalty: hp lost, after against before."""
-    before, after = _hp(step)
-    return Reading(price, max(0, before - after), f"hp {before} -> {after}")
+    return _hp(step, price, gained=False)
 
 
 def hp_recovery(step: Transition, price: int) -> Reading:
     """W hp_recovery: hp gained, after against before."""
-    before, after = _hp(step)
-    return Reading(price, max(0, after - before), f"hp {before} -> {after}")
+    return _hp(step, price, gained=True)
 
 
 def siphon_quality(step: Transition, price: int) -> Reading:
@@ -179,8 +176,9 @@ def readings_of(step: Transition, prices: Prices) -> tuple[Reading, ...]:
     return tuple(read(step, *prices[name]) for name, read in READINGS.items())
 
 
-def _hp(step: Transition) -> tuple[int, int]:
-    return step.before["player"]["hp"], step.after["player"]["hp"]
+def _hp(step: Transition, price: int, *, gained: bool) -> Reading:
+    before, after = step.before["player"]["hp"], step.after["player"]["hp"]
+    return Reading(price, max(0, after - before if gained else before - after), f"hp {before} -> {after}")
 
 
 def _listed(things: Sequence[Being]) -> str:

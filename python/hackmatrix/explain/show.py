@@ -9,14 +9,14 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from hackmatrix.explain.paths import exit_distance
 from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import Transition, exit_distance
 from hackmatrix.render.model import BoardModel, board_model
 from hackmatrix.render.words import cell_text
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
 from parity import State
+from parity.report import counted
 from parity.table import Table
 from parity.trace import RESTART
 
@@ -151,14 +151,10 @@ def verdict(played: Sequence[ExplainedStep], engines: Sequence[str]) -> str:
     apart = _numbers([step for step in played if not step.engines_agree])
     unread = _numbers([step for step in played if not step.readings_agree])
     names = " and ".join(engines)
-    told = f"{names} DIFFER in {apart}" if apart else f"{names} agree on {_steps(steps)}"
+    told = f"{names} DIFFER in {apart}" if apart else f"{names} agree on {counted(steps, 'step')}"
     if len(engines) == 1:
-        told = f"{names} played {_steps(steps)}"
+        told = f"{names} played {counted(steps, 'step')}"
     return f"{told}; table W's reading " + (f"DIFFERS from {engines[0]} in {unread}." if unread else "agrees.")
-
-
-def _steps(number: int) -> str:
-    return f"{number} step{'' if number == 1 else 's'}"
 
 
 def _numbers(found: Sequence[ExplainedStep]) -> str:

@@ -36,6 +36,21 @@ def around(place: Place) -> list[Place]:
     return [near for up, right in DIRECTIONS if (near := (row + up, col + right)) in CELLS]
 
 
+def exit_distance(state: State) -> int | None:
+    """Steps from the player to the exit around blocks, whatever enemies stand there; None without a path (W1)."""
+    goal = place_of(state["exit"])
+    closed = places(state["blocks"]) - {goal}
+    reached = frontier = {place_of(state["player"])}
+    distance = 0
+    while frontier:
+        if goal in frontier:
+            return distance
+        frontier = {near for place in frontier for near in around(place)} - closed - reached
+        reached = reached | frontier
+        distance += 1
+    return None
+
+
 @dataclass(frozen=True)
 class Being:
     """An enemy or a transmission: what it is called, where it stands, whether its removal counts (V4)."""

@@ -28,13 +28,12 @@ from hackmatrix.jax_env.env import (
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
 from hackmatrix.jax_env.rewards import reward
 from hackmatrix.jax_env.rules_tables import rules
-from hackmatrix.jax_env.state import Snapshot, State, state_bytes
+from hackmatrix.jax_env.state import State, state_bytes
 from hackmatrix.jax_env.state_from_dict import set_state
 from hackmatrix.jax_env.state_to_dict import get_state
 
 __all__ = [
     "PACKED_SIZE",
-    "Snapshot",
     "State",
     "StepResult",
     "at_stage",

@@ -163,13 +163,8 @@ def same_column(cell: Array) -> Cells:
 # ------------------------------------------------------------------------------------ numbers per cell
 
 
-def value_at(number: Number, cell: Cells) -> Array:
-    """The value at the only cell of ``cell`` (int32; 0 for an empty set)."""
-    return total(number, cell)
-
-
 def total(number: Number, cells: Cells) -> Array:
-    """The sum of the values over a set of cells (int32)."""
+    """The sum of the values over a set of cells (int32), of one cell its value."""
     return sum((count(plane & cells) << digit for digit, plane in enumerate(number)), start=jnp.int32(0))
 
 

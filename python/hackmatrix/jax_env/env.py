@@ -5,7 +5,8 @@ game, and under `vmap` they run the batch code (`batching`).
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +24,8 @@ from worldkit.jax.batching import batch_native, computed_once, where_wanted
 from worldkit.jax.marks import collecting, mark
 from worldkit.jax.threefry import Draws, Seed, below, next_seed
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _CHUNK = 64
 """Games whose stage is generated side by side; about one in thirty needs one in a step."""
 
@@ -125,10 +128,6 @@ def _at_stage(seed: Seed, number: Array) -> State:
     state = _new_game(seed, _start_of_game(seed))
     state = state._replace(now=state.now._replace(stage=number))
     return _enter_stage(state, jnp.ones(seed.low.shape, bool))
-
-
-def _reset(seed: Seed) -> State:
-    return _at_stage(seed, jnp.ones(seed.low.shape, jnp.int32))
 
 
 # ------------------------------------------------------------------------------------------------- step
@@ -265,47 +264,37 @@ def _restart(state: State, wanted: Array) -> State:
     return choose(wanted, _new_game(seed, start), state)
 
 
-def _restart_whole(state: State, wanted: Array) -> State:
-    return _enter_stage(_restart(state, wanted), wanted)
+# ----------------------------------------------------------------------------------------------- public
 
 
-def _step_auto_reset(state: State, action: Array) -> tuple[State, StepResult, State]:
+def _on_games(core: Callable[P, R]) -> Callable[P, R]:
+    on_one: Callable[P, R] = wraps(core)(batch_native(computing_in_words(core)))
+    return on_one
+
+
+@_on_games
+def _reset_games(seed: Seed) -> State:
+    return _at_stage(seed, jnp.ones(seed.low.shape, jnp.int32))
+
+
+_at_stage_games = _on_games(_at_stage)
+_step_games = _on_games(_step)
+
+
+@_on_games
+def _step_auto_reset_games(state: State, action: Array) -> tuple[State, StepResult, State]:
     state, result, needs_stage = _play(state, action)
     # a terminated game generates no stage, so one pass makes the stages of completed and of new games
     restarted = _restart(state, result.terminated)
     return _enter_stage(restarted, needs_stage | result.terminated), result, state
 
 
-def _step_truncating(state: State, action: Array, truncate: Array) -> tuple[State, StepResult, State]:
+@_on_games
+def _step_truncating_games(state: State, action: Array, truncate: Array) -> tuple[State, StepResult, State]:
     # a truncated game may have completed a stage in this very step, and its last state shows the new one
     state, result = _step(state, action)
     ended = result.terminated | truncate
     return _enter_stage(_restart(state, ended), ended), result, state
-
-
-def _mask(state: State) -> Array:
-    return jnp.stack(valid_actions(state), axis=-1)
-
-
-def _compact(state: State) -> Array:
-    return jnp.stack(observation.pack(state.now), axis=-1)
-
-
-# ----------------------------------------------------------------------------------------------- public
-
-
-def _on_games(core: Callable[..., Any]) -> Callable[..., Any]:
-    return batch_native(computing_in_words(core))
-
-
-_reset_games = _on_games(_reset)
-_at_stage_games = _on_games(_at_stage)
-_step_games = _on_games(_step)
-_step_auto_reset_games = _on_games(_step_auto_reset)
-_step_truncating_games = _on_games(_step_truncating)
-_restart_games = _on_games(_restart_whole)
-_mask_games = _on_games(_mask)
-_compact_games = _on_games(_compact)
 
 
 def reset(seed: Array) -> State:
@@ -337,19 +326,22 @@ def step_auto_reset(state: State, action: Array, truncate: Array | None = None) 
     return _step_truncating_games(state, action, truncate)
 
 
+@_on_games
 def restart(state: State, wanted: Array) -> State:
     """Where ``wanted`` (bool scalar) holds the game that follows, with the seed of R6, else the game as it is."""
-    return _restart_games(state, wanted)
+    return _enter_stage(_restart(state, wanted), wanted)
 
 
+@_on_games
 def mask(state: State) -> Array:
     """The valid actions (M1-M3): bool ``(28,)``."""
-    return _mask_games(state)
+    return jnp.stack(valid_actions(state), axis=-1)
 
 
+@_on_games
 def compact(state: State) -> Array:
     """The packed observation: uint32 ``(PACKED_SIZE,)``; ``expand`` makes the floats."""
-    return _compact_games(state)
+    return jnp.stack(observation.pack(state.now), axis=-1)
 
 
 def observe(state: State) -> Array:

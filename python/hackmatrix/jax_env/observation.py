@@ -158,23 +158,23 @@ def pack(now: Snapshot) -> list[Array]:
     return [*halves, *(number.astype(jnp.uint32) for number in player_numbers(now)), now.owned_programs]
 
 
-def expand(packed: Array) -> Array:
+def expand(compact: Array) -> Array:
     """The observation, float32 ``(*batch, 1545)``, from its packed words, uint32 ``(*batch, PACKED_SIZE)``."""
-    batch = packed.shape[:-1]
+    batch = compact.shape[:-1]
     num_planes = len(_PLANE_NAMES)
-    planes = packed[..., : 2 * num_planes].reshape((*batch, 2, num_planes))
-    player = _quotients(packed[..., 2 * num_planes : -1].astype(jnp.int32), _PLAYER_DIVISORS)
-    owned = (packed[..., -1:] >> np.arange(rules.NUM_PROGRAMS, dtype=np.uint32)) & 1
+    planes = compact[..., : 2 * num_planes].reshape((*batch, 2, num_planes))
+    player = _quotients(compact[..., 2 * num_planes : -1].astype(jnp.int32), _PLAYER_DIVISORS)
+    owned = (compact[..., -1:] >> np.arange(rules.NUM_PROGRAMS, dtype=np.uint32)) & 1
     # (*batch, 2, cells of a half, planes): the halves of the board hold rows 0-2 and 3-5, so this is row-major order
     bits = ((planes[..., None, :] >> np.arange(HALF, dtype=np.uint32)[:, None]) & 1).astype(jnp.int32)
     grid = _cell_features(bits).reshape((*batch, -1))
     return jnp.concatenate([player, owned.astype(jnp.float32), grid], axis=-1)
 
 
-def player_cell(packed: Array) -> Array:
+def player_cell(compact: Array) -> Array:
     """The index of the player's cell, int32 ``(*batch,)``, of packed words, uint32 ``(*batch, PACKED_SIZE)``."""
     row, column = (2 * len(_PLANE_NAMES) + rules.PLAYER_FEATURES.index(name) for name in ("row", "col"))
-    return (packed[..., row] * rules.SIZE + packed[..., column]).astype(jnp.int32)
+    return (compact[..., row] * rules.SIZE + compact[..., column]).astype(jnp.int32)
 
 
 def _cell_features(bits: Array) -> Array:

@@ -4,6 +4,7 @@ Every effect is written for all games at once and switched on by the action of e
 copies whole states. ``program`` is the action (int32), or -1 where no program runs.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,8 @@ from hackmatrix.jax_env.tables import Action, EnemyType
 from worldkit.jax.batching import computed_once, run_if, while_loop
 from worldkit.jax.marks import mark
 from worldkit.jax.threefry import Draws, below
+
+Move = Callable[[Cells], Cells]
 
 
 def applicable_programs(state: State) -> list[Array]:
@@ -229,9 +232,9 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     away = jnp.where(pushes, jnp.int32(1), -1)
     row_sign = jnp.sign(bb.row_of(cell) - bb.row_of(player_cell)) * away
     column_sign = jnp.sign(bb.column_of(cell) - bb.column_of(player_cell)) * away
-    by_row = _shift_rows(enemy, row_sign)
-    by_column = _shift_columns(enemy, column_sign)
-    both = _shift_columns(by_row, column_sign)
+    by_row = _shifted(enemy, row_sign, bb.up, bb.down)
+    by_column = _shifted(enemy, column_sign, bb.right, bb.left)
+    both = _shifted(by_row, column_sign, bb.right, bb.left)
     mark("P-PUSH.edge", lambda: pushes & bb.is_any(enemy) & ~bb.is_any(both))
     mark("P-PULL.adjacent", lambda: ~pushes & bb.overlaps(enemy, bb.neighbours(player)))
     # of the candidates on the board, the player's cell aside, `both` lies farthest (nearest), and the others tie
@@ -242,12 +245,8 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     return enemy, target & ~others
 
 
-def _shift_rows(cells: Cells, sign: Array) -> Cells:
-    return bb.select(sign > 0, bb.up(cells), bb.select(sign < 0, bb.down(cells), cells))
-
-
-def _shift_columns(cells: Cells, sign: Array) -> Cells:
-    return bb.select(sign > 0, bb.right(cells), bb.select(sign < 0, bb.left(cells), cells))
+def _shifted(cells: Cells, sign: Array, forward: Move, backward: Move) -> Cells:
+    return bb.select(sign > 0, forward(cells), bb.select(sign < 0, backward(cells), cells))
 
 
 _DELAY = 3

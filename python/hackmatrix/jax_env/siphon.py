@@ -94,7 +94,7 @@ def programs_in(now: Snapshot, cells: Cells) -> Array:
     programs = jnp.zeros(now.owned_programs.shape, jnp.uint32)
     for _ in range(_WHOLE_CROSS):
         cell = bb.lowest(here)
-        bit = jnp.uint32(1) << bb.value_at(now.content, cell).astype(jnp.uint32)
+        bit = jnp.uint32(1) << bb.total(now.content, cell).astype(jnp.uint32)
         programs = programs | jnp.where(bb.is_any(cell), bit, 0)
         here = here & ~cell
     return programs

@@ -50,15 +50,21 @@ class Needs(NamedTuple):
     draws: Draws
 
 
-class Board(NamedTuple):
-    """What stage generation makes."""
+class Contents(NamedTuple):
+    """What blocks hold, under the names of a snapshot."""
 
-    blocks: Cells
     questions: Cells
     program_blocks: Cells
     points: Number
     content: Number
     spawn_count: Number
+
+
+class Board(NamedTuple):
+    """What stage generation makes."""
+
+    blocks: Cells
+    contents: Contents
     cell_credits: Number
     cell_energy: Number
     pickups: Cells
@@ -129,14 +135,10 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     return layout
 
 
-class _Contents(NamedTuple):
+class _Filling(NamedTuple):
     left: Cells
     used: Array
-    questions: Cells
-    program_blocks: Cells
-    points: Number
-    content: Number
-    spawn_count: Number
+    contents: Contents
 
 
 def _nth_unused(used: Array, n: Array) -> Array:
@@ -166,12 +168,10 @@ def _draw_block(used: Array, draws: Draws, index: Array) -> _Block:
     return _Block(below(question, 10) == 0, is_program, points, program, spawn_count)
 
 
-def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
+def _fill_blocks(layout: _Layout, draws: Draws) -> Contents:
     """B5: what the blocks hold, in row-major order."""
     none = layout.blocks ^ layout.blocks
-    start = _Contents(
-        left=layout.blocks,
-        used=jnp.zeros_like(layout.attempt),
+    nothing = Contents(
         questions=none,
         program_blocks=none,
         points=(none,) * len(BLANK_SNAPSHOT.points),
@@ -179,22 +179,25 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
         spawn_count=(none,) * len(BLANK_SNAPSHOT.spawn_count),
     )
 
-    def body(c: _Contents) -> _Contents:
-        cell = lowest(c.left)
+    def body(filling: _Filling) -> _Filling:
+        left, used, c = filling
+        cell = lowest(left)
         index = cell_index(layout.attempt, index_of(cell))
-        block = computed_once(jnp.any(is_any(cell)), _draw_block, c.used, draws, index)
+        block = computed_once(jnp.any(is_any(cell)), _draw_block, used, draws, index)
         program_cell = cell.where(block.is_program)
-        return _Contents(
-            left=c.left & ~cell,
-            used=c.used | jnp.where(is_any(program_cell), jnp.uint32(1) << block.program.astype(jnp.uint32), 0),
+        left = left & ~cell
+        used = used | jnp.where(is_any(program_cell), jnp.uint32(1) << block.program.astype(jnp.uint32), 0)
+        contents = Contents(
             questions=c.questions | cell.where(block.is_question),
             program_blocks=c.program_blocks | program_cell,
             points=write(c.points, cell.where(~block.is_program), block.points),
             content=write(c.content, program_cell, block.program),
             spawn_count=write(c.spawn_count, cell, block.spawn_count),
         )
+        return _Filling(left, used, contents)
 
-    contents = lax.while_loop(lambda c: jnp.any(is_any(c.left)), body, start)
+    start = _Filling(layout.blocks, jnp.zeros_like(layout.attempt), nothing)
+    contents = lax.while_loop(lambda filling: jnp.any(is_any(filling.left)), body, start).contents
     mark("B5.data", lambda: is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
     mark("B5.program", lambda: is_any(contents.program_blocks & ~contents.questions))
     mark("B5.questionData", lambda: is_any(contents.questions & ~contents.program_blocks))
@@ -242,11 +245,7 @@ def generate(needs: Needs) -> Board:
     mark("B8", always)
     return Board(
         blocks=layout.blocks,
-        questions=contents.questions,
-        program_blocks=contents.program_blocks,
-        points=contents.points,
-        content=contents.content,
-        spawn_count=contents.spawn_count,
+        contents=contents,
         cell_credits=cell_credits,
         cell_energy=cell_energy,
         pickups=CORNERS & ~(player | exit_cell),
@@ -265,11 +264,7 @@ def enter(now: Snapshot, board: Board) -> Snapshot:
     none = new ^ new
     return now._replace(
         blocks=board.blocks,
-        questions=board.questions,
-        program_blocks=board.program_blocks,
-        points=board.points,
-        content=board.content,
-        spawn_count=board.spawn_count,
+        **board.contents._asdict(),
         cell_credits=board.cell_credits,
         cell_energy=board.cell_energy,
         siphoned=none,

@@ -5,6 +5,7 @@ There are no lists of entities, so nothing can overflow. One game takes ``state_
 From one step to the next its sets of cells are kept as two words each (`halves`).
 """
 
+import re
 from typing import NamedTuple, TypeVar, cast
 
 import jax
@@ -18,71 +19,82 @@ from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number
 from hackmatrix.jax_env.halves import kept
 from worldkit.jax.threefry import Seed
 
+# NumPy scalars are arrays to JAX, but not to the type checker
+_U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))
+
+
+_MOST_HP = max(enemy.max_hp for enemy in tables.ENEMIES)
+
+
+def _up_to(most: int) -> Number:
+    """A number per cell, 0 everywhere, with the planes that 0..most needs."""
+    return (EMPTY,) * most.bit_length()
+
 
 class Snapshot(NamedTuple):
-    """Everything that P-UNDO records: a state without history, seed and event number."""
+    """Everything that P-UNDO records: a state without history, seed and event number. By default all is 0."""
 
     # the player (A7)
-    player: Array
+    player: Array = _U32
     """Cell index (uint32)."""
-    hp: Array
-    credits: Array
-    energy: Array
-    data_siphons: Array
-    attack_damage: Array
-    score: Array
-    owned_programs: Array
+    hp: Array = _I32
+    credits: Array = _I32
+    energy: Array = _I32
+    data_siphons: Array = _I32
+    attack_damage: Array = _I32
+    score: Array = _I32
+    owned_programs: Array = _U32
     """Bit p (uint32) for the p-th row of table P."""
     # the board (A3, A4)
-    blocks: Cells
-    questions: Cells
+    blocks: Cells = EMPTY
+    questions: Cells = EMPTY
     """Blocks that still hide what they hold."""
-    program_blocks: Cells
+    program_blocks: Cells = EMPTY
     """Blocks that hold a program, hidden or not; all other blocks hold data."""
-    points: Number
+    points: Number = _up_to(tables.MAX_POINTS)
     """Data points of a block."""
-    content: Number
+    content: Number = _up_to(rules.NUM_PROGRAMS - 1)
     """The program that a block holds, as its row of table P."""
-    spawn_count: Number
+    spawn_count: Number = _up_to(tables.MAX_SPAWN_COUNT)
     """Of a block."""
-    cell_credits: Number
-    cell_energy: Number
-    siphoned: Cells
-    siphon_centers: Cells
+    cell_credits: Number = _up_to(tables.MAX_AMOUNT)
+    cell_energy: Number = _up_to(tables.MAX_AMOUNT)
+    siphoned: Cells = EMPTY
+    siphon_centers: Cells = EMPTY
     """Cells from which a siphon was made (`siphon_centre`)."""
-    pickups: Cells
-    exit: Array
+    pickups: Cells = EMPTY
+    exit: Array = _U32
     """Cell index (uint32)."""
     # enemies (A5) and transmissions (A6), never both in a cell, so they share planes
-    enemies: Cells
-    transmissions: Cells
-    enemy_type: Number
+    enemies: Cells = EMPTY
+    transmissions: Cells = EMPTY
+    enemy_type: Number = _up_to(len(rules.ENEMIES) - 1)
     """Of an enemy or of a coming one."""
-    enemy_hp: Number
-    stunned: Cells
-    from_siphon: Cells
-    from_schedule: Cells
-    timer: Number
+    enemy_hp: Number = _up_to(_MOST_HP)
+    stunned: Cells = EMPTY
+    from_siphon: Cells = EMPTY
+    from_schedule: Cells = EMPTY
+    timer: Number = _up_to(tables.MAX_TIMER)
     """Turns that an enemy stays disabled, or turns remaining of a transmission."""
-    last_known: Number
+    last_known: Number = _up_to(rules.NUM_CELLS - 1)
     """Last known cell of a cryptog; 0 for everything else."""
     # the stage (B2)
-    stage: Array
-    turn: Array
+    stage: Array = _I32
+    turn: Array = _U32
     """uint32."""
-    show_activated: Array
-    scheduled_tasks_disabled: Array
+    show_activated: Array = _BOOL
+    scheduled_tasks_disabled: Array = _BOOL
     """CALM is on."""
-    step_active: Array
+    step_active: Array = _BOOL
     """Whether the next enemy turn is skipped (E1)."""
-    atk_plus_uses: Array
+    atk_plus_uses: Array = _I32
     """In this stage."""
-    scheduled_task_interval: Array
+    scheduled_task_interval: Array = _U32
     """Spawn interval (uint32)."""
-    next_scheduled_task_turn: Array
+    next_scheduled_task_turn: Array = _U32
     """uint32."""
-    pending_siphon_transmissions: Array
-    closest_approach: Array
+    pending_siphon_transmissions: Array = _I32
+    closest_approach: Array = _I32
     """To the exit in this stage (W1)."""
 
 
@@ -104,56 +116,7 @@ class State(NamedTuple):
 
 Tree = TypeVar("Tree")
 
-# NumPy scalars are arrays to JAX, but not to the type checker
-_U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))
-
-
-def _up_to(most: int) -> Number:
-    """A number per cell, 0 everywhere, with the planes that 0..most needs."""
-    return (EMPTY,) * most.bit_length()
-
-
-BLANK_SNAPSHOT: Snapshot = Snapshot(
-    player=_U32,
-    hp=_I32,
-    credits=_I32,
-    energy=_I32,
-    data_siphons=_I32,
-    attack_damage=_I32,
-    score=_I32,
-    owned_programs=_U32,
-    blocks=EMPTY,
-    questions=EMPTY,
-    program_blocks=EMPTY,
-    points=_up_to(tables.MAX_POINTS),
-    content=_up_to(rules.NUM_PROGRAMS - 1),
-    spawn_count=_up_to(tables.MAX_SPAWN_COUNT),
-    cell_credits=_up_to(tables.MAX_AMOUNT),
-    cell_energy=_up_to(tables.MAX_AMOUNT),
-    siphoned=EMPTY,
-    siphon_centers=EMPTY,
-    pickups=EMPTY,
-    exit=_U32,
-    enemies=EMPTY,
-    transmissions=EMPTY,
-    enemy_type=_up_to(len(rules.ENEMIES) - 1),
-    enemy_hp=_up_to(max(enemy.max_hp for enemy in tables.ENEMIES)),
-    stunned=EMPTY,
-    from_siphon=EMPTY,
-    from_schedule=EMPTY,
-    timer=_up_to(tables.MAX_TIMER),
-    last_known=_up_to(rules.NUM_CELLS - 1),
-    stage=_I32,
-    turn=_U32,
-    show_activated=_BOOL,
-    scheduled_tasks_disabled=_BOOL,
-    step_active=_BOOL,
-    atk_plus_uses=_I32,
-    scheduled_task_interval=_U32,
-    next_scheduled_task_turn=_U32,
-    pending_siphon_transmissions=_I32,
-    closest_approach=_I32,
-)
+BLANK_SNAPSHOT = Snapshot()
 """All zeros, as NumPy scalars: the history of a game that has none, and the dtype and planes of every leaf."""
 
 BLANK_STATE = kept(
@@ -168,6 +131,11 @@ BLANK_STATE = kept(
     )
 )
 """The same of a whole state, as it is kept."""
+
+
+def field_of(word: str) -> str:
+    """The field of a snapshot that the protocol calls so: ``data_siphons`` is its ``dataSiphons``."""
+    return re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", word)
 
 
 def blank_snapshot(shape: tuple[int, ...]) -> Snapshot:

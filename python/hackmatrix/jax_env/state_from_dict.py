@@ -14,7 +14,7 @@ from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number, constant
 from hackmatrix.jax_env.halves import kept
-from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot, State
+from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
 from worldkit.jax.threefry import Seed
@@ -27,6 +27,19 @@ _DEFAULT_EXIT = rules.CORNERS[-1]
 _DEFAULT_POINTS = 5
 _COUNTER = (0, tables.MAX_COUNTER, 0)
 """Lowest, highest and default value of a counter (A7)."""
+_PLAYER = {
+    "hp": (0, rules.MAX_HP, rules.MAX_HP),
+    "credits": _COUNTER,
+    "energy": _COUNTER,
+    "dataSiphons": _COUNTER,
+    "attackDamage": (1, rules.MAX_ATTACK, 1),
+    "score": _COUNTER,
+}
+_STAGE = {
+    "turn": (0, MAX_U32, 0),
+    "atkPlusUses": (0, tables.MAX_ATK_PLUS_USES, 0),
+    "pendingSiphonTransmissions": _COUNTER,
+}
 _PROGRAM_TYPES = tuple(map(str.lower, rules.PROGRAMS))
 
 
@@ -58,16 +71,10 @@ def read_state(state: Mapping[str, Any]) -> State:
         history = BLANK_SNAPSHOT
     else:
         history = _read_snapshot(_Fields(recorded, "history"))
-    read = State(
-        now=now,
-        history=history,
-        has_history=np.bool_(recorded is not None),  # type: ignore[arg-type]
-        kills_since_history=np.int32(kills),  # type: ignore[arg-type]
-        pickups_since_history=np.int32(pickups),  # type: ignore[arg-type]
-        seed=Seed(np.uint32(seed & MAX_U32), np.uint32(seed >> 32)),  # type: ignore[arg-type]
-        event_number=np.uint32(event_number),  # type: ignore[arg-type]
-    )
-    return kept(read)
+    words: tuple[Any, Any] = seed & MAX_U32, seed >> 32
+    numbers: Any = recorded is not None, kills, pickups, Seed(*words), event_number
+    read: State = kept(State(now, history, *numbers))
+    return jax.tree.map(lambda blank, value: blank.dtype.type(value), BLANK_STATE, read)
 
 
 class _Fields:
@@ -117,6 +124,10 @@ class _Fields:
         if not isinstance(value, (list, tuple)):
             raise StateRefused(f"{self.name(key)} must be a list, not {_show(value)}.")
         return list(value)
+
+    def integers(self, ranges: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
+        """The fields of a snapshot that these numbers are, each with its lowest, highest and default value."""
+        return {field_of(key): self.integer(key, *limits) for key, limits in ranges.items()}
 
     def done(self) -> None:
         if self._left:
@@ -174,55 +185,37 @@ def _at(cell: int) -> str:
 def _read_snapshot(top: _Fields) -> Snapshot:
     board = _Board()
     player = _read_player(_Fields(top.take("player", None), top.name("player")))
-    cell = int(player["player"])
+    cell = player["player"]
     board.occupy(cell, "the player")
     exit_cell = _read_board(top, board)
     stage = _read_stage(top)
     distance = _distance(cell, exit_cell, set(board.members("blocks")))
-    closest_approach = top.integer("closestApproach", 0, MAX_DISTANCE, distance)
-    owned_programs = np.uint32(_read_owned(top))
-    top.done()
     numbers: dict[str, Any] = {
         **player,
         **stage,
-        "owned_programs": owned_programs,
-        "exit": np.uint32(exit_cell),
-        "closest_approach": closest_approach,
+        **top.integers({"closestApproach": (0, MAX_DISTANCE, distance)}),
+        "owned_programs": _read_owned(top),
+        "exit": exit_cell,
     }
-    scalars: dict[str, Any] = {
-        name: np.int32(value) if isinstance(value, int) else value for name, value in numbers.items()
-    }
-    planes: dict[str, Any] = {name: board.plane(name) for name in Snapshot._fields if name not in scalars}
-    return Snapshot(**scalars, **planes)
+    top.done()
+    planes: dict[str, Any] = {name: board.plane(name) for name in Snapshot._fields if name not in numbers}
+    return Snapshot(**numbers, **planes)
 
 
-def _read_player(player: _Fields) -> dict[str, Any]:
-    fields = {
-        "player": np.uint32(player.cell()),
-        "hp": player.integer("hp", 0, rules.MAX_HP, rules.MAX_HP),
-        "credits": player.integer("credits", *_COUNTER),
-        "energy": player.integer("energy", *_COUNTER),
-        "data_siphons": player.integer("dataSiphons", *_COUNTER),
-        "attack_damage": player.integer("attackDamage", 1, rules.MAX_ATTACK, 1),
-        "score": player.integer("score", *_COUNTER),
-    }
+def _read_player(player: _Fields) -> dict[str, int]:
+    fields = {"player": player.cell(), **player.integers(_PLAYER)}
     player.done()
     return fields
 
 
-def _read_stage(top: _Fields) -> dict[str, Any]:
+def _read_stage(top: _Fields) -> dict[str, int]:
     stage = top.integer("stage", 1, rules.WON_STAGE, 1)
     interval = top.integer("scheduledTaskInterval", 0, MAX_U32, tables.scheduled_task_interval(stage))
     return {
         "stage": stage,
-        "turn": np.uint32(top.integer("turn", 0, MAX_U32, 0)),
-        "show_activated": np.bool_(top.flag("showActivated")),
-        "scheduled_tasks_disabled": np.bool_(top.flag("scheduledTasksDisabled")),
-        "step_active": np.bool_(top.flag("stepActive")),
-        "atk_plus_uses": top.integer("atkPlusUses", 0, tables.MAX_ATK_PLUS_USES, 0),
-        "scheduled_task_interval": np.uint32(interval),
-        "next_scheduled_task_turn": np.uint32(top.integer("nextScheduledTaskTurn", 0, MAX_U32, interval)),
-        "pending_siphon_transmissions": top.integer("pendingSiphonTransmissions", *_COUNTER),
+        "scheduled_task_interval": interval,
+        **top.integers({"nextScheduledTaskTurn": (0, MAX_U32, interval), **_STAGE}),
+        **{field_of(key): top.flag(key) for key in ("showActivated", "scheduledTasksDisabled", "stepActive")},
     }
 
 
@@ -314,21 +307,22 @@ def _read_resource(item: _Fields, board: _Board, exit_cell: int) -> None:
     item.done()
 
 
-def _read_origin(item: _Fields, board: _Board, cell: int) -> None:
+def _read_being(item: _Fields, board: _Board, kind: str, type_key: str) -> tuple[int, int]:
+    """What enemies and transmissions have in common; returns the cell and the number of the type."""
+    cell, enemy_type = item.cell(), item.choice(type_key, rules.ENEMIES)
+    board.occupy(cell, item.path)
+    board.write(kind, cell, True)
+    board.write("enemy_type", cell, enemy_type)
     board.write("from_siphon", cell, item.flag("spawnedFromSiphon"))
     board.write("from_schedule", cell, item.flag("isFromScheduledTask"))
+    return cell, enemy_type
 
 
 def _read_enemy(item: _Fields, board: _Board) -> None:
-    cell = item.cell()
-    enemy_type = item.choice("type", rules.ENEMIES)
-    board.occupy(cell, item.path)
-    board.write("enemies", cell, True)
-    board.write("enemy_type", cell, enemy_type)
+    cell, enemy_type = _read_being(item, board, "enemies", "type")
     board.write("enemy_hp", cell, item.integer("hp", 1, tables.ENEMIES[enemy_type].max_hp, None))
     board.write("stunned", cell, item.flag("stunned"))
     board.write("timer", cell, item.integer("disabledTurns", 0, tables.MAX_TIMER, 0))
-    _read_origin(item, board, cell)
     if enemy_type == EnemyType.CRYPTOG:
         is_hinted = item.has("lastKnownRow") or item.has("lastKnownCol")
         board.write("last_known", cell, item.cell("lastKnownRow", "lastKnownCol") if is_hinted else cell)
@@ -336,14 +330,10 @@ def _read_enemy(item: _Fields, board: _Board) -> None:
 
 
 def _read_transmission(item: _Fields, board: _Board) -> None:
-    cell = item.cell()
-    board.occupy(cell, item.path)
+    cell, _ = _read_being(item, board, "transmissions", "enemyType")
     if board.read("blocks", cell):
         raise StateRefused(f"{item.path} is at {_at(cell)}, where a block stands.")
-    board.write("transmissions", cell, True)
     board.write("timer", cell, item.integer("turnsRemaining", 0, tables.MAX_TIMER, None))
-    board.write("enemy_type", cell, item.choice("enemyType", rules.ENEMIES))
-    _read_origin(item, board, cell)
     item.done()
 
 

@@ -8,9 +8,15 @@ import numpy as np
 from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.halves import HALF, Halves
-from hackmatrix.jax_env.state import Snapshot, State
+from hackmatrix.jax_env.state import Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
 from parity.errors import StateRefused
+
+_PLAYER = {word: field_of(word) for word in ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")}
+_STAGE = {
+    word: field_of(word)
+    for word in rules.STATE_FIELDS[rules.STATE_FIELDS.index("stage") : rules.STATE_FIELDS.index("seed")]
+}
 
 
 def get_state(state: State) -> dict[str, Any]:
@@ -34,7 +40,7 @@ def get_state(state: State) -> dict[str, Any]:
 
 def _snapshot(now: Snapshot) -> dict[str, Any]:
     return {
-        "player": _player(now),
+        "player": {**_place(int(now.player)), **_numbers(now, _PLAYER)},
         "enemies": _enemies(now),
         "transmissions": _transmissions(now),
         "blocks": _blocks(now),
@@ -45,29 +51,12 @@ def _snapshot(now: Snapshot) -> dict[str, Any]:
         "ownedPrograms": [
             rules.FIRST_PROGRAM + row for row in range(rules.NUM_PROGRAMS) if int(now.owned_programs) >> row & 1
         ],
-        "stage": int(now.stage),
-        "turn": int(now.turn),
-        "showActivated": bool(now.show_activated),
-        "scheduledTasksDisabled": bool(now.scheduled_tasks_disabled),
-        "stepActive": bool(now.step_active),
-        "atkPlusUses": int(now.atk_plus_uses),
-        "scheduledTaskInterval": int(now.scheduled_task_interval),
-        "nextScheduledTaskTurn": int(now.next_scheduled_task_turn),
-        "pendingSiphonTransmissions": int(now.pending_siphon_transmissions),
-        "closestApproach": int(now.closest_approach),
+        **_numbers(now, _STAGE),
     }
 
 
-def _player(now: Snapshot) -> dict[str, int]:
-    return {
-        **_place(int(now.player)),
-        "hp": int(now.hp),
-        "credits": int(now.credits),
-        "energy": int(now.energy),
-        "dataSiphons": int(now.data_siphons),
-        "attackDamage": int(now.attack_damage),
-        "score": int(now.score),
-    }
+def _numbers(now: Snapshot, words: dict[str, str]) -> dict[str, int | bool]:
+    return {word: getattr(now, field).item() for word, field in words.items()}
 
 
 def _enemies(now: Snapshot) -> list[dict[str, Any]]:

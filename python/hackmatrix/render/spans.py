@@ -49,45 +49,19 @@ def ground(cell: Cell) -> Line:
     return spans
 
 
-def stage(model: BoardModel) -> Line:
-    """The stage and the turn."""
+def numbers(model: BoardModel) -> dict[str, Line]:
+    """What stands beside the cells, each in its words, in the order of the large board."""
     there = ("game won", GOOD) if model.won else (f"stage {model.stage} of {NUM_STAGES}", "bold")
-    return [there, (f", turn {model.turn}", "")]
-
-
-def hp(model: BoardModel) -> Line:
-    """The hp as hearts."""
-    end: Line = [(" dead", BAD)] if model.dead else []
-    return [("hp ", ""), ("♥" * model.hp + "♡" * (MAX_HP - model.hp), BAD), *end]
-
-
-def attack(model: BoardModel) -> Line:
-    """The attack."""
-    return [(f"attack {model.attack_damage} of {MAX_ATTACK}", "")]
-
-
-def held(model: BoardModel) -> Line:
-    """Credits and energy."""
-    return [(f"credits {model.credits}", _CREDITS), ("  ", ""), (f"energy {model.energy}", _ENERGY)]
-
-
-def siphons(model: BoardModel) -> Line:
-    """The data siphons."""
-    return [(f"data siphons {model.data_siphons}", "bright_cyan")]
-
-
-def score(model: BoardModel) -> Line:
-    """The score."""
-    return [(f"score {model.score}", "")]
-
-
-def next_spawn(model: BoardModel) -> Line:
-    """When the schedule spawns next (E10)."""
+    dead: Line = [(" dead", BAD)] if model.dead else []
     spawn = "none (CALM)" if model.scheduled_tasks_disabled else f"turn {model.next_scheduled_task_turn}"
-    return [(f"next spawn: {spawn}", "")]
-
-
-def flags(model: BoardModel) -> Line:
-    """SHOW, CALM and STEP, on or off."""
-    named = (("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active))
-    return [(f"{name} {'on' if on else 'off':<4}", GOOD if on else FAINT) for name, on in named]
+    flags = (("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active))
+    return {
+        "stage": [there, (f", turn {model.turn}", "")],
+        "hp": [("hp ", ""), ("♥" * model.hp + "♡" * (MAX_HP - model.hp), BAD), *dead],
+        "attack": [(f"attack {model.attack_damage} of {MAX_ATTACK}", "")],
+        "held": [(f"credits {model.credits}", _CREDITS), ("  ", ""), (f"energy {model.energy}", _ENERGY)],
+        "siphons": [(f"data siphons {model.data_siphons}", "bright_cyan")],
+        "score": [(f"score {model.score}", "")],
+        "spawn": [(f"next spawn: {spawn}", "")],
+        "flags": [(f"{name} {'on' if on else 'off':<4}", GOOD if on else FAINT) for name, on in flags],
+    }

@@ -65,14 +65,12 @@ def _centred(words: Line) -> Line:
 
 
 def _panel(model: BoardModel) -> list[Line]:
+    numbers = spans.numbers(model)
     return [
-        spans.stage(model),
-        spans.hp(model),
-        spans.attack(model),
-        spans.held(model),
-        [*spans.siphons(model), (_GAP, ""), *spans.score(model)],
-        spans.next_spawn(model),
-        spans.flags(model),
+        *(numbers[name] for name in ("stage", "hp", "attack", "held")),
+        [*numbers["siphons"], (_GAP, ""), *numbers["score"]],
+        numbers["spawn"],
+        numbers["flags"],
         [],
         [(f"{len(model.owned_programs)} programs" if model.owned_programs else "no programs", "bold")],
         *_program_lines(model.owned_programs),

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
 from hackmatrix.swift_env.process import DEADLINE, LOOKS, SwiftProcess
 from hackmatrix.swift_env.protocol import Command, Observing, Refused, Rows
+from parity.engine import Closing
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
@@ -21,7 +21,7 @@ _LOOKS_PER_GAME, _MOST_LOOKS = 3, 1000
 """A look takes half a microsecond or more, and a step somewhat less than one for each game."""
 
 
-class SwiftGames:
+class SwiftGames(Closing):
     """``num_games`` games, in slots 0 … n − 1, that start from ``seeds``, uint64 (n,).
 
     observing: what rows show; None: floats where the engine shares memory, else what needs least of the pipe.
@@ -49,22 +49,20 @@ class SwiftGames:
             self._process = SwiftProcess(deadline=deadline, descriptors=shared, looks=looks)
             undo.callback(self.close)
             self._process.send(protocol.hello())
-            self.num_marks = self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
+            self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
             self._share()
             chosen = in_memory if self._memory is not None or observing is not None else Observing.COMPACT
             self._observing = int(chosen)
             self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))
             undo.pop_all()
 
-    def send_step(
-        self, actions: NDArray[np.int32], auto_reset: bool = False, seeds: NDArray[np.uint64] | None = None
-    ) -> None:
+    def send_step(self, actions: NDArray[np.int32], auto_reset: bool = False) -> None:
         """Ask for one action (n,) in every game and do not wait; ``receive_step`` must follow.
 
-        ``auto_reset``: games that end start anew at once, from ``seeds`` (n,) if given, else from R6's.
+        ``auto_reset``: games that end start anew at once, from R6's seeds.
         """
         self._drop_unread()
-        step = protocol.step(actions, seeds, self._restarts[auto_reset])
+        step = protocol.step(actions, self._restarts[auto_reset])
         if self._memory is not None:
             offset, self._places[Command.STEP] = self._memory.place()
             step = protocol.place(offset, step)
@@ -137,14 +135,6 @@ class SwiftGames:
     def close(self) -> None:
         """End the process."""
         self._process.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
         self._send(command, *parts)

@@ -86,10 +86,9 @@ def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
     return b"".join([_WORD.pack(command), *body])
 
 
-def step(actions: NDArray[np.int32], seeds: NDArray[np.uint64] | None, auto_reset: bytes) -> bytes:
-    """The request of a step: an action (n,), a flag and, if any are given, a seed for every game."""
-    head = _TWO_WORDS.pack(Command.STEP, seeds is not None)
-    return b"".join((head, _bytes(actions, _I4), b"" if seeds is None else _bytes(seeds, _U8), auto_reset))
+def step(actions: NDArray[np.int32], auto_reset: bytes) -> bytes:
+    """The request of a step: an action (n,) and a flag for every game; those that start anew do so by R6."""
+    return b"".join((_TWO_WORDS.pack(Command.STEP, False), actions.astype(_I4, copy=False).tobytes(), auto_reset))
 
 
 def place(offset: int, rows_request: bytes) -> bytes:
@@ -128,16 +127,15 @@ def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
     raise BadAnswer(f"status {status}")
 
 
-def check_hello(body: NDArray[np.uint8]) -> int:
-    """How many marks the engine has; raises SwiftEngineError when it is of another version, or BadAnswer."""
+def check_hello(body: NDArray[np.uint8]) -> None:
+    """Raises SwiftEngineError when the engine is of another version, or BadAnswer."""
     if len(body) < 24:
         raise BadAnswer(f"a greeting of {len(body)} bytes")
-    version, *sizes, marks = (_uint32(body, 4 * i) for i in range(6))
+    version, *sizes = (_uint32(body, 4 * i) for i in range(5))
     if version != VERSION or sizes != [OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS]:
         raise SwiftEngineError(
             f"the Swift engine speaks version {version} of the protocol and not {VERSION}: {build_hint()}."
         )
-    return marks
 
 
 def size_of_rows(count: int, observing: int) -> int:
@@ -199,10 +197,6 @@ def marks(body: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], tuple[str, ...]]
     count = _uint32(body, 0)
     end = 4 + 8 * count
     return np.frombuffer(body[4:end].tobytes(), "<u8"), tuple(body[end:].tobytes().decode().split())
-
-
-def _bytes(numbers: NDArray[Any], dtype: np.dtype[Any]) -> bytes:
-    return numbers.astype(dtype, copy=False).tobytes()
 
 
 def _uint32(body: NDArray[np.uint8], offset: int) -> int:

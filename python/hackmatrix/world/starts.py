@@ -1,6 +1,6 @@
 """States that playing seldom reaches, for directed runs: dicts S of the protocol, made from its ranges alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,13 +146,14 @@ def at(place: Place) -> dict[str, int]:
     return {"row": place[0], "col": place[1]}
 
 
+def place_of(entry: State) -> Place:
+    """The cell of something in a state."""
+    return entry["row"], entry["col"]
+
+
 def mixed(mix: Mix) -> StartMaker:
     """Random boards of one mixture."""
-
-    def make(rng: np.random.Generator) -> State:
-        return _Maker(rng, mix).state()
-
-    return make
+    return lambda rng: _Maker(rng, mix).state()
 
 
 def _beside(corner: Place) -> tuple[Place, Place]:
@@ -162,12 +163,15 @@ def _beside(corner: Place) -> tuple[Place, Place]:
 
 def _without(state: State, places: tuple[Place, ...]) -> State:
     """The state with nothing on some cells but what their ground is."""
-    gone = [at(place) for place in places]
-    kept = {
-        name: [entry for entry in state[name] if {"row": entry["row"], "col": entry["col"]} not in gone]
-        for name in ("enemies", "transmissions", "blocks")
-    }
-    return {**state, **kept}
+    lists = ("enemies", "transmissions", "blocks")
+    return {**state, **{name: [entry for entry in state[name] if place_of(entry) not in places] for name in lists}}
+
+
+def _without_pickups(state: State, places: Container[Place] = CELLS) -> list[State]:
+    """The resources, with no pickup on these cells."""
+    return [
+        {**entry, "dataSiphon": entry["dataSiphon"] and place_of(entry) not in places} for entry in state["resources"]
+    ]
 
 
 def doorstep(rng: np.random.Generator) -> State:
@@ -203,13 +207,12 @@ def exposed(rng: np.random.Generator) -> State:
     """Only the player's own row and column have empty cells, and spawns are due."""
     maker = _Maker(rng, Mix(beings=0.0, blocks=0.0))
     state = maker.state()
-    row, column = state["player"]["row"], state["player"]["col"]
+    row, column = place_of(state["player"])
     away = [place for place in CELLS if place[0] != row and place[1] != column]
     blocks = [maker.block(place) for place in away if at(place) != state["exit"]]
     coming = [maker.transmission(place) for place in away if at(place) == state["exit"]]
-    resources = [{**entry, "dataSiphon": False} for entry in state["resources"]]
     due = {"pendingSiphonTransmissions": 3, "nextScheduledTaskTurn": state["turn"], "stepActive": False}
-    return {**state, **due, "blocks": blocks, "transmissions": coming, "resources": resources}
+    return {**state, **due, "blocks": blocks, "transmissions": coming, "resources": _without_pickups(state)}
 
 
 def walled_exit(rng: np.random.Generator) -> State:
@@ -219,11 +222,8 @@ def walled_exit(rng: np.random.Generator) -> State:
     walls = _beside(corner)
     player = maker.one_of(tuple(place for place in CELLS if place not in (*walls, corner)))
     state = _without(maker.state(player, corner), walls)
-    resources = [
-        {**entry, "dataSiphon": entry["dataSiphon"] and (entry["row"], entry["col"]) not in walls}
-        for entry in state["resources"]
-    ]
-    return {**state, "resources": resources, "blocks": [*state["blocks"], *map(maker.block, walls)]}
+    blocks = [*state["blocks"], *map(maker.block, walls)]
+    return {**state, "resources": _without_pickups(state, walls), "blocks": blocks}
 
 
 def saturated(rng: np.random.Generator) -> State:
@@ -265,11 +265,10 @@ def on_a_block(rng: np.random.Generator) -> State:
     """The player stands on a block with siphons in hand, as after a WARP."""
     maker = _Maker(rng, Mix(beings=0.1, blocks=0.4, siphoned=0.05))
     state = maker.state()
-    row, column = state["player"]["row"], state["player"]["col"]
-    others = [block for block in state["blocks"] if (block["row"], block["col"]) != (row, column)]
-    resources = [{**entry, "dataSiphon": False} for entry in state["resources"]]
+    here = place_of(state["player"])
+    blocks = [*(block for block in state["blocks"] if place_of(block) != here), maker.block(here)]
     player = {**state["player"], "dataSiphons": 3}
-    return {**state, "player": player, "resources": resources, "blocks": [*others, maker.block((row, column))]}
+    return {**state, "player": player, "resources": _without_pickups(state), "blocks": blocks}
 
 
 def finished(rng: np.random.Generator) -> State:
@@ -281,7 +280,7 @@ def finished(rng: np.random.Generator) -> State:
     return {**state, "player": {**state["player"], "hp": 0}}
 
 
-STARTS: Mapping[str, Callable[[np.random.Generator], State]] = {
+STARTS: Mapping[str, StartMaker] = {
     "mixed": mixed(Mix()),
     "sparse": mixed(Mix(beings=0.06, blocks=0.1)),
     "crowded": mixed(Mix(beings=0.5, blocks=0.35)),

@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from hackmatrix.explain.play import explained_steps, prices_of
 from hackmatrix.explain.readings import Prices
 from hackmatrix.explain.transition import Transition
-from hackmatrix.world import WORLD
+from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, State
-from parity.trace import Case
 
 from .corpus import Paid
 
 Play = Callable[[State, int], Paid]
+ONLY = np.zeros(1, np.intp)
 
 
 @pytest.fixture(scope="session")
@@ -34,17 +33,19 @@ def jax() -> BatchEngine:
 @pytest.fixture(scope="session")
 def prices(swift_built: None) -> Prices:
     """Table W as the Swift engine holds it."""
-    return prices_of("swift")
+    found: Prices = rules_of("swift")["rewards"]["prices"]
+    return found
 
 
 @pytest.fixture
-def play(swift: BatchEngine, prices: Prices) -> Play:
+def play(swift: BatchEngine) -> Play:
     """Play one action of a made state on the Swift engine."""
 
     def one_step(state: State, action: int) -> Paid:
-        _, after = explained_steps([swift], Case((action,), state=state), prices)
-        assert isinstance(after.transition, Transition)
-        (values,) = after.values
-        return Paid(after.transition, tuple(np.asarray(values).tolist()))
+        swift.set_state([state], ONLY)
+        (before,) = swift.get_state(ONLY)
+        step = swift.step(np.array([action], np.int32))
+        (after,) = swift.get_state(ONLY)
+        return Paid(Transition(before, after, action), tuple(step.components[0].tolist()))
 
     return one_step

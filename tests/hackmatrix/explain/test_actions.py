@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.explain.actions import PROGRAM_TABLE, costs_of, obstacle, why_not
+from hackmatrix.explain.actions import PROGRAM_TABLE, costs_of, obstacle
 from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, MARKS, NUM_ACTIONS, PROGRAMS, SIPHON
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
@@ -21,6 +21,11 @@ from .corpus import paid_steps
 
 ONLY = np.zeros(1, np.intp)
 COSTS = costs_of(jax_env.rules())
+
+
+def why_not(state: State, action: int) -> str | None:
+    found = obstacle(state, action, COSTS)
+    return None if found is None else str(found)
 
 
 def refused(state: State) -> list[Obstacle | None]:
@@ -49,7 +54,7 @@ def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(swift_
 def test_C4_in_a_game_that_is_over_every_action_has_that_reason(swift: BatchEngine) -> None:
     swift.set_state([STARTS["finished"](np.random.default_rng(0))], ONLY)
     state = swift.get_state(ONLY)[0]
-    assert {why_not(state, action, COSTS) for action in range(NUM_ACTIONS)} == {"the game is over (C4)"}
+    assert {why_not(state, action) for action in range(NUM_ACTIONS)} == {"the game is over (C4)"}
 
 
 Build = Callable[..., State]
@@ -74,22 +79,20 @@ def owning(name: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields
 
 def test_M1_a_move_is_stopped_by_the_edge_and_by_a_block_without_an_enemy(build: Build) -> None:
     block = {"row": 3, "col": 2, "type": "data", "points": 4}
-    assert why_not(build(blocks=[block]), 0, COSTS) == "a block stands there (M1)"
-    assert why_not(build(blocks=[block], enemies=[{"row": 3, "col": 2, "type": "glitch", "hp": 1}]), 0, COSTS) is None
-    assert why_not(build(player={"col": 0}), 2, COSTS) == "the board ends there (M1)"
+    assert why_not(build(blocks=[block]), 0) == "a block stands there (M1)"
+    assert why_not(build(blocks=[block], enemies=[{"row": 3, "col": 2, "type": "glitch", "hp": 1}]), 0) is None
+    assert why_not(build(player={"col": 0}), 2) == "the board ends there (M1)"
 
 
 def test_M3_the_first_reason_is_owning_then_paying_then_the_table(build: Build) -> None:
     warp = ACTIONS.index("WARP")
-    assert why_not(build(), warp, COSTS) == "not owned (M3)"
-    assert why_not(build(**owning("WARP", player={"energy": 1, "credits": 0})), warp, COSTS) == (
+    assert why_not(build(), warp) == "not owned (M3)"
+    assert why_not(build(**owning("WARP", player={"energy": 1, "credits": 0})), warp) == (
         "2 credits and 1 energy short (M3)"
     )
-    assert why_not(build(**owning("WARP", player={"energy": 1})), warp, COSTS) == "1 energy short (M3)"
-    assert why_not(build(**owning("WARP")), warp, COSTS) == "no enemy or transmission (M3, P-WARP)"
-    assert (
-        why_not(build(**owning("WARP", enemies=[{"row": 0, "col": 0, "type": "virus", "hp": 1}])), warp, COSTS) is None
-    )
+    assert why_not(build(**owning("WARP", player={"energy": 1})), warp) == "1 energy short (M3)"
+    assert why_not(build(**owning("WARP")), warp) == "no enemy or transmission (M3, P-WARP)"
+    assert why_not(build(**owning("WARP", enemies=[{"row": 0, "col": 0, "type": "virus", "hp": 1}])), warp) is None
 
 
 def test_every_reason_fits_the_narrow_column_and_names_rules_that_exist() -> None:

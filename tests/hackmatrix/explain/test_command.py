@@ -12,7 +12,7 @@ import pytest
 from hackmatrix import rules
 from hackmatrix.cli.main import main
 from hackmatrix.explain import play
-from hackmatrix.world import WORLD
+from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, BatchStep, EngineOptions
 from parity.trace import Action, Case, Trace, write_trace
 
@@ -138,7 +138,7 @@ def test_engines_that_differ_are_marked_and_the_code_is_1(
 def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prices = {**play.prices_of("swift"), "distance_shaping": [60]}
+    prices = {**rules_of("swift")["rewards"]["prices"], "distance_shaping": [60]}
     monkeypatch.setattr(play, "rules_of", lambda engine: {"rewards": {"prices": prices}})
     code, printed = explain(capsys, *START, "up")
     assert code == 1

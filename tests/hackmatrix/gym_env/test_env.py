@@ -1,11 +1,8 @@
 """``HackMatrix-v0``, one game: Gymnasium's contract and this game's own."""
 
-import copy
-import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -19,8 +16,8 @@ from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env import SwiftGames
-from parity.errors import ParityError, UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same, choose
+from parity.errors import UsageError
+from tests.hackmatrix.gym_env.conftest import choose
 
 Env = gym.Env[Any, Any]
 
@@ -96,18 +93,11 @@ class TestStart:
             assert env.unwrapped.get_state() == games.get_states()[0]  # type: ignore[attr-defined]
         assert info["seed"] == 41
 
-    def test_the_same_seed_gives_the_same_episode(self, env: Env) -> None:
-        for first, second in zip(play(env, 80, seed=5), play(env, 80, seed=5), strict=True):
-            assert_same(list(first)[-1], list(second)[-1])
-
     def test_without_a_seed_the_next_game_follows_R6(self, env: Env) -> None:
         env.reset(seed=9)
         _, info = env.reset()
         with SwiftGames(np.array([9], np.uint64)) as games:
             assert games.restart().seeds[0] == info["seed"] % 2**64
-
-    def test_the_first_game_without_a_seed_is_a_random_one(self, swift_built: None) -> None:
-        assert len({int(HackMatrixEnv().reset()[1]["seed"]) for _ in range(3)}) == 3
 
     def test_a_state_as_a_start(self, env: Env) -> None:
         play(env, 11, seed=2)
@@ -120,12 +110,6 @@ class TestStart:
     def test_a_seed_out_of_range_is_one_sentence(self, env: Env, seed: int) -> None:
         with pytest.raises(UsageError, match=f"a seed is a whole number from 0 to .*, not {seed}"):
             env.unwrapped.reset(seed=seed)
-
-    def test_a_wrong_state_is_one_sentence_and_the_game_goes_on(self, env: Env) -> None:
-        env.reset(seed=1)
-        with pytest.raises(ParityError, match="stage"):
-            env.reset(options={"state": {"player": {"row": 0, "col": 0}, "stage": 12}})
-        assert env.unwrapped.get_state()["seed"] == 1  # type: ignore[attr-defined]
 
 
 class TestInfo:
@@ -153,14 +137,6 @@ class TestInfo:
         _, reward, terminated, truncated, info = env.step(int(np.argmin(info["action_mask"])))
         assert (reward, terminated, truncated, info["invalid_action"]) == (0.0, True, False, True)
 
-    @pytest.mark.parametrize("action", [-1, rules.NUM_ACTIONS, 3.5])
-    def test_an_action_out_of_range_is_one_sentence(self, env: Env, action: float) -> None:
-        env.reset(seed=0)
-        with pytest.raises(
-            UsageError, match=f"an action is a whole number from 0 to {rules.NUM_ACTIONS - 1}, not {action}"
-        ):
-            env.unwrapped.step(action)
-
     def test_the_statistics_are_those_of_the_episode(self, env: Env) -> None:
         rng = np.random.default_rng(0)
         for _ in range(20):
@@ -186,27 +162,8 @@ class TestInfo:
             assert kinds["program"] == sum(action > 4 for action in actions)
 
 
-class TestCopies:
-    """A running game can be sent elsewhere."""
-
-    @pytest.mark.parametrize("how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-    def test_a_copy_plays_on(self, env: Env, how: Any) -> None:  # noqa: ANN401 - one of two functions
-        original = env.unwrapped
-        play(original, 23, seed=8)
-        twin = how(original)
-        rng = np.random.default_rng(1)
-        for _ in range(40):
-            action = choose(original.action_masks()[None], rng)[0]  # type: ignore[attr-defined]
-            left, right = original.step(action), twin.step(action)
-            assert_same(list(left)[-1], list(right)[-1])
-            assert_same(left[0], right[0])
-            if left[2]:
-                break
-        twin.close()
-
-
 class TestWrappers:
-    """Gymnasium's own wrappers, and ours."""
+    """Our own."""
 
     def test_the_flat_vector_is_in_the_order_O(self, env: Env) -> None:
         flat = FlatObservation(env)
@@ -217,29 +174,6 @@ class TestWrappers:
         np.testing.assert_array_equal(observation[:10], parts["player"])
         np.testing.assert_array_equal(observation[rules.PROGRAM_PART], parts["programs"])
         np.testing.assert_array_equal(observation[rules.GRID_PART], parts["grid"].ravel())
-
-    def test_gymnasiums_wrappers(self, swift_built: None) -> None:
-        limited = gym.make("HackMatrix-v0", max_episode_steps=3)
-        wrapped: Env = gym.wrappers.FlattenObservation(gym.wrappers.RecordEpisodeStatistics(limited))
-        _, info = wrapped.reset(seed=0)
-        for step in range(3):
-            action = wrapped.action_space.sample(info["action_mask"])
-            observation, _, terminated, truncated, info = wrapped.step(action)
-            assert (terminated, truncated) == (False, step == 2)
-        assert info["episode"]["l"] == info["episode_stats"]["steps"] == 3
-        assert observation.shape == (rules.OBSERVATION_SIZE,)
-        wrapped.close()
-
-    def test_a_video_is_recorded(self, swift_built: None, tmp_path: Path) -> None:
-        recorded: Any = gym.wrappers.RecordVideo(
-            gym.make("HackMatrix-v0", render_mode="rgb_array"), str(tmp_path), disable_logger=True
-        )
-        _, info = recorded.reset(seed=0)
-        for _ in range(3):
-            _, _, _, _, info = recorded.step(recorded.action_space.sample(info["action_mask"]))
-        recorded.close()
-        (video,) = tmp_path.glob("*.mp4")
-        assert video.stat().st_size > 1000
 
 
 class TestRender:
@@ -260,14 +194,6 @@ class TestRender:
         after = env.render()
         assert (before.shape, before.dtype) == (after.shape, np.uint8)
         assert (before != after).any()
-
-    def test_a_window(self, swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-        env = HackMatrixEnv("human")
-        _, info = env.reset(seed=0)
-        env.step(int(info["action_mask"].argmax()))
-        env.close()
-        env.close()
 
     def test_a_mode_that_does_not_exist_is_one_sentence(self) -> None:
         with pytest.raises(UsageError, match="no render mode 'teletext': choose one of ansi, rgb_array, human"):

@@ -1,12 +1,11 @@
 """Vector environments: the native one says what Gymnasium's own say, on either engine."""
 
-import pickle
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
@@ -62,12 +61,6 @@ def test_a_single_environment_on_either_engine_gives_the_same(swift_built: None)
     assert play(SyncVectorEnv([HackMatrixEnv]), SyncVectorEnv([lambda: HackMatrixEnv(engine="jax")]), 200) > 5
 
 
-def test_processes_of_their_own(swift_built: None) -> None:
-    made = AsyncVectorEnv([HackMatrixEnv] * 2, context="spawn")
-    assert play(made, HackMatrixVectorEnv(2), 40) > 0
-    made.close()
-
-
 def test_make_vec_takes_the_native_one(swift_built: None) -> None:
     made = gym.make_vec("HackMatrix-v0", num_envs=3, vectorization_mode="vector_entry_point")
     assert isinstance(made.unwrapped, HackMatrixVectorEnv)
@@ -114,19 +107,6 @@ def test_an_episode_is_truncated_after_so_many_steps(swift_built: None) -> None:
     assert (terminated.tolist(), truncated.tolist()) == ([False, False], [True, True])
     assert infos["final_info"]["episode_stats"]["steps"].tolist() == [2, 2]
     env.close()
-
-
-def test_a_copy_plays_on(swift_built: None) -> None:
-    env = HackMatrixVectorEnv(3)
-    env.reset(seed=0)
-    for _ in range(30):
-        env.step(env.action_masks().argmax(axis=1))
-    twin = pickle.loads(pickle.dumps(env))
-    actions = env.action_masks().argmax(axis=1)
-    for one, other in zip(env.step(actions), twin.step(actions), strict=True):
-        assert_same(one, other)
-    env.close()
-    twin.close()
 
 
 def test_one_flat_vector_for_each_game(swift_built: None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix.explain.play import explained_steps, open_engines, prices_of
+from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from parity.errors import UsageError
 from parity.trace import read_trace
@@ -99,8 +99,7 @@ def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     advised.save()
     trace = read_trace(advised.path)
     assert (trace.world, trace.case.seed, trace.component_names) == ("hackmatrix", 7, COMPONENTS)
-    with open_engines(["swift"]) as engines:
-        _, *steps = explained_steps(engines, trace.case, prices_of("swift"))
+    _, *steps = explained_steps(["swift"], trace.case)
     assert [step.values[0] for step in steps] == list(trace.components or ())
     assert steps[-1].state == advised.game.position.state
     assert all(step.sound for step in steps)

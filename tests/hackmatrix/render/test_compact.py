@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hackmatrix.render import BoardModel, spans
+from hackmatrix.render import spans
 from hackmatrix.render.compact import MORE, WIDTH, compact_lines
-from hackmatrix.render.model import Cell, board_model
+from hackmatrix.render.model import BoardModel, Cell, board_model
 from hackmatrix.rules import SIZE
 from hackmatrix.world.starts import STARTS
 from worldkit.render.spans import painted, width

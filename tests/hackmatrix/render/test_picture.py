@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix.render import BoardModel
+from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture
 from parity.errors import ParityError
 

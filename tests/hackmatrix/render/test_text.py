@@ -3,7 +3,8 @@
 import re
 
 from hackmatrix import rules
-from hackmatrix.render import BoardModel, draw_text
+from hackmatrix.render.model import BoardModel
+from hackmatrix.render.text import draw_text
 
 from .conftest import Draw
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import numpy as np
@@ -39,35 +39,19 @@ class Outcome:
         return {name: value for name, value in self.components.items() if value and name != "step_penalty"}
 
 
-class Engine(Protocol):
-    """An engine on dicts S."""
-
-    def reset(self, seed: int) -> StateDict:
-        """The complete state of a new game."""
-
-    def complete(self, state: StateDict) -> StateDict:
-        """The full form of a state dict: setState, then getState."""
-
-    def play(self, state: StateDict, *actions: int) -> Outcome:
-        """The outcome of the last action."""
-
-    def mask(self, state: StateDict) -> list[bool]:
-        """The 28 valid actions."""
-
-    def observe(self, state: StateDict) -> NDArray[np.float32]:
-        """The 1545 values."""
-
-
 class Reference:
     """The plain-Python reading of the rules."""
 
     def reset(self, seed: int) -> StateDict:
+        """The complete state of a new game."""
         return board.dump_whole(stage.new_game(seed))
 
     def complete(self, state: StateDict) -> StateDict:
+        """The full form of a state dict: setState, then getState."""
         return board.dump_whole(board.load(state))
 
     def play(self, state: StateDict, *actions: int) -> Outcome:
+        """The outcome of the last action."""
         now = board.load(state)
         for action in actions:
             result = game.step(now, action)
@@ -95,11 +79,7 @@ def outcome_of(state: State, result: StepResult) -> Outcome:
     return Outcome(
         jax_env.get_state(state),
         dict(zip(COMPONENTS, components, strict=True)),
-        bool(result.terminated),
-        bool(result.stage_complete),
-        bool(result.death),
-        bool(result.victory),
-        bool(result.invalid_action),
+        *map(bool, result[1:]),
     )
 
 
@@ -158,7 +138,7 @@ BATCH = Batch()
 
 
 class Jax:
-    """The JAX engine, one game at a time, by the programs of ``BATCH``: others would have to be compiled."""
+    """The same of the JAX engine, by the programs of ``BATCH``: others would have to be compiled."""
 
     def reset(self, seed: int) -> StateDict:
         return jax_env.get_state(BATCH.reset([seed])[0])
@@ -181,4 +161,5 @@ class Jax:
         return np.asarray(observation)
 
 
+Engine = Reference | Jax
 ENGINES: dict[str, Engine] = {"jax": Jax(), "reference": Reference()}

@@ -1,0 +1,120 @@
+"""What the ``parity`` commands print for people; traces have a module of their own (``report``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from parity.boards import value_text
+from parity.coverage import Coverage
+from parity.finding import Finding
+from parity.lockstep import Outcome
+from parity.mutants import SURVIVED, Verdict
+from parity.report import counted, print_report
+from parity.rewards import Change, Episode
+from parity.table import Table
+from parity.world import World
+
+SHOWN_TRANSITIONS = 20
+
+
+def print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], console: Console) -> None:
+    """The verdict of a run, and a report of each divergence."""
+    speed = f"{outcome.seconds:.1f} s, {outcome.steps / max(outcome.seconds, 1e-9):,.0f} steps/s"
+    done = f"{counted(outcome.steps, 'step')} compared, {counted(outcome.episodes, 'game')} ended ({speed})"
+    verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
+    console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
+    for finding in findings:
+        console.print(f"\nGame {finding.divergence.game}, step {finding.divergence.step}:")
+        print_report(finding.report, console)
+        console.print(f"Page: {finding.page_path}", soft_wrap=True)
+
+
+def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:
+    """How often each mark fired, and which rules did not."""
+    table = Table("rule", "mark", *engines)
+    for mark in found.marks:
+        style = "red" if mark.expected != mark.observed or not mark.expected else ""
+        table.add_row(mark.rule, mark.mark, f"{mark.expected:,}", f"{mark.observed:,}", style=style)
+    console.print(table)
+    hit = len(found.rules) - len(found.never())
+    console.print(f"{hit} of {counted(len(found.rules), 'rule')} hit.")
+    for text, names in (
+        ("Never hit", found.never()),
+        ("Rarely hit", found.rare()),
+        ("Marks that never fired", found.silent_marks()),
+        ("Marks counted differently", tuple(mark.mark for mark in found.unequal())),
+    ):
+        if names:
+            console.print(f"{text}: {', '.join(names)}.")
+
+
+def print_rewards(
+    world: World,
+    engines: tuple[str, str],
+    episodes: Sequence[Episode],
+    new: Sequence[str],
+    changes: Sequence[Change],
+    disagreements: Sequence[Change],
+    console: Console,
+) -> None:
+    """What changed, where, and whether the engines agree."""
+    transitions = sum(len(episode.golden.case.actions) for episode in episodes)
+    console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
+    if changes:
+        table = Table("component", "transitions changed", "sum of changes (reward)")
+        for name in dict.fromkeys((*world.components, *(change.component for change in changes))):
+            touched = [change for change in changes if change.component == name]
+            if touched:
+                total = sum(change.amount for change in touched) * world.component_unit
+                table.add_row(name, f"{len(touched):,}", f"{total:+.10g}")
+        console.print(table)
+    else:
+        console.print("No reward has changed.")
+    sides = "recorded", "now"
+    changed = [change for change in changes if change.component not in new]
+    if changed:
+        _print_transitions(world, f"What changed ({engines[0]})", sides, changed, console)
+    for name in new:
+        earning = [change for change in changes if change.component == name]
+        if earning:
+            _print_transitions(world, f"What earns {name}, which is new ({engines[0]})", sides, earning, console)
+        else:
+            console.print(f"No transition earns {name}, which is new.")
+    if disagreements:
+        _print_transitions(world, "Where the engines disagree", engines, disagreements, console)
+    else:
+        console.print(f"{engines[0]} and {engines[1]} agree.")
+
+
+def _print_transitions(
+    world: World, title: str, sides: tuple[str, str], changes: Sequence[Change], console: Console
+) -> None:
+    table = Table("episode", "step", "action", "component", *sides, title=Text(title), title_justify="left")
+    for change in changes[:SHOWN_TRANSITIONS]:
+        before, after = ("none" if value is None else value_text(value) for value in (change.before, change.after))
+        action = world.actions[change.action]
+        table.add_row(change.episode, str(change.step), action, change.component, before, after)
+    console.print(table)
+    more = len(changes) - SHOWN_TRANSITIONS
+    if more > 0:
+        console.print(f"... and {more:,} more (--json lists all).")
+
+
+def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
+    """What became of each mutant, and the share that was caught."""
+    table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
+    for verdict in verdicts:
+        cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result
+        style = "" if verdict.noticed else "red"
+        table.add_row(*cells, f"{verdict.steps:,}", verdict.detail, style=style)
+    console.print(table)
+    share = f" ({noticed / judged:.0%})" if judged else ""
+    console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
+    survivors = [verdict.mutant.name for verdict in verdicts if verdict.result == SURVIVED]
+    unjudged = [verdict.mutant.name for verdict in verdicts if not verdict.is_judged]
+    for text, names in (("Survivors", survivors), ("Not judged", unjudged)):
+        if names:
+            console.print(f"{text}: {', '.join(names)}.")
