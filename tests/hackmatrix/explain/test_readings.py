@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hackmatrix import jax_env, rules
-from hackmatrix.explain.readings import READINGS, readings_of
+from hackmatrix.explain.readings import readings_of
 from hackmatrix.explain.transition import UNDO
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from parity import State
@@ -145,7 +145,3 @@ def test_W_every_reading_is_worth_what_the_engine_paid_where_rules_except(play: 
     paid = play(*WORTH[what])
     readings = readings_of(paid.step, jax_env.rules()["rewards"]["prices"])
     assert [reading.value for reading in readings] == list(paid.values)
-
-
-def test_W_the_readings_stand_in_the_order_of_table_w() -> None:
-    assert tuple(READINGS) == COMPONENTS

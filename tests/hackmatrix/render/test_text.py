@@ -55,10 +55,6 @@ def test_colours_change_no_word(crowded: BoardModel) -> None:
     assert coloured.count("\x1b[0m") > 36
 
 
-def test_without_colour_there_is_no_code(crowded: BoardModel) -> None:
-    assert "\x1b" not in draw_text(crowded, colour=False)
-
-
 def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> None:
     most = {"credits": 9999, "energy": 9999, "dataSiphons": 9999, "score": 9999}
     for flag in (False, True):
@@ -77,13 +73,6 @@ def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> N
         assert len(lines) == 26
         assert max(map(len, lines)) <= 100
         assert words_of("\n".join(lines), 3, 3) == ["c2*~255", "c?", "[ANTI-V]+4", "$3", "e3", ".", "o"]
-
-
-def test_row_5_is_on_top_and_rows_and_columns_have_numbers(model: Draw) -> None:
-    lines = draw_text(model(player={"row": 5, "col": 0}), colour=False).splitlines()
-    assert [line[0] for line in lines[2:26:4]] == list("543210")
-    assert lines[25][:69].split() == list("012345")
-    assert "@" in lines[1]
 
 
 def test_a_question_hides_what_it_holds(model: Draw) -> None:
