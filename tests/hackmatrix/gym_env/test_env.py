@@ -20,7 +20,7 @@ from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env import SwiftGames
 from parity.errors import ParityError, UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same, choose
+from tests.played import assert_same, choose
 
 Env = gym.Env[Any, Any]
 

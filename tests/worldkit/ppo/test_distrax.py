@@ -30,6 +30,6 @@ def test_a_categorical_distribution_works() -> None:
 
 
 def test_whoever_has_an_environment_for_jax_can_import_distrax_by_its_own_name() -> None:
-    program = "import hackmatrix.purejaxrl.env_wrapper, distrax; print(distrax.Categorical([0.0, 1.0]).num_categories)"
+    program = "import worldkit.ppo.gymnax_style, distrax; print(distrax.Categorical([0.0, 1.0]).num_categories)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "2"
