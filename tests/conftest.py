@@ -45,13 +45,14 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 SLOWEST = (
     tuple(f"hackmatrix/{name}" for name in ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain")),
     ("hackmatrix/rules",),
+    ("hackmatrix/train",),
     ("worldkit/ppo",),
     ("worldkit/test_own_world.py",),
     ("hackmatrix/sb3",),
 )
 """The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
 
-LARGE = ("tests/hackmatrix/lockstep", "tests/hackmatrix/evaluation", "tests/worldkit/ppo")
+LARGE = ("tests/hackmatrix/lockstep", "tests/hackmatrix/evaluation", "tests/hackmatrix/train")
 """Folders of which each file has large programs of its own."""
 
 

@@ -23,7 +23,7 @@ from goodharts.rules import ACTIONS, COMPONENTS, DEFAULT_NUMBERS, MODES, OBSERVA
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys, unsigned
 from parity.errors import EngineError, ParityError, UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same
+from tests.played import assert_same
 
 Env = gym.Env[Any, Any]
 EVERY_MODE = pytest.mark.parametrize("mode", MODES)

@@ -18,7 +18,7 @@ from goodharts.env_spec import episode_metrics
 from goodharts.gym_env import GoodhartsEnv
 from goodharts.rules import MODES
 from goodharts.sb3_vec_env import GoodhartsVecEnv
-from tests.hackmatrix.gym_env.conftest import assert_same
+from tests.played import assert_same
 
 RUN = "--timesteps 128 --num-envs 4 --n-steps 32 --batch-size 64 --n-epochs 1 --save-freq 64 --no-wandb"
 NO_EVALUATION = "--eval-freq 1000000 --eval-episodes 1"

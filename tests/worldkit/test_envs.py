@@ -18,7 +18,7 @@ from toy_world.planes import PlanesEngine
 from toy_world.world import WORLD as ORCHARD
 
 from parity import BatchStep, EngineError, EngineOptions, UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same, choose
+from tests.played import assert_same, choose
 from worldkit.bench import lockstep
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.sb3_vec_env import WorldVecEnv

@@ -31,6 +31,7 @@ from goodharts.training.session import Job, train_mode
 from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.trainer import Learned, Seconds
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from tests.worldkit.runs.test_stop import NATIVE, call
 
 from .small_runs import small_config, small_trainer, write_small_config
 
@@ -307,6 +308,16 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
     said = capsys.readouterr().out
     assert said.count(notice) == 1
     assert "Not complete, because they could not be written: models/ppo_ground_truth.checkpoint.pth (" in said
+
+
+def test_a_trainer_that_is_still_being_made_ends_at_once(tmp_path: Path) -> None:
+    made = """
+setattr(import_module("goodharts.training.torch_engine"), "TorchTrainer", native)
+import_module("goodharts.cli.main").main(["train"])
+"""
+    said, code = call(NATIVE.format(number=signal.SIGTERM.value) + made, folder=tmp_path)
+    sentence = "Stopped before the first update was complete; there is nothing to keep."
+    assert (said[-1], code) == (sentence, INTERRUPTED_EXIT_CODE)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -17,7 +17,7 @@ from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env import SwiftGames
 from parity.errors import UsageError
-from tests.hackmatrix.gym_env.conftest import choose
+from tests.played import choose
 
 Env = gym.Env[Any, Any]
 

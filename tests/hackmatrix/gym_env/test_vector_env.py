@@ -11,7 +11,7 @@ from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv, HackMatrixVectorEnv
 from hackmatrix.gym_wrappers import FlatVectorObservation
 from parity.errors import UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same, choose
+from tests.played import assert_same, choose
 
 GAMES = 5
 JAX_GAMES = 64

@@ -9,7 +9,7 @@ from hackmatrix import rules
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.sb3.vec_env import HackMatrixVecEnv
 from parity.errors import UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same, choose
+from tests.played import assert_same, choose
 
 GAMES = 4
 

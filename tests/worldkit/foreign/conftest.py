@@ -1,27 +1,22 @@
-"""Small games for trainers that others wrote."""
+"""A small world for trainers that others wrote."""
 
 import pytest
 from jax import Array
+from toy_world.adapter import OrchardJaxEnv
 
-from hackmatrix.rules import NUM_ACTIONS
-from tests.worldkit.ppo.free_engine import FreeEnv, State
 from worldkit.ppo.gymnax_style import GymnaxStyle
 
 LIMIT = 5
-SHOWN = 2 * NUM_ACTIONS
-"""How many numbers of an observation tell anything: the right action, and the valid ones."""
 
 
-class ShortEnv(FreeEnv):
-    """The free engine without the numbers that are always 0, which networks would only be slower for."""
+class PaidOrchard(OrchardJaxEnv):
+    """Orchard that pays 1 for every valid action, so that whoever has no mask profits from learning it."""
 
-    observation_shape = (SHOWN,)
-
-    def observe(self, state: State) -> Array:
-        return super().observe(state)[:SHOWN]
+    def reward(self, components: Array) -> Array:
+        return -0.1 * components[0]
 
 
 @pytest.fixture(scope="session")
-def free_style() -> GymnaxStyle:
-    """Games of 3 to 7 steps, so that this limit cuts some and not others."""
-    return GymnaxStyle(ShortEnv(), LIMIT)
+def paid() -> GymnaxStyle:
+    """Games that this limit cuts unless an invalid action or the wasp ends them."""
+    return GymnaxStyle(PaidOrchard(), LIMIT)

@@ -14,12 +14,11 @@ from gymnax.environments import spaces
 from gymnax.experimental.rollout import RolloutWrapper
 from gymnax.wrappers.gym import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
 from jax import Array
+from toy_world.in_jax import REST
 
-from hackmatrix import rules
-from hackmatrix.purejaxrl.env_wrapper import EnvParams, EnvState, HackMatrixGymnax
-from tests.worldkit.foreign.conftest import LIMIT, SHOWN
+from tests.worldkit.foreign.conftest import LIMIT, PaidOrchard
 from worldkit.ppo.gymnax_adapter import GymnaxAdapter
-from worldkit.ppo.gymnax_style import NO_LIMIT, GymnaxStyle
+from worldkit.ppo.gymnax_style import NO_LIMIT, EnvParams, GymnaxStyle
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copied": copy.deepcopy,
@@ -28,8 +27,8 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.fixture(scope="module")
-def adapted(free_style: GymnaxStyle) -> GymnaxAdapter:
-    return GymnaxAdapter(free_style)
+def adapted(paid: GymnaxStyle) -> GymnaxAdapter:
+    return GymnaxAdapter(paid)
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
@@ -40,47 +39,46 @@ def test_environments_params_and_states_can_be_copied(copied: Callable[[Any], An
     again = copied(adapted).step(key, copied(state), 0, copied(params))[0]
     np.testing.assert_array_equal(obs, again)
     assert copied(params) == params
-    game = copied(HackMatrixGymnax(max_steps=9))
-    assert (game.name, game.default_params) == ("hackmatrix", EnvParams(9))
+    assert (copied(adapted).name, params) == ("orchard", EnvParams(LIMIT))
 
 
 def test_the_params_hold_the_limit_and_can_be_replaced() -> None:
-    assert HackMatrixGymnax().default_params.max_steps_in_episode == NO_LIMIT
-    params = HackMatrixGymnax(max_steps=9).default_params
+    assert GymnaxStyle(PaidOrchard()).default_params.max_steps_in_episode == NO_LIMIT
+    params = GymnaxStyle(PaidOrchard(), max_steps=9).default_params
     assert params.replace(max_steps_in_episode=4) == EnvParams(4)
     assert params.max_steps_in_episode == 9
     assert jax.tree.leaves(params) == [9]
 
 
-def test_the_limit_of_the_params_is_the_one_that_holds(free_style: GymnaxStyle) -> None:
-    step = jax.jit(free_style.step)
+def test_the_limit_of_the_params_is_the_one_that_holds(paid: GymnaxStyle) -> None:
+    step = jax.jit(paid.step)
     for limit in (1, 2):
-        params = free_style.default_params.replace(max_steps_in_episode=limit)
-        _, state = free_style.reset(jax.random.key(3), params)
+        params = paid.default_params.replace(max_steps_in_episode=limit)
+        _, state = paid.reset(jax.random.key(3), params)
         ends = []
         for _ in range(limit):
-            action = jnp.argmax(free_style.get_action_mask(state))
+            action = jnp.argmax(paid.get_action_mask(state))
             _, state, _, done, info = step(jax.random.key(0), state, action, params)
             ends.append((bool(done), bool(info["truncated"])))
         assert ends == [(False, False)] * (limit - 1) + [(True, True)]
 
 
 def test_the_spaces_are_gymnaxs() -> None:
-    env = HackMatrixGymnax()
+    env = GymnaxStyle(PaidOrchard())
     actions, observations = env.action_space(env.default_params), env.observation_space(env.default_params)
     assert isinstance(actions, spaces.Discrete)
     assert isinstance(observations, spaces.Box)
-    assert (actions.n, observations.shape) == (rules.NUM_ACTIONS, (rules.OBSERVATION_SIZE,))
+    assert (actions.n, observations.shape) == (6, (34,))
     assert (observations.low, observations.high) == (0.0, 1.0)
 
 
-def test_the_mask_is_there_at_reset_and_after_every_step(free_style: GymnaxStyle, adapted: GymnaxAdapter) -> None:
+def test_the_mask_is_there_at_reset_and_after_every_step(paid: GymnaxStyle, adapted: GymnaxAdapter) -> None:
     key = jax.random.key(1)
-    for env, step in ((free_style, jax.jit(free_style.step)), (adapted, adapted.step)):
+    for env, step in ((paid, jax.jit(paid.step)), (adapted, adapted.step)):
         _, state = env.reset(key, env.default_params)
         mask = env.get_action_mask(state)
         for _ in range(2 * LIMIT):
-            np.testing.assert_array_equal(mask, free_style.env.mask(state.game))
+            np.testing.assert_array_equal(mask, paid.env.mask(state.game))
             assert mask.any()
             _, state, *_, info = step(key, state, jnp.argmax(mask), env.default_params)
             mask = info["action_mask"]
@@ -88,30 +86,31 @@ def test_the_mask_is_there_at_reset_and_after_every_step(free_style: GymnaxStyle
 
 def test_its_rollout_wrapper_plays_whole_episodes(adapted: GymnaxAdapter) -> None:
     def choose(hidden: Array, obs: Array, key: Array) -> Array:
-        return jnp.argmax(obs[: rules.NUM_ACTIONS])  # the free engine shows the right move there
+        return jnp.int32(REST)
 
     assert RolloutWrapper(env=adapted).num_env_steps == LIMIT
     rollout = RolloutWrapper(choose, env=adapted, env_params={"max_steps_in_episode": 7})
     obs, action, reward, _, done, returned = rollout.batch_rollout(jax.random.split(jax.random.key(0), 6), jnp.zeros(1))
-    assert obs.shape == (6, 7, SHOWN)
+    assert obs.shape == (6, 7, 34)
     assert action.shape == reward.shape == done.shape == (6, 7)
-    assert rollout.input_shape == (SHOWN,)
+    assert rollout.input_shape == (34,)
     lengths = np.asarray(done).argmax(axis=1) + 1
     assert done.any(axis=1).all()
-    np.testing.assert_allclose(returned[:, 0], 0.99 * lengths, rtol=1e-5)
+    np.testing.assert_allclose(returned[:, 0], lengths, rtol=1e-5)
 
 
 def test_its_gym_wrapper_makes_a_gymnasium_environment(adapted: GymnaxAdapter) -> None:
     env: Any = GymnaxToGymWrapper(adapted)
-    assert env.action_space == gym.spaces.Discrete(rules.NUM_ACTIONS)
+    assert env.action_space == gym.spaces.Discrete(6)
     obs, _ = env.reset(seed=1)
     assert env.observation_space.contains(np.asarray(obs))
     ends = []
-    for _ in range(20):
-        action = int(np.argmax(np.asarray(adapted.get_action_mask(env.env_state))))
+    for number in range(20):
+        mask = np.asarray(adapted.get_action_mask(env.env_state))
+        action = int(mask.argmin() if number % 7 == 6 else mask.argmax())
         obs, reward, terminated, truncated, info = env.step(action)
-        assert reward in (np.float32(-0.01), np.float32(0.99))
-        assert info["action_mask"][0]
+        assert reward == mask[action]
+        assert info["action_mask"][REST]
         ends.append((bool(terminated), bool(truncated)))
     assert {(True, False), (False, True)} <= set(ends)
 
@@ -120,13 +119,4 @@ def test_its_vector_wrapper_makes_a_gymnasium_vector_environment(adapted: Gymnax
     envs: Any = GymnaxToVectorGymWrapper(adapted, num_envs=3)
     envs.reset(seed=1)
     obs, rewards, *_ = envs.step(jnp.zeros(3, jnp.int32))
-    assert (obs.shape, rewards.shape) == ((3, SHOWN), (3,))
-
-
-def test_a_state_of_the_game_can_be_copied() -> None:
-    # of zeros: to play one would cost a compilation
-    shapes = GymnaxAdapter(HackMatrixGymnax()).state_space()
-    state: EnvState = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-    for copied in COPIES.values():
-        same: EnvState = copied(state)
-        assert jax.tree.all(jax.tree.map(np.array_equal, state, same))
+    assert (obs.shape, rewards.shape) == ((3, 34), (3,))

@@ -11,7 +11,7 @@ import toy_world.adapter
 from gymnasium.vector import AutoresetMode
 
 from parity.errors import UsageError
-from tests.hackmatrix.gym_env.conftest import assert_same, choose
+from tests.played import assert_same, choose
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv
 

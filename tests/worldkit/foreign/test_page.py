@@ -24,7 +24,7 @@ def run(section: str, folder: Path) -> str:
     if package is not None and find_spec(package) is None:
         pytest.skip(f"{package} is not installed: pip install {'ray[rllib]' if package == 'ray' else package}")
     (program,) = re.findall(r"```python\n(.*?)```", SECTIONS[section], re.DOTALL)
-    shutil.copy(ROOT / "tests" / "foreign" / "purejaxrl_ppo.py", folder / "ppo.py")
+    shutil.copy(ROOT / "tests" / "worldkit" / "foreign" / "purejaxrl_ppo.py", folder / "ppo.py")
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],
         cwd=folder,

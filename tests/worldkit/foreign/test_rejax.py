@@ -5,7 +5,6 @@ from typing import Any
 import jax
 import pytest
 
-from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
 from worldkit.ppo.gymnax_style import GymnaxStyle
 
 rejax = pytest.importorskip("rejax", reason="rejax is not installed: pip install rejax")
@@ -33,14 +32,8 @@ def train(name: str, env: GymnaxStyle, timesteps: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("name", ["PPO", pytest.param("DQN", marks=pytest.mark.long)])
-def test_it_learns_without_a_mask_what_is_valid_and_what_pays(name: str, free_style: GymnaxStyle) -> None:
-    length, earned = train(name, free_style, 32_768)
-    # A valid action takes 1 in 5.6 of all, a right one 1 in 28: whoever knows neither plays 1.2 steps for nothing.
-    assert length > 4
-    assert earned > 0.9 * length
-
-
-@pytest.mark.long
-def test_dqn_trains_on_the_game() -> None:
-    length, _ = train("DQN", HackMatrixGymnax(max_steps=64), 2048)
-    assert length >= 1
+def test_it_learns_without_a_mask_what_is_valid(name: str, paid: GymnaxStyle) -> None:
+    length, earned = train(name, paid, 32_768)
+    # one action in three is invalid: whoever does not know which plays 2.7 steps
+    assert length > 4.5
+    assert earned > 0.95 * length

@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from hackmatrix.jax_training import HackMatrixJaxEnv
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import CompiledTraining, compile_training
@@ -16,7 +15,7 @@ from worldkit.ppo.masked_ppo import Transition
 from worldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout
 from worldkit.ppo.update import init_runner
 
-from .free_engine import FreeEnv
+from .orchards import PackedOrchard
 
 SMALL = TrainConfig(
     num_envs=16,
@@ -31,8 +30,8 @@ SMALL = TrainConfig(
     log_interval=20,
     seed=3,
 )
-# Games of the free engine last 3 to 7 actions, so this limit cuts some and not others.
 LIMIT = 5
+"""Cuts most games of Orchard and not all."""
 
 
 class Rollout(NamedTuple):
@@ -58,30 +57,23 @@ def roll_out(config: TrainConfig, env: JaxEnv) -> Rollout:
 
 
 @pytest.fixture(scope="session")
-def free_env() -> FreeEnv:
-    return FreeEnv()
+def orchard() -> PackedOrchard:
+    return PackedOrchard()
 
 
 @pytest.fixture(scope="session")
-def trainer(free_env: FreeEnv) -> CompiledTraining:
-    return compile_training(SMALL, free_env)
+def trainer(orchard: PackedOrchard) -> CompiledTraining:
+    return compile_training(SMALL, orchard)
 
 
 @pytest.fixture(scope="session")
-def rollout(free_env: FreeEnv) -> Rollout:
-    return roll_out(SMALL, free_env)
+def rollout(orchard: PackedOrchard) -> Rollout:
+    return roll_out(SMALL, orchard)
 
 
 @pytest.fixture(scope="session")
-def truncated_rollout(free_env: FreeEnv) -> Rollout:
-    return roll_out(dataclasses.replace(SMALL, max_steps=LIMIT), free_env)
-
-
-@pytest.fixture(scope="session")
-def game_rollout() -> Rollout:
-    """A rollout of the game itself, in which episodes end by death and by the time limit."""
-    config = TrainConfig(num_envs=16, num_steps=64, hidden_dim=32, num_layers=2, num_minibatches=4, max_steps=40)
-    return roll_out(config, HackMatrixJaxEnv())
+def truncated_rollout(orchard: PackedOrchard) -> Rollout:
+    return roll_out(dataclasses.replace(SMALL, max_steps=LIMIT), orchard)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ if __name__ == "__main__":
     import jax
 
     from tests.worldkit.ppo.conftest import SMALL
-    from tests.worldkit.ppo.free_engine import Levelled
+    from tests.worldkit.ppo.orchards import Levelled
     from worldkit.ppo.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
     from worldkit.ppo.loop import compile_training, run_training
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hackmatrix.purejaxrl.config import (
+from parity.errors import UsageError
+from worldkit.ppo import config as config_module
+from worldkit.ppo.config import (
     DeviceConfig,
     TrainConfig,
     auto_scale_for_batch_size,
     auto_tune_for_device,
     get_device_config,
 )
-from parity.errors import UsageError
-from worldkit.ppo import config as config_module
 
 
 def test_defaults_are_the_documented_ones() -> None:
@@ -38,7 +38,7 @@ def test_defaults_are_the_documented_ones() -> None:
         "seed": 0,
         "log_interval": 10,
         "dtype": "float32",
-        "network": "centred",
+        "network": "mlp",
         "value_head": "plain",
         "advantage": "standard",
         "popart_beta": 0.001,

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from jax import Array
 
 from parity.errors import UsageError
-from worldkit.jax.env import StepOutput
 from worldkit.ppo import curriculum
 from worldkit.ppo.checkpoints import (
     Log,
@@ -32,17 +31,7 @@ from worldkit.ppo.training import keeps_games
 from worldkit.ppo.update import init_runner, make_train
 
 from .conftest import SMALL
-from .free_engine import LEVELS, FreeEnv, Levelled, State
-
-
-class CountsCredits(Levelled):
-    """A game earns a credit for each step since it began naturally, so that states tell their episode's length."""
-
-    def step(self, state: State, action: Array) -> StepOutput:
-        step = super().step(state, action)
-        after = step.state._replace(now=step.state.now._replace(credits=state.now.credits + 1))
-        return step._replace(state=after, final=after)
-
+from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
 
 CONFIG = dataclasses.replace(SMALL, curriculum=ARCHIVE, curriculum_share=0.25, log_interval=1)
 NATURAL = 12  # of 16 games
@@ -51,8 +40,8 @@ NATURAL = 12  # of 16 games
 @pytest.fixture(scope="module")
 def trained() -> tuple[RunnerState, Any, Callable[..., Any]]:
     """A run of eight updates, its first state, and what trains it."""
-    train = make_train(CONFIG, CountsCredits())
-    start = init_runner(CONFIG, CountsCredits())
+    train = make_train(CONFIG, Levelled())
+    start = init_runner(CONFIG, Levelled())
     runner = start
     for _ in range(8):
         runner, stats = train(runner, jnp.int32(1))
@@ -129,7 +118,7 @@ class TestBeginning:
         config = dataclasses.replace(CONFIG, curriculum="late")
         ended = jnp.arange(16) % 2 == 0
         _, begun = self.begun(config, None, ended, key)
-        assert (begun.games.now.credits == 99).tolist() == [game >= NATURAL and game % 2 == 0 for game in range(16)]
+        assert (begun.games.score == 99).tolist() == [game >= NATURAL and game % 2 == 0 for game in range(16)]
 
     def test_without_anything_archived_they_begin_anew(self, key: Array) -> None:
         env = Levelled()
@@ -155,16 +144,16 @@ class TestBeginning:
 
 
 def test_a_run_plays_on_from_what_it_has_archived(trained: tuple[RunnerState, Any, Any]) -> None:
-    """Credits count the steps since the natural beginning; the length of an episode goes on from the archive too."""
+    """Turns count the steps since the natural beginning; the length of an episode goes on from the archive too."""
     runner, *_ = trained
     assert runner.archive is not None
     assert (runner.archive.written > 0).sum() > 2
-    np.testing.assert_array_equal(runner.env_state.now.credits, runner.episode_steps)
-    natural, other = np.split(np.asarray(runner.env_state.event), [NATURAL])
-    assert (natural == runner.episode_steps[:NATURAL]).all()
-    assert (other < runner.episode_steps[NATURAL:]).any()
+    np.testing.assert_array_equal(runner.env_state.turn, runner.episode_steps)
+    natural, other = np.split(np.asarray(runner.env_state.score), [NATURAL])
+    assert (natural < RESEEDED).all()
+    assert (other >= RESEEDED).any()
     filled = (np.arange(SLOTS) < np.asarray(runner.archive.written)[:, None]).ravel()
-    levels = np.minimum(np.asarray(runner.archive.kept.games.now.turn) // 2, LEVELS - 1)
+    levels = np.minimum(np.asarray(runner.archive.kept.games.turn) // 2, LEVELS - 1)
     assert (levels == np.arange(len(filled)) // (BANDS * SLOTS))[filled].all()
 
 
@@ -172,7 +161,7 @@ def test_metrics_are_of_natural_games_alone(trained: tuple[RunnerState, Any, Any
     """Every step but an invalid one costs 10 thousandths, and no action is invalid."""
     _, stats, _ = trained
     assert stats.rollout.component_sums[0, 0] == -10 * NATURAL * CONFIG.num_steps
-    assert 3 <= stats.rollout.length_sum[0] / stats.rollout.episodes[0] <= 7
+    assert stats.rollout.maxima["stats/best_score"][0] < RESEEDED
 
 
 def test_without_a_curriculum_nothing_is_archived_and_all_games_are_natural() -> None:
@@ -189,7 +178,7 @@ def test_a_curriculum_that_leaves_no_natural_game_is_one_sentence() -> None:
 def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
     for unknown in (ARCHIVE, "late"):
         with pytest.raises(UsageError, match=f"curriculum must be none, got {unknown}"):
-            init_runner(dataclasses.replace(SMALL, curriculum=unknown), FreeEnv())
+            init_runner(dataclasses.replace(SMALL, curriculum=unknown), PackedOrchard())
     with pytest.raises(UsageError, match="curriculum must be none or archive or late, got early"):
         init_runner(dataclasses.replace(SMALL, curriculum="early"), Levelled())
 
@@ -197,10 +186,10 @@ def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
 def test_going_on_is_as_if_it_had_never_stopped(trained: tuple[RunnerState, Any, Any], tmp_path: Path) -> None:
     runner, _, train = trained
     path, progress = tmp_path / "checkpoint_8.pkl", Progress(8, 8 * CONFIG.batch_size, 1.0)
-    save_checkpoint(path, LoopState(runner, progress, Log(progress)), dataclasses.asdict(CONFIG), CountsCredits())
+    save_checkpoint(path, LoopState(runner, progress, Log(progress)), dataclasses.asdict(CONFIG), Levelled())
     other = dataclasses.replace(CONFIG, seed=9)
-    checkpoint = read_checkpoint(path, CountsCredits())
-    fresh = init_runner(other, CountsCredits())
+    checkpoint = read_checkpoint(path, Levelled())
+    fresh = init_runner(other, Levelled())
     assert keeps_games(checkpoint, fresh, other)
     back = restored(checkpoint, fresh)
     straight, resumed = (named_leaves(train(each, jnp.int32(1))[0]) for each in (runner, back))

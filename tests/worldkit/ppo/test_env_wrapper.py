@@ -1,4 +1,4 @@
-"""The wrapper on the free engine and on the game: Gymnax's interface, auto-reset, time limit."""
+"""The wrapper: Gymnax's interface, auto-reset, time limit."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,18 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
+from toy_world import in_jax
 
-from hackmatrix import rules
-from hackmatrix.jax_training import HackMatrixJaxEnv
-from hackmatrix.purejaxrl.env_wrapper import HackMatrixGymnax
 from parity.errors import UsageError
-from worldkit.jax.env import JaxEnv
-from worldkit.jax.threefry import Seed, next_seed
 from worldkit.ppo.gymnax_style import EnvState, GymnaxStyle
 
-from . import free_engine
-from .free_engine import FreeEnv
+from .orchards import PackedOrchard
 
+WORLD = PackedOrchard()
 NUM_GAMES = 64
 NUM_STEPS = 48
 LIMIT = 5
@@ -28,11 +24,11 @@ LIMIT = 5
 class Played(NamedTuple):
     """A batch of games played at random; leaves have leading axes (steps, games)."""
 
-    env: JaxEnv
     first_obs: Callable[[Array], Array]
     """What new games of ``NUM_GAMES`` seeds show."""
     before: EnvState
     mask: Array
+    action: Array
     obs: Array
     after: EnvState
     reward: Array
@@ -40,55 +36,53 @@ class Played(NamedTuple):
     info: dict[str, Any]
 
 
-def play(world: JaxEnv, max_steps: int | None) -> Played:
-    env = HackMatrixGymnax(max_steps) if isinstance(world, HackMatrixJaxEnv) else GymnaxStyle(world, max_steps)
+def play(max_steps: int | None) -> Played:
+    env = GymnaxStyle(WORLD, max_steps)
 
     def step(state: EnvState, key: Array) -> tuple[EnvState, Any]:
         mask = jax.vmap(env.get_action_mask)(state)
         actions = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf))
-        # A few invalid actions, which end an episode too (C1).
-        actions = jnp.where(jax.random.bernoulli(key, 0.01, actions.shape), rules.NUM_ACTIONS, actions)
+        # A few invalid actions, which end an episode too.
+        actions = jnp.where(jax.random.bernoulli(key, 0.03, actions.shape), mask.argmin(axis=-1), actions)
         obs, after, reward, done, info = jax.vmap(env.step, in_axes=(None, 0, 0))(key, state, actions)
-        return after, (state, mask, obs, after, reward, done, info)
+        return after, (state, mask, actions, obs, after, reward, done, info)
 
     def begin(seeds: Array) -> tuple[EnvState, Array]:
         start = jax.vmap(env.reset_from_seed)(seeds)
         return start, jax.vmap(env.observe)(start)
 
     begun = jax.jit(begin)
-    start, _ = begun(world.initial_seeds(11, NUM_GAMES))
+    start, _ = begun(WORLD.initial_seeds(11, NUM_GAMES))
     keys = jax.random.split(jax.random.key(5), NUM_STEPS)
     _, records = jax.jit(lambda start, keys: jax.lax.scan(step, start, keys))(start, keys)
-    return Played(world, lambda seeds: begun(seeds)[1], *jax.tree.map(np.asarray, records))
+    return Played(lambda seeds: begun(seeds)[1], *jax.tree.map(np.asarray, records))
 
 
-@pytest.fixture(scope="module", params=[FreeEnv(), HackMatrixJaxEnv()], ids=["free", "game"])
-def played(request: pytest.FixtureRequest) -> Played:
-    return play(request.param, None)
+@pytest.fixture(scope="module")
+def played() -> Played:
+    return play(None)
 
 
 @pytest.fixture(scope="module")
 def limited() -> Played:
-    return play(FreeEnv(), LIMIT)
+    return play(LIMIT)
 
 
-def following(world: JaxEnv, seeds: Array) -> Array:
+def following(seeds: Array) -> Array:
     """The seeds of the games that follow those with these seeds."""
-    if isinstance(world, FreeEnv):
-        return jax.vmap(free_engine.next_seed)(seeds)
-    return jnp.stack(next_seed(Seed(seeds[:, 0], seeds[:, 1])), axis=-1)
+    return jnp.stack(in_jax.mix((seeds[:, 0], seeds[:, 1])), axis=-1)
 
 
 def seeds_of(state: EnvState) -> Array:
-    return jnp.stack([state.game.seed.low, state.game.seed.high], axis=-1)
+    return jnp.stack(state.game.seed, axis=-1)
 
 
 def test_shapes_and_types(played: Played) -> None:
     shape = (NUM_STEPS, NUM_GAMES)
     for array, expected_shape, dtype in (
-        (played.obs, (*shape, rules.OBSERVATION_SIZE), np.float32),
-        (played.info["terminal_observation"], (*shape, rules.OBSERVATION_SIZE), np.float32),
-        (played.mask, (*shape, rules.NUM_ACTIONS), np.bool_),
+        (played.obs, (*shape, 34), np.float32),
+        (played.info["terminal_observation"], (*shape, 34), np.float32),
+        (played.mask, (*shape, 6), np.bool_),
         (played.reward, shape, np.float32),
         (played.done, shape, np.bool_),
     ):
@@ -98,16 +92,15 @@ def test_shapes_and_types(played: Played) -> None:
 
 def test_info_has_every_component_by_name_and_the_reward_is_their_sum(played: Played) -> None:
     breakdown = played.info["reward_breakdown"]
-    assert set(breakdown) == set(played.env.components)
-    assert len(breakdown) == 15
+    assert set(breakdown) == {"step", "fruit", "sting"}
     np.testing.assert_allclose(sum(breakdown.values()), played.reward, rtol=1e-6, atol=1e-6)
-    assert set(np.unique(breakdown["step_penalty"])) == {np.float32(0), np.float32(-0.01)}
+    assert set(np.unique(breakdown["step"])) == {np.float32(0), np.float32(-0.01)}
 
 
 def test_a_finished_game_is_followed_by_the_one_with_the_next_seed(played: Played) -> None:
     done = played.done
     assert 0 < done.sum() < done.size
-    seeds = following(played.env, seeds_of(played.before)[done])
+    seeds = following(seeds_of(played.before)[done])
     np.testing.assert_array_equal(seeds_of(played.after)[done], seeds)
     # as many at once as the games are, so that nothing is compiled anew
     for first in range(0, len(seeds), NUM_GAMES):
@@ -128,13 +121,10 @@ def test_a_game_that_goes_on_keeps_its_seed_and_counts_its_steps(played: Played)
 def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
     own = played.info["terminal_observation"]
     np.testing.assert_array_equal(own[~played.done], played.obs[~played.done])
-    # Player hp is the third value (O1); the free engine shows none.
-    if isinstance(played.env, HackMatrixJaxEnv):
-        assert played.info["stage_complete"][~played.done].any()
-        died = played.info["death"]
-        assert died.any()
-        assert (own[died][:, 2] == 0).all()
-        assert (played.obs[died][:, 2] == 1).all()
+    died = own[..., 0] == 0  # hp, of which a new game has 2 of 3
+    assert died.any()
+    assert played.done[died].all()
+    np.testing.assert_allclose(played.obs[died][:, 0], 2 / 3)
 
 
 def test_without_a_limit_episodes_end_by_termination_alone(played: Played) -> None:
@@ -143,7 +133,7 @@ def test_without_a_limit_episodes_end_by_termination_alone(played: Played) -> No
 
 
 def test_an_invalid_action_ends_the_episode_without_a_reward(played: Played) -> None:
-    invalid = played.info["invalid_action"]
+    invalid = ~np.take_along_axis(played.mask, played.action[..., None], axis=-1)[..., 0]
     assert invalid.any()
     assert played.done[invalid].all()
     assert (played.reward[invalid] == 0).all()
@@ -161,12 +151,12 @@ def test_a_limit_truncates_the_episodes_that_have_not_ended(limited: Played) -> 
 
 def test_a_truncated_game_is_followed_by_the_one_with_the_next_seed(limited: Played) -> None:
     truncated = limited.info["truncated"]
-    seeds = following(limited.env, seeds_of(limited.before)[truncated])
+    seeds = following(seeds_of(limited.before)[truncated])
     np.testing.assert_array_equal(seeds_of(limited.after)[truncated], seeds)
 
 
 def test_reset_draws_the_seed_from_the_key(key: Array) -> None:
-    env = GymnaxStyle(FreeEnv())
+    env = GymnaxStyle(WORLD)
     obs, state = env.reset(key, env.default_params)
     np.testing.assert_array_equal(obs, env.observe(state))
     _, same = env.reset(key)
@@ -176,12 +166,12 @@ def test_reset_draws_the_seed_from_the_key(key: Array) -> None:
 
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(UsageError, match="max_steps must be at least 1, got 0"):
-        HackMatrixGymnax(max_steps=0)
+        GymnaxStyle(WORLD, max_steps=0)
 
 
 def test_unused_observations_are_never_computed(key: Array) -> None:
     """XLA drops the float observations of a scan over ``step`` whose caller uses rewards alone."""
-    env = GymnaxStyle(FreeEnv())
+    env = GymnaxStyle(WORLD)
 
     def step(state: EnvState, _: None) -> tuple[EnvState, Array]:
         return jax.vmap(env.step, in_axes=(None, 0, None))(key, state, jnp.int32(0))[1:3]
@@ -194,5 +184,5 @@ def test_unused_observations_are_never_computed(key: Array) -> None:
         str(jax.jit(lambda state, body=body: jax.lax.scan(body, state, length=3)).lower(start).compile().as_text())
         for body in (step, watching_step)
     ]
-    assert f"{rules.OBSERVATION_SIZE}]" not in programs[0]
-    assert f"{rules.OBSERVATION_SIZE}]" in programs[1]
+    assert f"{34}]" not in programs[0]
+    assert f"{34}]" in programs[1]

@@ -9,24 +9,24 @@ import pytest
 from gymnax.environments import environment
 from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
+from toy_world.in_jax import PICK, REST, Orchard
 
-from hackmatrix import rules
 from worldkit.jax.env import JaxEnv, StepOutput
 from worldkit.ppo.gymnax_adapter import GymnaxAdapter
 from worldkit.ppo.gymnax_style import GymnaxStyle
 
-from .free_engine import FreeEnv, State
+from .orchards import PackedOrchard
 
 NUM_GAMES = 8
-NUM_STEPS = 30
+NUM_STEPS = 60
 LIMIT = 5
 LONG_GAME = 9
-"""The seed of a game of more turns than the limit."""
+"""The seed of a game in which nobody is stung twice within the limit."""
 
 
 @pytest.fixture(scope="module")
 def adapted() -> GymnaxAdapter:
-    return GymnaxAdapter(GymnaxStyle(FreeEnv(), LIMIT))
+    return GymnaxAdapter(GymnaxStyle(PackedOrchard(), LIMIT))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def rollout(adapted: GymnaxAdapter) -> dict[str, Any]:
         return (info["action_mask"], state), record
 
     obs, state = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(jax.random.key(1), NUM_GAMES), params)
-    assert obs.shape == (NUM_GAMES, rules.OBSERVATION_SIZE)
+    assert obs.shape == (NUM_GAMES, 34)
     mask = jax.vmap(adapted._env.get_action_mask)(state.env_state)
     _, records = jax.lax.scan(step, (mask, state), jax.random.split(jax.random.key(2), NUM_STEPS))
     return {name: np.asarray(value) for name, value in records.items() if name != "reward_breakdown"}
@@ -53,9 +53,9 @@ def rollout(adapted: GymnaxAdapter) -> dict[str, Any]:
 
 def test_it_is_a_gymnax_environment(adapted: GymnaxAdapter) -> None:
     assert isinstance(adapted, environment.Environment)
-    assert (adapted.name, adapted.num_actions) == ("free", rules.NUM_ACTIONS)
-    assert adapted.action_space(adapted.default_params).n == rules.NUM_ACTIONS
-    assert adapted.observation_space(adapted.default_params).shape == (rules.OBSERVATION_SIZE,)
+    assert (adapted.name, adapted.num_actions) == ("orchard", 6)
+    assert adapted.action_space(adapted.default_params).n == 6
+    assert adapted.observation_space(adapted.default_params).shape == (34,)
 
 
 def test_the_log_wrapper_adds_up_returns_and_lengths(rollout: dict[str, Any]) -> None:
@@ -83,10 +83,10 @@ def test_terminated_and_truncated_are_told_apart(rollout: dict[str, Any]) -> Non
 def test_the_final_observation_is_the_ended_episode_s(rollout: dict[str, Any]) -> None:
     done = rollout["terminated"] | rollout["truncated"]
     np.testing.assert_array_equal(rollout["final_observation"][~done], rollout["obs"][~done])
-    # A game of the free engine that is over shows no valid action; one that was cut off still does.
-    valid = rollout["final_observation"][..., 28:56]
-    assert (valid[rollout["terminated"]] == 0).all()
-    assert (valid[rollout["truncated"]].sum(axis=-1) == 5).all()
+    # who played on had hp and apples left
+    final = rollout["final_observation"]
+    goes_on = (final[..., 0] > 0) & (final[..., 2:18] > 0).any(axis=-1)
+    np.testing.assert_array_equal(goes_on, ~rollout["terminated"])
 
 
 def test_step_env_does_not_reset(adapted: GymnaxAdapter) -> None:
@@ -97,7 +97,7 @@ def test_step_env_does_not_reset(adapted: GymnaxAdapter) -> None:
     for count in range(1, LIMIT + 1):
         obs, state, _, terminated, _ = adapted.step_env(key, state, 0, params)
         assert state.steps == count
-        assert state.game.seed == seed
+        assert (jnp.stack(state.game.seed) == jnp.stack(seed)).all()
         np.testing.assert_array_equal(obs, adapted.get_obs(state))
         assert bool(terminated) == bool(adapted.is_terminated(state, params))
         assert bool(adapted.is_truncated(state, params)) == (count == LIMIT)
@@ -106,27 +106,27 @@ def test_step_env_does_not_reset(adapted: GymnaxAdapter) -> None:
     assert terminated or count == LIMIT
 
 
-class Unmasked(FreeEnv):
+class Unmasked(PackedOrchard):
     """A world that truncates by itself after two turns, and in which every action is always valid."""
 
     mask = JaxEnv.mask
 
-    def step(self, state: State, action: Array) -> StepOutput:
+    def step(self, state: Orchard, action: Array) -> StepOutput:
         step = super().step(state, action)
-        return step._replace(truncated=~step.terminated & (step.final.now.turn >= 2))
+        return step._replace(truncated=~step.terminated & (step.final.turn >= 2))
 
 
 @pytest.mark.parametrize(
     ("world", "actions", "ends"),
     [
-        (FreeEnv(), [rules.NUM_ACTIONS - 1], [(True, False)]),  # an invalid action ends a game whose mask is not empty
-        (FreeEnv(), [0] * LIMIT, [(False, False)] * (LIMIT - 1) + [(False, True)]),
-        (Unmasked(), [0, 0], [(False, False), (False, True)]),
-        (Unmasked(), [rules.NUM_ACTIONS - 1], [(True, False)]),
+        (PackedOrchard(), [PICK], [(True, False)]),  # an invalid action ends a game whose mask is not empty
+        (PackedOrchard(), [REST] * LIMIT, [(False, False)] * (LIMIT - 1) + [(False, True)]),
+        (Unmasked(), [REST, REST], [(False, False), (False, True)]),
+        (Unmasked(), [PICK], [(True, False)]),
     ],
 )
 def test_a_state_tells_how_its_episode_ended_whatever_its_mask(
-    world: FreeEnv, actions: list[int], ends: list[tuple[bool, bool]]
+    world: PackedOrchard, actions: list[int], ends: list[tuple[bool, bool]]
 ) -> None:
     env = GymnaxAdapter(GymnaxStyle(world, LIMIT))
     params = env.default_params
@@ -149,6 +149,6 @@ def test_the_state_space_names_every_array_of_a_state(adapted: GymnaxAdapter) ->
 
 
 def test_without_a_limit_nothing_is_truncated() -> None:
-    env = GymnaxAdapter(GymnaxStyle(FreeEnv()))
+    env = GymnaxAdapter(GymnaxStyle(PackedOrchard()))
     _, state = env.reset(jax.random.key(0), env.default_params)
     assert not env.is_truncated(state, env.default_params)

@@ -11,12 +11,13 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from hackmatrix.metrics import MILESTONE
 from tests.terminals import LostTerminal
 from worldkit.runs.console import ConsoleProgress, compiling
 from worldkit.runs.curve import draw_curve
+from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
 
+MILESTONE = Milestone("stats/best_score", name="best score", title="Best score", unit="score", least=0, most=48)
 ROW = {
     "update": 10,
     "timesteps": 250_000,
@@ -27,7 +28,7 @@ ROW = {
     "train/entropy": 1.25,
     "train/approx_kl": 0.0123,
     "train/clip_frac": 0.125,
-    "stats/highest_stage": 3,
+    "stats/best_score": 3,
 }
 SHOWN = ("5,000", "-1.500", "20.2", "1.250", "0.0123", "12.5%")
 
@@ -102,7 +103,7 @@ def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     lines = output.getvalue().splitlines()
     assert len(lines) == 2
     assert "\x1b" not in output.getvalue()
-    for text in ("250,000 of 1,000,000 steps", *SHOWN, "highest stage 3", "0:02:30 left"):
+    for text in ("250,000 of 1,000,000 steps", *SHOWN, "best score 3", "0:02:30 left"):
         assert text in lines[0]
     assert "return –" in lines[1]
 
@@ -114,7 +115,7 @@ def test_on_a_terminal_progress_is_a_live_panel() -> None:
         progress.write(ROW)
     text = output.getvalue()
     assert "\x1b[" in text
-    for shown in ("steps/s", "return", "length", "entropy", "KL", "clipped", "highest stage", "250000/1000000", *SHOWN):
+    for shown in ("steps/s", "return", "length", "entropy", "KL", "clipped", "best score", "250000/1000000", *SHOWN):
         assert shown in text
 
 

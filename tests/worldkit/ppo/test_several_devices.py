@@ -15,7 +15,7 @@ from parity.errors import UsageError
 from worldkit.ppo import parallel
 from worldkit.ppo.checkpoints import Checkpoint, read_checkpoint
 
-from .free_engine import FreeEnv
+from .orchards import PackedOrchard
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = Path(__file__).with_name("several_devices.py")
@@ -27,7 +27,7 @@ def start(output: Path, devices: int, coordinator: str = "-", processes: int = 1
     environment = {
         **os.environ,
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)]),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / name) for name in ("python", ".", "tests/parity")),
     }
     command = [sys.executable, str(SCRIPT), str(output), coordinator, str(processes), str(number)]
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, cwd=ROOT)
@@ -38,7 +38,7 @@ def outcome(output: Path, *started: Any) -> tuple[dict[str, Any], Checkpoint]:  
     for process in started:
         said = process.communicate(timeout=300)[1]
         assert process.returncode == 0, said
-    return json.loads(output.with_suffix(".json").read_text()), read_checkpoint(output, FreeEnv())
+    return json.loads(output.with_suffix(".json").read_text()), read_checkpoint(output, PackedOrchard())
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,13 @@
-"""``hackmatrix train`` and its older script, from the command line to the files of a run."""
+"""The command that trains, on Orchard, from the command line to the files of a run."""
 
 import csv
-import dataclasses
 import hashlib
 import json
 import os
-import re
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,32 +16,23 @@ import jax.numpy as jnp
 import matplotlib.image
 import numpy as np
 import pytest
+from toy_world.adapter import GAME, OrchardJaxEnv
 
-from hackmatrix import rules
-from hackmatrix.cli.game import GAME
-from hackmatrix.cli.main import main as command
-from hackmatrix.jax_training import HackMatrixJaxEnv
-from parity.errors import INTERRUPTED_EXIT_CODE
-from worldkit.cli.train import main as train
-from worldkit.cli.train import next_command
-from worldkit.ppo import checkpoint_format, training
-from worldkit.ppo.checkpoints import Progress, read_checkpoint
-from worldkit.ppo.config import TrainConfig
+from worldkit.cli.app import main as command
+from worldkit.ppo import checkpoint_format
+from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.params import load_params
-from worldkit.ppo.training import Trained
 from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
 from worldkit.runs.run import Run as RunOfTraining
 from worldkit.runs.sinks import read_csv
 
-ENV = HackMatrixJaxEnv()
-ROOT = Path(__file__).resolve().parents[3]
-SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
+ENV = OrchardJaxEnv()
 
 
 def main(flags: list[str]) -> int:
-    """``hackmatrix train`` in this process."""
-    return command(["train", *flags])
+    """The command in this process."""
+    return command(GAME, ["train", *flags])
 
 
 class Run(NamedTuple):
@@ -59,7 +45,7 @@ class Run(NamedTuple):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The game itself, trained for three small updates of which two are logged together."""
+    """Orchard, trained for three small updates of which two are logged together."""
     folder = tmp_path_factory.mktemp("checkpoints")
     return call(folder, f"{FLAGS} --total-timesteps 400 --run-name first")
 
@@ -107,8 +93,8 @@ def test_metrics_csv_has_a_row_per_logging_interval(finished: Run) -> None:
         rows = list(csv.DictReader(file))
     assert [(row["update"], row["timesteps"]) for row in rows] == [("2", "256"), ("3", "384")]
     for row in rows:
-        assert {f"reward/{name}" for name in rules.COMPONENTS} < set(row)
-        assert float(row["reward/step_penalty"]) == pytest.approx(-0.01)
+        assert {f"reward/{name}" for name in ENV.components} < set(row)
+        assert float(row["reward/step"]) == pytest.approx(-0.01)
         assert float(row["train/entropy"]) > 0
 
 
@@ -123,9 +109,9 @@ def test_config_json_has_every_setting(finished: Run) -> None:
 def test_the_parameters_load_into_the_network_that_they_describe(finished: Run) -> None:
     params = load_params(finished.folder / "params_3.npz")
     network = network_of(params, ENV.networks())
-    assert (network.num_actions, network.hidden_dim, network.num_layers) == (rules.NUM_ACTIONS, 16, 3)
-    outputs: Any = network.apply(params, jnp.zeros((2, rules.OBSERVATION_SIZE)))
-    assert [output.shape for output in outputs] == [(2, rules.NUM_ACTIONS), (2,)]
+    assert (network.num_actions, network.hidden_dim, network.num_layers) == (ENV.num_actions, 16, 3)
+    outputs: Any = network.apply(params, jnp.zeros((2, ENV.observation_size)))
+    assert [output.shape for output in outputs] == [(2, ENV.num_actions), (2,)]
 
 
 def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,7 +170,7 @@ def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
     (identifier,) = identifiers
     sessions = sorted((resumed / "wandb").glob(f"offline-run-*/run-{identifier}.wandb"))
     assert len(sessions) == 2
-    names = (b"train/entropy_ratio", b"reward/step_penalty", b"actions/move_frac", b"stats/highest_stage")
+    names = (b"train/entropy_ratio", b"reward/step", b"actions/pick_frac", b"stats/best_score")
     deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
     while not all(name in session.read_bytes() for session in sessions for name in names):
         assert time.monotonic() < deadline
@@ -236,59 +222,12 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
 
 
 def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
-    first = run_folder(tmp_path, fresh_run_name("hackmatrix", 0), "--checkpoint-dir")
+    first = run_folder(tmp_path, fresh_run_name("orchard", 0), "--checkpoint-dir")
     (first / "metrics.csv").write_text("x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: first.name)
-        assert new_run_folder(tmp_path, "hackmatrix", 0, "-mine").name.endswith("-mine")
-        assert new_run_folder(tmp_path, "hackmatrix", 0, "").name == f"{first.name}-2"
-
-
-@pytest.mark.long
-def test_killed_it_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        str(SCRIPT),
-        "--no-wandb",
-        *FLAGS.split(),
-        "--total-timesteps",
-        "1000000000",
-        "--run-name",
-        "long",
-    ]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "steps/s" in line:
-            break
-    process.terminate()
-    said = process.communicate(timeout=120)[0]
-    assert process.returncode == 0
-    (checkpoint,) = (tmp_path / "checkpoints" / "long").glob("checkpoint_*.pkl")
-    assert f"--resume checkpoints/long/{checkpoint.name}" in said
-
-
-@pytest.mark.long
-def test_two_hosts_train_together(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        address = f"localhost:{free.getsockname()[1]}"
-    together = f"--distributed --coordinator {address} --num-processes 2"
-    flags = f"{FLAGS} --no-wandb --total-timesteps 400 --run-name both {together}"
-    processes = [
-        subprocess.Popen(
-            [sys.executable, str(SCRIPT), *flags.split(), "--process-id", str(number)],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for number in (0, 1)
-    ]
-    said = [process.communicate(timeout=600)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0, 0]
-    assert "on 2 x cpu" in said[0]
-    assert [line for line in said[1].splitlines() if not line.startswith("[Gloo]")] == [], "the second is silent"
-    assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl", ENV).progress.updates == 3
+        assert new_run_folder(tmp_path, "orchard", 0, "-mine").name.endswith("-mine")
+        assert new_run_folder(tmp_path, "orchard", 0, "").name == f"{first.name}-2"
 
 
 @pytest.mark.parametrize(
@@ -310,7 +249,7 @@ def test_two_hosts_train_together(tmp_path: Path) -> None:
         ("--run-name ..", "--run-name"),
         ("--resume somewhere.pkl", "somewhere.pkl does not exist"),
         ("--resume latest", "there is no good checkpoint_*.pkl file"),
-        ("--preset slow", "--preset must be documented or quick or win, got 'slow'"),
+        ("--preset quick", "--preset must be left out, since this world has none, got 'quick'."),
         ("--rewind", "--rewind goes with --resume"),
         ("--resume latest --init-from best", "--init-from does not go with --resume"),
         ("--resume latest --run-suffix b", "--run-suffix does not go with --resume"),
@@ -348,8 +287,7 @@ def test_parameters_of_another_network_are_refused_with_the_flags_that_they_need
     finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, fault in (
-        ("best", "--network centred --hidden-dim 256 --num-layers 2 --value-head two-hot"),
-        (str(finished.folder / "params_3.npz"), "--network centred --hidden-dim 16 --num-layers 3 --value-head plain"),
+        (str(finished.folder / "params_3.npz"), "--network mlp --hidden-dim 16 --num-layers 3 --value-head plain"),
         ("nothing.npz", "nothing.npz does not exist"),
     ):
         with pytest.raises(SystemExit) as caught:
@@ -392,91 +330,3 @@ def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, caps
     error = capsys.readouterr().err
     assert "cannot be written" in error
     assert len(error.splitlines()) == 1
-
-
-def test_a_mistake_is_found_before_jax_is_imported() -> None:
-    code = (
-        "import sys\n"
-        "from hackmatrix.cli.main import main\n"
-        "try:\n    main(['train', '--num-minibatches', '7'])\n"
-        "except SystemExit as end:\n    sys.exit(end.code if 'jax' not in sys.modules else 'JAX was imported')\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.startswith("num_minibatches must divide the batch of 256 x 128")
-
-
-@pytest.fixture
-def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainConfig]:
-    """What a command line asks for, from a trainer that does nothing."""
-
-    def settings(*flags: str) -> TrainConfig:
-        asked: list[TrainConfig] = []
-
-        def train(config: TrainConfig, env: object, run: object, **rest: object) -> Trained:
-            asked.append(config)
-            return Trained({}, Progress(), Progress(), 0.0, [])
-
-        monkeypatch.setattr(training, "train", train)
-        assert main([*flags, "--no-wandb", "--checkpoint-dir", str(tmp_path)]) == INTERRUPTED_EXIT_CODE
-        return asked[0]
-
-    return settings
-
-
-@pytest.mark.parametrize("name", GAME.train_config.presets)
-def test_a_preset_is_said_and_does_what_its_flags_do(
-    name: str, asked_for: Callable[..., TrainConfig], capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = asked_for("--preset", name)
-    said = " ".join(capsys.readouterr().out.split())
-    flags = re.findall(rf"Preset {name}: ((?:--\S+ \S+ ?)+)", said)[0].split()
-    assert config == asked_for(*flags)
-    assert config != asked_for()
-
-
-def test_a_world_without_presets_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        train(
-            dataclasses.replace(GAME, train_config=TrainConfig),
-            ["--preset", "quick", "--checkpoint-dir", str(tmp_path)],
-        )
-    assert "--preset must be left out, since this world has none, got 'quick'." in capsys.readouterr().err
-
-
-def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
-    quick, louder = asked_for("--preset", "quick"), asked_for("--ent-coef", "0.3", "--preset", "quick")
-    assert louder == dataclasses.replace(quick, ent_coef=0.3)
-    assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 5e-4)
-
-
-def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., TrainConfig]) -> None:
-    documented = asked_for("--preset", "documented")
-    assert (documented.num_envs, documented.num_steps, documented.total_timesteps) == (2048, 128, 100_000_000)
-    assert (documented.learning_rate, documented.ent_coef) == (6.25e-5, 0.15)
-    assert (documented.num_minibatches, documented.update_epochs) == (32, 2)  # what fits the batch
-
-
-def test_the_script_is_the_same_command() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--help"], capture_output=True, text=True, env=environment, check=False
-    )
-    assert done.returncode == 0
-    for flag in ("--num-envs", "--lr", "--ent-coef", "--checkpoint-dir", "--no-wandb", "--auto-tune", "--max-steps"):
-        assert flag in done.stdout
-
-
-def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = Path(sys.executable).with_name("hackmatrix")
-    given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
-    monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.chdir(program.parents[2])
-    typed, *rest = next_command(GAME, given, 10_000).split()
-    assert Path(typed).resolve().samefile(program)
-    assert not Path(typed).is_absolute()
-    assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
-
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert next_command(GAME, given, 10_000).startswith("hackmatrix train ")

@@ -1,4 +1,4 @@
-"""Whole updates: a known problem is learnt, runs repeat bit for bit, metrics and interrupts."""
+"""Whole updates: what pays is learnt, runs repeat bit for bit, metrics and interrupts."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ from worldkit.ppo.update import UpdateStats, init_runner, make_train
 from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
-from .free_engine import BEST_MEAN_REWARD, REWARD_NAMES, FreeEnv
+from .orchards import PackedOrchard
 
 
 class Recorder:
@@ -43,7 +43,7 @@ class Recorder:
 
 
 def run(
-    trainer: CompiledTraining, env: FreeEnv, total_timesteps: int = SMALL.total_timesteps
+    trainer: CompiledTraining, env: PackedOrchard, total_timesteps: int = SMALL.total_timesteps
 ) -> tuple[LoopState, Recorder]:
     recorder = Recorder()
     config = dataclasses.replace(SMALL, total_timesteps=total_timesteps)
@@ -56,23 +56,22 @@ def fresh(trainer: CompiledTraining) -> LoopState:
 
 
 @pytest.fixture(scope="module")
-def finished(trainer: CompiledTraining, free_env: FreeEnv) -> tuple[LoopState, Recorder]:
-    return run(trainer, free_env)
+def finished(trainer: CompiledTraining, orchard: PackedOrchard) -> tuple[LoopState, Recorder]:
+    return run(trainer, orchard)
 
 
-def test_a_known_problem_is_learnt(finished: tuple[LoopState, Recorder]) -> None:
+def test_what_pays_is_learnt(finished: tuple[LoopState, Recorder]) -> None:
     result, recorder = finished
     first, last = recorder.rows[0], recorder.rows[-1]
     assert result.progress.updates == SMALL.num_updates
-    assert first["train/mean_reward"] < last["train/mean_reward"] <= BEST_MEAN_REWARD
-    assert last["train/mean_reward"] > 0.95 * BEST_MEAN_REWARD
-    assert last["train/entropy"] < 0.5 * first["train/entropy"]
+    # the mean over 7,680 steps has a standard error of about 0.001
+    assert last["train/mean_reward"] - first["train/mean_reward"] > 0.02
 
 
 def test_metrics_have_the_documented_names(finished: tuple[LoopState, Recorder]) -> None:
     documented = {
-        *(f"reward/{name}" for name in REWARD_NAMES),
-        *(f"actions/{kind}_frac" for kind in ("move", "siphon", "program")),
+        *(f"reward/{name}" for name in PackedOrchard.components),
+        "actions/pick_frac",
         *(
             f"train/{name}"
             for name in (
@@ -86,7 +85,7 @@ def test_metrics_have_the_documented_names(finished: tuple[LoopState, Recorder])
                 "num_episodes",
             )
         ),
-        "stats/highest_stage",
+        "stats/best_score",
     }
     beyond = {
         "train/entropy_ratio",
@@ -103,15 +102,10 @@ def test_metrics_have_the_documented_names(finished: tuple[LoopState, Recorder])
 
 def test_metrics_agree_with_each_other(finished: tuple[LoopState, Recorder]) -> None:
     for row in finished[1].rows:
-        assert row["reward/step_penalty"] == pytest.approx(-0.01)
-        assert sum(row[f"reward/{name}"] for name in REWARD_NAMES) == pytest.approx(row["train/mean_reward"])
-        assert sum(row[f"actions/{kind}_frac"] for kind in ("move", "siphon", "program")) == pytest.approx(1)
-        # Every step belongs to an episode; the few in progress at the ends of the interval are the difference.
-        assert row["train/num_episodes"] * row["train/mean_episode_length"] == pytest.approx(SMALL.batch_size, rel=0.02)
-        assert row["train/mean_episode_return"] == pytest.approx(
-            row["train/mean_reward"] * row["train/mean_episode_length"], rel=0.03
-        )
-        assert row["stats/highest_stage"] == 4
+        assert row["reward/step"] == pytest.approx(-0.01)
+        total = sum(row[f"reward/{name}"] for name in PackedOrchard.components)
+        assert total == pytest.approx(row["train/mean_reward"], abs=1e-6)
+        assert 0.1 * row["actions/pick_frac"] <= row["reward/fruit"] <= 0.3 * row["actions/pick_frac"]
     assert [row["update"] for row in finished[1].rows] == [20, 40, 60]
     assert finished[1].rows[-1]["timesteps"] == 60 * SMALL.batch_size
 
@@ -119,28 +113,28 @@ def test_metrics_agree_with_each_other(finished: tuple[LoopState, Recorder]) -> 
 def test_metrics_of_a_chunk_without_finished_episodes_are_not_numbers() -> None:
     rollout = RolloutMetrics(
         reward_sum=jnp.zeros(2),
-        component_sums=jnp.zeros((2, 15)),
+        component_sums=jnp.zeros((2, 3)),
         episodes=jnp.zeros(2, int),
         return_sum=jnp.zeros(2),
         length_sum=jnp.zeros(2, int),
-        sums={"actions/move_frac": jnp.array([6, 3])},
-        maxima={"stats/highest_stage": jnp.array([1, 2])},
+        sums={"actions/pick_frac": jnp.array([6, 3])},
+        maxima={"stats/best_score": jnp.array([1, 2])},
     )
     losses: Any = dict.fromkeys(LossStats._fields[:-1], jnp.zeros(2))
     stats = UpdateStats(LossStats(**losses), rollout)
-    metrics = metrics_of(jax.tree.map(np.asarray, stats), 12, FreeEnv())
-    assert metrics["actions/move_frac"] == 0.75
+    metrics = metrics_of(jax.tree.map(np.asarray, stats), 12, PackedOrchard())
+    assert metrics["actions/pick_frac"] == 0.75
     assert math.isnan(metrics["train/mean_episode_return"])
     assert math.isnan(metrics["train/mean_episode_length"])
     assert metrics["train/num_episodes"] == 0
-    assert metrics["stats/highest_stage"] == 2
+    assert metrics["stats/best_score"] == 2
 
 
-def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, free_env: FreeEnv) -> None:
+def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
     train = trainer.train
-    first, _ = train(init_runner(SMALL, free_env), jnp.int32(5))
-    again, _ = train(init_runner(SMALL, free_env), jnp.int32(5))
-    other, _ = train(init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), free_env), jnp.int32(5))
+    first, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
+    again, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
+    other, _ = train(init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), orchard), jnp.int32(5))
     same = jax.tree.map(lambda a, b: bool((a == b).all()), first.train_state.params, again.train_state.params)
     assert all(jax.tree.leaves(same))
     differs = jax.tree.map(lambda a, b: bool((a != b).any()), first.train_state.params, other.train_state.params)
@@ -150,7 +144,7 @@ def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTr
 def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    class KeptEnv(FreeEnv):
+    class KeptEnv(PackedOrchard):
         packages = ("tests",)
 
     monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path)
@@ -166,8 +160,8 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     jax.tree.map(np.testing.assert_array_equal, trained.env_state, expected.env_state)
 
 
-def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining, free_env: FreeEnv) -> None:
-    runner = init_runner(SMALL, free_env)
+def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
+    runner = init_runner(SMALL, orchard)
     together, stats = trainer.train(runner, jnp.int32(5))
     for index in range(5):
         runner, alone = trainer.train(runner, jnp.int32(1))
@@ -176,52 +170,52 @@ def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTra
     assert all(jax.tree.leaves(same))
 
 
-def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, free_env: FreeEnv) -> None:
-    result, recorder = run(trainer, free_env, total_timesteps=25 * SMALL.batch_size + 7)
+def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
+    result, recorder = run(trainer, orchard, total_timesteps=25 * SMALL.batch_size + 7)
     assert [row["update"] for row in recorder.rows] == [20, 25]
     assert (result.progress.updates, result.progress.timesteps) == (25, 25 * SMALL.batch_size)
 
 
-def test_an_impossible_configuration_is_refused_before_anything_is_compiled(free_env: FreeEnv) -> None:
+def test_an_impossible_configuration_is_refused_before_anything_is_compiled(orchard: PackedOrchard) -> None:
     with pytest.raises(UsageError, match="num_minibatches must divide"):
-        make_train(dataclasses.replace(SMALL, num_minibatches=7), free_env)
+        make_train(dataclasses.replace(SMALL, num_minibatches=7), orchard)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_after_the_current_chunk(
-    number: int, trainer: CompiledTraining, free_env: FreeEnv
+    number: int, trainer: CompiledTraining, orchard: PackedOrchard
 ) -> None:
     recorder, announced = Recorder(signal_number=number), []
     handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     with StopRequest(announce=lambda: announced.append(True)) as stop:
         result = run_training(
-            trainer.train, fresh(trainer), SMALL, free_env, write=recorder.write, should_stop=lambda: stop.requested
+            trainer.train, fresh(trainer), SMALL, orchard, write=recorder.write, should_stop=lambda: stop.requested
         )
         assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL, "a second Ctrl-C would not end the process"
     assert (result.progress.updates, len(recorder.rows), announced) == (20, 1, [True])
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
-def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, free_env: FreeEnv) -> None:
+def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
     state = trainer.runner.train_state
     broken = state.replace(params=jax.tree.map(lambda leaf: leaf * jnp.nan, state.params))
     recorder = Recorder()
     start = LoopState(trainer.runner._replace(train_state=broken), Progress(), Log())
     with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
-        run_training(trainer.train, start, SMALL, free_env, write=recorder.write)
+        run_training(trainer.train, start, SMALL, orchard, write=recorder.write)
     assert len(recorder.rows) == 1
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte.")])
 def test_too_little_memory_is_one_sentence(
-    error: Exception, free_env: FreeEnv, monkeypatch: pytest.MonkeyPatch
+    error: Exception, orchard: PackedOrchard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise error
 
     monkeypatch.setattr("worldkit.ppo.training.compile_training", fail)
     with pytest.raises(ParityError, match=r"^Training needs more memory than there is: give fewer --num-envs, or more"):
-        train(SMALL, free_env)
+        train(SMALL, orchard)
 
 
 def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -240,4 +234,4 @@ def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Pat
         with pytest.raises(ParityError, match=message):
             load_params(path)
     with pytest.raises(ParityError, match="not those of an ActorCritic"):
-        network_of(load_params(foreign), FreeEnv().networks())
+        network_of(load_params(foreign), PackedOrchard().networks())

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from flax import linen as nn
 from jax import Array
+from toy_world import in_jax
+from toy_world.in_jax import Orchard
 
 from worldkit.jax.env import Encoder
 from worldkit.jax.threefry import trainer_seeds
@@ -19,7 +21,7 @@ from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
 from worldkit.ppo.update import UpdateStats, _update, init_runner, make_train
 
 from .conftest import LIMIT, Rollout, roll_out
-from .free_engine import CompactObservation, FreeEnv, State, compact, expand
+from .orchards import PackedOrchard
 
 SMALLEST = TrainConfig(
     num_envs=4,
@@ -35,22 +37,22 @@ SMALLEST = TrainConfig(
 )
 
 
-class Watched(FreeEnv):
+def number(game: Orchard) -> Array:
+    return game.seed[0] * 1000 + game.turn.astype(jnp.uint32)
+
+
+class Watched(PackedOrchard):
     """Tells ``seen`` the number of every observation that is expanded: of which game, and when in it."""
 
     def __init__(self, seen: Callable[[Array], None]) -> None:
         self._seen = seen
 
-    def compact(self, state: State) -> tuple[CompactObservation, Array]:  # type: ignore[override]
-        return compact(state), state.seed.low * 1000 + state.event
-
-    def expand(self, kept: tuple[CompactObservation, Array]) -> Array:  # type: ignore[override]
-        observation, number = kept
-        jax.debug.callback(self._seen, number)
-        return expand(observation)
+    def expand(self, compact: Orchard) -> Array:
+        jax.debug.callback(self._seen, number(compact))
+        return super().expand(compact)
 
 
-def updated(config: TrainConfig, env: FreeEnv) -> tuple[RunnerState, UpdateStats]:
+def updated(config: TrainConfig, env: PackedOrchard) -> tuple[RunnerState, UpdateStats]:
     return make_train(config, env)(init_runner(config, env), jnp.int32(1))
 
 
@@ -83,8 +85,8 @@ def test_minibatches_are_sorted_by_the_key_of_the_environment() -> None:
         def networks(self) -> Mapping[str, Encoder | None]:
             return {"whole": Whole}
 
-        def sort_key(self, kept: tuple[CompactObservation, Array]) -> Array:
-            return (kept[1] % 3).astype(jnp.int32)
+        def sort_key(self, compact: Orchard) -> Array:
+            return (number(compact) % 3).astype(jnp.int32)
 
     seen: list[list[int]] = []
     config = dataclasses.replace(SMALLEST, network="whole")
@@ -100,7 +102,7 @@ def test_minibatches_are_sorted_by_the_key_of_the_environment() -> None:
 
 def test_no_random_key_is_used_twice() -> None:
     """JAX follows every key while it traces two updates, one after the other."""
-    env = FreeEnv()
+    env = PackedOrchard()
 
     def two_updates() -> Array:
         runner = init_runner(SMALLEST, env)
@@ -113,20 +115,20 @@ def test_no_random_key_is_used_twice() -> None:
 
 
 def test_the_run_does_not_draw_from_the_networks_key() -> None:
-    runner = init_runner(SMALLEST, FreeEnv())
-    network = make_network("mlp", None, FreeEnv.num_actions, SMALLEST.hidden_dim, SMALLEST.num_layers)
-    drawn = network.init(runner.key, jnp.zeros((1, *FreeEnv.observation_shape)))
+    runner = init_runner(SMALLEST, PackedOrchard())
+    network = make_network("mlp", None, PackedOrchard.num_actions, SMALLEST.hidden_dim, SMALLEST.num_layers)
+    drawn = network.init(runner.key, jnp.zeros((1, *PackedOrchard.observation_shape)))
     assert (drawn["params"]["policy"]["kernel"] != runner.train_state.params["params"]["policy"]["kernel"]).any()
 
 
 def test_a_run_begins_with_the_trainers_games() -> None:
-    env = FreeEnv()
+    env = PackedOrchard()
     seeds = trainer_seeds(SMALLEST.seed, SMALLEST.num_envs)
     np.testing.assert_array_equal(jnp.stack(init_runner(SMALLEST, env).env_state.seed, axis=-1), seeds)
 
 
 def test_a_seed_has_64_bits() -> None:
-    one, other = (init_runner(dataclasses.replace(SMALLEST, seed=seed), FreeEnv()) for seed in (5, 5 + 2**32))
+    one, other = (init_runner(dataclasses.replace(SMALLEST, seed=seed), PackedOrchard()) for seed in (5, 5 + 2**32))
     hidden = [runner.train_state.params["params"]["hidden_0"]["kernel"] for runner in (one, other)]
     assert (hidden[0] != hidden[1]).any()
     assert (jax.random.key_data(one.key) != jax.random.key_data(other.key)).any()
@@ -135,7 +137,7 @@ def test_a_seed_has_64_bits() -> None:
 def test_the_losses_are_the_means_over_the_epochs() -> None:
     """With one minibatch an epoch, the first meets the very policy that played and the second has had one step."""
     config = dataclasses.replace(SMALLEST, num_minibatches=1, update_epochs=2)
-    env = FreeEnv()
+    env = PackedOrchard()
     runner, transitions, _ = collect_rollout(init_runner(config, env), config, env)
     samples = samples_of(runner, transitions, config, env)
     after_one, first = updated(dataclasses.replace(config, update_epochs=1), env)
@@ -149,7 +151,7 @@ def test_the_losses_are_the_means_over_the_epochs() -> None:
 def test_the_losses_are_the_means_over_the_minibatches() -> None:
     """At a learning rate of next to nothing the minibatches' means are together the mean of the batch."""
     config = dataclasses.replace(SMALLEST, update_epochs=1, learning_rate=1e-30)
-    env = FreeEnv()
+    env = PackedOrchard()
     before = init_runner(config, env)
     runner, transitions, _ = collect_rollout(before, config, env)
     samples = samples_of(runner, transitions, config, env)
@@ -196,9 +198,9 @@ def test_the_rate_ends_with_the_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def cut_off(free_env: FreeEnv) -> Rollout:
+def cut_off(orchard: PackedOrchard) -> Rollout:
     """Long enough for several episodes of every game, all of them cut off after ``LIMIT`` steps at the latest."""
-    return roll_out(dataclasses.replace(SMALLEST, num_steps=30, max_steps=LIMIT), free_env)
+    return roll_out(dataclasses.replace(SMALLEST, num_steps=30, max_steps=LIMIT), orchard)
 
 
 def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -> None:
@@ -219,7 +221,11 @@ def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -
     assert metrics.component_sums[0] == -10 * reward.size
 
 
-def test_maxima_are_of_all_steps_and_of_the_games_as_they_ended(free_env: FreeEnv) -> None:
-    """Games are cut off in their fourth turn, in stage 3; in the last step new ones are in stage 2 at most."""
-    short = roll_out(dataclasses.replace(SMALLEST, num_steps=5, max_steps=4), free_env)
-    assert short.metrics.maxima == {"stats/highest_stage": 3}
+def test_maxima_are_of_the_games_as_they_ended(orchard: PackedOrchard) -> None:
+    """Nothing can be picked in the first turn, and games are cut off in their second."""
+    short = roll_out(dataclasses.replace(SMALLEST, num_envs=32, max_steps=2), orchard)
+    games, action = short.transitions.obs, np.asarray(short.transitions.action)
+    under = np.take_along_axis(np.asarray(games.fruit), np.asarray(games.walker)[..., None], axis=-1)[..., 0]
+    picked = np.where(action == in_jax.PICK, under, 0).max()
+    assert games.score.max() == 0 < picked
+    assert short.metrics.maxima == {"stats/best_score": picked}

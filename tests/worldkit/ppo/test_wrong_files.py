@@ -41,9 +41,9 @@ from worldkit.ppo.update import UpdateStats, init_runner
 from worldkit.settings import kept
 
 from .conftest import SMALL
-from .free_engine import FreeEnv
+from .orchards import PackedOrchard
 
-ENV = FreeEnv()
+ENV = PackedOrchard()
 DONE, LOGGED = Progress(20, 20 * SMALL.batch_size, 1.5), Progress(18, 18 * SMALL.batch_size, 1.25)
 LEAF = ".train_state.params['params']['value']['bias']"
 Payload = dict[str, Any]
@@ -83,7 +83,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Good:
 def sealed(payload: object) -> bytes:
     """A checkpoint with this payload and the checksum that goes with it."""
     packed = payload if isinstance(payload, bytes) else checkpoint_format.dumps(payload)
-    whole = {"format": "free checkpoint", "version": 1, "sha256": hashlib.sha256(packed).hexdigest()}
+    whole = {"format": "orchard checkpoint", "version": 1, "sha256": hashlib.sha256(packed).hexdigest()}
     return checkpoint_format.dumps({**whole, "payload": packed})
 
 
@@ -173,7 +173,7 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("unlogged", 0, "loss", "entropy"), 1.0, "holds other metrics"),
     (("unlogged", 0, "rollout", "episodes"), np.zeros(2), "holds other metrics"),
     (("unlogged", 0, "rollout", "episodes"), np.array(0.0), "holds other metrics"),
-    (("unlogged", 0, "rollout", "component_sums"), np.zeros((1, 3)), "holds other metrics"),
+    (("unlogged", 0, "rollout", "component_sums"), np.zeros((1, 4)), "holds other metrics"),
     (("unlogged", 0, "rollout", "sums"), [], "holds other metrics"),
     (("unlogged", 0, "rollout", "sums"), {}, "holds other metrics"),
     (("unlogged", 0, "rollout", "maxima"), {"most": ONE, "least": ONE}, "holds other metrics"),
@@ -224,11 +224,14 @@ ENTRY = b"\x8c\x01a"
         (b"Pobject\n.", "operation PERSID"),
         (pickle.dumps({1, 2}), "operation EMPTY_SET"),
         (pickle.dumps({"a": (1,)}), "operation TUPLE1"),
-        (pickle.dumps([1, 2]), "something else than a run of free"),
-        (pickle.dumps({"format": "free checkpoint"}), "format is version None"),
-        (pickle.dumps({"format": "free checkpoint", "version": "\n"}), r"version '\\n'"),
-        (pickle.dumps({"format": "free checkpoint", "version": 1}), "checksum is wrong"),
-        (pickle.dumps({"format": "free checkpoint", "version": 1, "payload": b"", "sha256": 3}), "checksum is wrong"),
+        (pickle.dumps([1, 2]), "something else than a run of orchard"),
+        (pickle.dumps({"format": "orchard checkpoint"}), "format is version None"),
+        (pickle.dumps({"format": "orchard checkpoint", "version": "\n"}), r"version '\\n'"),
+        (pickle.dumps({"format": "orchard checkpoint", "version": 1}), "checksum is wrong"),
+        (
+            pickle.dumps({"format": "orchard checkpoint", "version": 1, "payload": b"", "sha256": 3}),
+            "checksum is wrong",
+        ),
         (sealed(b""), "it is damaged"),
         (sealed([]), "it lacks 'progress'"),
         (sealed(b"\x80\x04}."), "it lacks 'progress'"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from parity.errors import UsageError
-from tests.worldkit.ppo.free_engine import FreeEnv
+from tests.worldkit.ppo.orchards import PackedOrchard
 from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
@@ -21,7 +21,7 @@ from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.settings import kept as kept_of
 from worldkit.watch.agents import agents_of
 
-ENV = FreeEnv()
+ENV = PackedOrchard()
 KINDS = (("checkpoint", "pkl"), ("params", "npz"))
 
 KILLING = """

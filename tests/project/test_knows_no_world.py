@@ -36,3 +36,9 @@ def test_sizes_of_the_game_stand_in_its_rules_alone() -> None:
     # coordinates in pixels, and lines of a terminal
     drawing = [line for line in written if re.search(r"(render|watch)/picture\.py|watch/text\.py", line)]
     assert [line for line in written if line not in drawing] == []
+
+
+def test_the_kit_is_tested_on_the_toy_world_alone() -> None:
+    tests = [(path, path.read_text()) for path in (ROOT / "tests" / "worldkit").rglob("*.py")]
+    imports = re.compile(r"^\s*(import|from) (hackmatrix|goodharts|tests\.(hackmatrix|goodharts))\b", re.MULTILINE)
+    assert [path.name for path, text in tests if imports.search(text)] == []

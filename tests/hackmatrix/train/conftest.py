@@ -1,0 +1,9 @@
+"""What the tests of training the game share."""
+
+import jax
+import pytest
+
+
+@pytest.fixture(scope="session")
+def key() -> jax.Array:
+    return jax.random.key(7)

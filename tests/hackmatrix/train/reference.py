@@ -1,0 +1,44 @@
+"""What the networks around the player read, in plain NumPy, written from their description."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hackmatrix import rules
+from tests.worldkit.ppo.reference import Floats, dense
+
+
+def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:
+    """What the player-centred network's trunk reads of one observation (1545,)."""
+    return _around_player(_embedded(layers, obs), obs)
+
+
+def conv(layers: Mapping[str, Any], obs: Floats) -> Floats:
+    """What the trunk of the network whose cells tell each other reads of one observation (1545,)."""
+    cells = _embedded(layers, obs)
+    for number in range(len(layers) - 1):
+        before = {divmod(cell, 6): cells[divmod(cell, 6)].copy() for cell in range(36)}
+        off_board = np.zeros(cells.shape[-1])
+        for (row, column), own in before.items():
+            places = [(row, column), (row + 1, column), (row - 1, column), (row, column - 1), (row, column + 1)]
+            cross = np.concatenate([before.get(place, off_board) for place in places])
+            cells[row, column] = own + np.tanh(dense(layers[f"round_{number}"], cross))
+    return _around_player(cells, obs)
+
+
+ENCODERS = {"centred": centred, "conv": conv}
+
+
+def _embedded(layers: Mapping[str, Any], obs: Floats) -> Floats:
+    cells: Floats = np.tanh(dense(layers["cell"], obs[rules.GRID_PART].reshape(rules.GRID_SHAPE)))
+    return cells
+
+
+def _around_player(cells: Floats, obs: Floats) -> Floats:
+    player_row, player_column = round(5 * obs[0]), round(5 * obs[1])
+    seen = np.zeros((11, 11, cells.shape[-1]))
+    for row in range(6):
+        for column in range(6):
+            seen[5 + row - player_row, 5 + column - player_column] = cells[row, column]
+    return np.concatenate([seen.ravel(), obs[: rules.GRID_PART.start], np.eye(6)[player_row], np.eye(6)[player_column]])

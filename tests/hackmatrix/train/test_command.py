@@ -1,0 +1,216 @@
+"""``hackmatrix train``, its older script and its documented modules: what is the game's own about them."""
+
+import dataclasses
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hackmatrix import rules
+from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import main as command
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.purejaxrl import config as documented_config
+from hackmatrix.purejaxrl import masked_ppo as documented
+from hackmatrix.train_config import TrainConfig
+from parity.errors import INTERRUPTED_EXIT_CODE
+from tests.worldkit.ppo.conftest import Rollout, roll_out
+from tests.worldkit.ppo.test_masked_ppo import stats_before_learning
+from tests.worldkit.test_ppo_settings import goes_on_as_if_unbroken
+from worldkit.cli.train import next_command
+from worldkit.ppo import config as config_module
+from worldkit.ppo import training
+from worldkit.ppo.checkpoints import Progress, read_checkpoint
+from worldkit.ppo.masked_ppo import Transition
+from worldkit.ppo.networks import ActorCritic
+from worldkit.ppo.rollout import _env_step
+from worldkit.ppo.training import Trained
+from worldkit.ppo.update import update_epoch
+
+ENV = HackMatrixJaxEnv()
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "python" / "scripts" / "train_purejaxrl.py"
+FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interval 2"
+
+
+def main(flags: list[str]) -> int:
+    """``hackmatrix train`` in this process."""
+    return command(["train", *flags])
+
+
+def test_the_documented_modules_have_the_trainer_s_own_parts() -> None:
+    parts = documented.ActorCritic, documented.Transition, documented._env_step, documented._update_epoch
+    assert parts == (ActorCritic, Transition, _env_step, update_epoch)
+    names = "DeviceConfig", "auto_scale_for_batch_size", "auto_tune_for_device", "get_device_config"
+    assert all(getattr(documented_config, name) is getattr(config_module, name) for name in names)
+    assert documented_config.TrainConfig is TrainConfig
+    assert (TrainConfig().network, TrainConfig().ent_coef) == ("centred", 0.15)
+
+
+def test_the_game_is_trained_and_its_metrics_have_the_documented_names(tmp_path: Path) -> None:
+    assert main(f"{FLAGS} --no-wandb --total-timesteps 128 --run-name one --checkpoint-dir {tmp_path}".split()) == 0
+    (row,) = map(json.loads, (tmp_path / "one" / "metrics.jsonl").read_text().splitlines())
+    kinds = {f"actions/{kind}_frac" for kind in ("move", "siphon", "program")}
+    assert {f"reward/{name}" for name in rules.COMPONENTS} | kinds | {"stats/highest_stage"} < row.keys()
+    assert sum(row[name] for name in kinds) == pytest.approx(1)
+    assert row["reward/step_penalty"] == pytest.approx(-0.01)
+    assert read_checkpoint(tmp_path / "one" / "checkpoint_1.pkl", ENV).config["network"] == "centred"
+
+
+def test_parameters_of_the_shipped_agent_need_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--no-wandb", "--checkpoint-dir", str(tmp_path), "--init-from", "best"])
+    assert "--network centred --hidden-dim 256 --num-layers 2 --value-head two-hot" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_all_settings_train_the_game_and_a_resumed_run_is_the_run_without_a_break(tmp_path: Path) -> None:
+    goes_on_as_if_unbroken(ENV, tmp_path)
+
+
+@pytest.mark.long
+def test_a_rollout_of_the_game_stores_what_the_policy_saw() -> None:
+    """Episodes end by death and by the time limit; what holds for Orchard holds here (``test_masked_ppo``)."""
+    config = TrainConfig(num_envs=16, num_steps=64, hidden_dim=32, num_layers=2, num_minibatches=4, max_steps=40)
+    rollout: Rollout = roll_out(config, ENV)
+    transitions = rollout.transitions
+    chosen = np.take_along_axis(np.asarray(transitions.action_mask), np.asarray(transitions.action)[..., None], axis=-1)
+    assert chosen.all()
+    assert {leaf.dtype for leaf in transitions.obs} == {jnp.dtype("uint32")}
+    stats = stats_before_learning(rollout)
+    assert abs(stats.approx_kl) < 1e-6
+    assert stats.clip_frac == 0
+
+
+@pytest.mark.long
+def test_killed_it_saves_and_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        str(SCRIPT),
+        "--no-wandb",
+        *FLAGS.split(),
+        "--total-timesteps",
+        "1000000000",
+        "--run-name",
+        "long",
+    ]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "steps/s" in line:
+            break
+    process.terminate()
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 0
+    (checkpoint,) = (tmp_path / "checkpoints" / "long").glob("checkpoint_*.pkl")
+    assert f"--resume checkpoints/long/{checkpoint.name}" in said
+
+
+@pytest.mark.long
+def test_two_hosts_train_together(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        address = f"localhost:{free.getsockname()[1]}"
+    together = f"--distributed --coordinator {address} --num-processes 2"
+    flags = f"{FLAGS} --no-wandb --total-timesteps 400 --run-name both {together}"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, str(SCRIPT), *flags.split(), "--process-id", str(number)],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in (0, 1)
+    ]
+    said = [process.communicate(timeout=600)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert "on 2 x cpu" in said[0]
+    assert [line for line in said[1].splitlines() if not line.startswith("[Gloo]")] == [], "the second is silent"
+    assert read_checkpoint(tmp_path / "checkpoints" / "both" / "checkpoint_3.pkl", ENV).progress.updates == 3
+
+
+def test_a_mistake_is_found_before_jax_is_imported() -> None:
+    code = (
+        "import sys\n"
+        "from hackmatrix.cli.main import main\n"
+        "try:\n    main(['train', '--num-minibatches', '7'])\n"
+        "except SystemExit as end:\n    sys.exit(end.code if 'jax' not in sys.modules else 'JAX was imported')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("num_minibatches must divide the batch of 256 x 128")
+
+
+@pytest.fixture
+def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainConfig]:
+    """What a command line asks for, from a trainer that does nothing."""
+
+    def settings(*flags: str) -> TrainConfig:
+        asked: list[TrainConfig] = []
+
+        def train(config: TrainConfig, env: object, run: object, **rest: object) -> Trained:
+            asked.append(config)
+            return Trained({}, Progress(), Progress(), 0.0, [])
+
+        monkeypatch.setattr(training, "train", train)
+        assert main([*flags, "--no-wandb", "--checkpoint-dir", str(tmp_path)]) == INTERRUPTED_EXIT_CODE
+        return asked[0]
+
+    return settings
+
+
+@pytest.mark.parametrize("name", GAME.train_config.presets)
+def test_a_preset_is_said_and_does_what_its_flags_do(
+    name: str, asked_for: Callable[..., TrainConfig], capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = asked_for("--preset", name)
+    said = " ".join(capsys.readouterr().out.split())
+    flags = re.findall(rf"Preset {name}: ((?:--\S+ \S+ ?)+)", said)[0].split()
+    assert config == asked_for(*flags)
+    assert config != asked_for()
+
+
+def test_flags_go_over_a_preset(asked_for: Callable[..., TrainConfig]) -> None:
+    quick, louder = asked_for("--preset", "quick"), asked_for("--ent-coef", "0.3", "--preset", "quick")
+    assert louder == dataclasses.replace(quick, ent_coef=0.3)
+    assert (quick.total_timesteps, quick.num_minibatches, quick.learning_rate) == (2_000_000, 32, 5e-4)
+
+
+def test_the_documented_preset_is_the_documented_run(asked_for: Callable[..., TrainConfig]) -> None:
+    documented = asked_for("--preset", "documented")
+    assert (documented.num_envs, documented.num_steps, documented.total_timesteps) == (2048, 128, 100_000_000)
+    assert (documented.learning_rate, documented.ent_coef) == (6.25e-5, 0.15)
+    assert (documented.num_minibatches, documented.update_epochs) == (32, 2)  # what fits the batch
+
+
+def test_the_script_is_the_same_command() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--help"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0
+    for flag in ("--num-envs", "--lr", "--ent-coef", "--checkpoint-dir", "--no-wandb", "--auto-tune", "--max-steps"):
+        assert flag in done.stdout
+
+
+def test_the_next_command_runs_from_here_and_keeps_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Path(sys.executable).with_name("hackmatrix")
+    given = ["--num-envs", "64", "--run-name", "first try", "--total-timesteps=1,000", "--auto-tune"]
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.chdir(program.parents[2])
+    typed, *rest = next_command(GAME, given, 10_000).split()
+    assert Path(typed).resolve().samefile(program)
+    assert not Path(typed).is_absolute()
+    assert rest == ["train", "--num-envs", "64", "--auto-tune", "--total-timesteps", "10000"]
+
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert next_command(GAME, given, 10_000).startswith("hackmatrix train ")

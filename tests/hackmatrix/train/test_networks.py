@@ -1,0 +1,180 @@
+"""The networks of the game: what they see around the player, and that parameters tell whose they are."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import linen as nn
+from jax import Array
+
+from hackmatrix import rules
+from hackmatrix.around_player import AroundPlayer
+from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.networks import Conv, PlayerCentred
+from worldkit.ppo.networks import ActorCritic, network_of
+from worldkit.ppo.networks import make_network as make_kit_network
+from worldkit.ppo.params import Params, load_params, save_params
+
+from . import reference
+
+NETWORKS = HackMatrixJaxEnv().networks()
+
+
+def make_network(name: str, *sizes: Any) -> ActorCritic:  # noqa: ANN401 - sizes and a type
+    """A network of the game."""
+    return make_kit_network(name, NETWORKS[name], *sizes)
+
+
+def _outputs(network: ActorCritic, params: Params, obs: Array) -> tuple[Array, Array]:
+    outputs: Any = network.apply(params, obs)
+    return outputs[0], outputs[1]
+
+
+ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_features=4))]
+
+
+def seen_from(place: tuple[int, int], key: Array) -> np.ndarray:
+    """An observation of anything with the player on a cell."""
+    obs = np.array(jax.random.uniform(key, (rules.OBSERVATION_SIZE,)))
+    obs[:2] = np.float32(place[0] / 5), np.float32(place[1] / 5)
+    return obs
+
+
+class TestAroundThePlayer:
+    """The views around the player."""
+
+    @pytest.mark.parametrize(("name", "view"), ENCODERS)
+    @pytest.mark.parametrize("place", [(0, 0), (5, 5), (0, 5), (2, 3)])
+    def test_every_cell_is_seen_where_it_lies_from_the_player(
+        self, name: str, view: nn.Module, place: tuple[int, int], key: Array
+    ) -> None:
+        obs = seen_from(place, key)
+        params: Any = view.init(key, obs)
+        seen: Any = view.apply(params, obs)
+        features = seen.laid_out()
+        assert features.shape == (11 * 11 * 4 + seen.others.shape[-1],)
+        np.testing.assert_allclose(features, reference.ENCODERS[name](params["params"], obs), rtol=1e-5, atol=1e-6)
+
+    @pytest.mark.parametrize("name", [name for name, _ in ENCODERS])
+    def test_many_observations_are_seen_as_each_alone(self, name: str, key: Array) -> None:
+        network = make_network(name, rules.NUM_ACTIONS, 8, 1)
+        obs = jax.random.uniform(key, (3, 2, rules.OBSERVATION_SIZE))
+        params = network.init(key, obs)
+        logits, values = _outputs(network, params, obs)
+        assert (logits.shape, values.shape) == ((3, 2, rules.NUM_ACTIONS), (3, 2))
+        np.testing.assert_allclose(logits[2, 1], _outputs(network, params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
+
+
+@partial(jax.jit, static_argnames="is_sorted")
+def product_and_gradients(seen: AroundPlayer, kernel: Array, above: Array, is_sorted: bool) -> tuple[Array, ...]:
+    """The product with a kernel, and the gradients of board, others and kernel; ``above`` is that of the product."""
+
+    def product(board: Array, others: Array, kernel: Array) -> Array:
+        return seen._replace(board=board, others=others).times(kernel, is_sorted)
+
+    made, gradients = jax.vjp(product, seen.board, seen.others, kernel)
+    return made, *gradients(above)
+
+
+class TestSorted:
+    """The product without the field, for samples that are sorted by the cell from which they see the board."""
+
+    @staticmethod
+    def samples(cells: np.ndarray, dtype: str = "float32") -> tuple[AroundPlayer, Array]:
+        """What samples see whose players stand in these cells, and a kernel; all numbers are small and whole."""
+        rng = np.random.default_rng(len(cells))
+        board, others = (rng.integers(-2, 3, (len(cells), *shape)).astype(dtype) for shape in ((6, 6, 2), (5,)))
+        place = np.stack(np.divmod(cells, 6), axis=1).astype(np.int32)
+        seen = AroundPlayer(*map(jnp.asarray, (board, place, others)))
+        return seen, jnp.asarray(rng.integers(-2, 3, (11 * 11 * 2 + 5, 3)), dtype)
+
+    @pytest.mark.parametrize(
+        ("cells", "dtype"),
+        [
+            (np.sort(np.arange(300) % 36), "float32"),
+            (np.sort(np.arange(300) % 36), "bfloat16"),
+            (np.full(300, 14), "float32"),
+            (np.repeat([0, 35], [128, 172]), "float32"),
+            (np.random.default_rng(0).integers(0, 36, 300), "float32"),
+            (np.arange(37)[::-1] % 36, "float32"),
+        ],
+        ids=["all cells", "in bfloat16", "one cell", "whole chunks", "in no order", "fewer than a chunk"],
+    )
+    def test_it_and_its_gradients_are_those_of_the_field(self, cells: np.ndarray, dtype: str) -> None:
+        seen, kernel = self.samples(cells, dtype)
+        above = jnp.asarray(np.random.default_rng(1).integers(-2, 3, (len(cells), 3)), dtype)
+
+        # sums of small whole numbers are exact, in whatever order; bfloat16 rounds sums of more than 256
+        both = (product_and_gradients(seen, kernel, above, is_sorted) for is_sorted in (False, True))
+        for field, window in zip(*both, strict=True):
+            field, window = (np.asarray(leaf, np.float32) for leaf in (field, window))
+            np.testing.assert_allclose(field, window, rtol=0 if dtype == "float32" else 2**-6, atol=0)
+
+    def test_only_cpus_take_windows(self) -> None:
+        seen, kernel = self.samples(np.arange(36))
+        traced = jax.jit(lambda seen, kernel: seen.times(kernel, True)).trace(seen, kernel)
+        loops = {name: "while" in traced.lower(lowering_platforms=(name,)).as_text() for name in ("cpu", "cuda", "tpu")}
+        assert loops == {"cpu": True, "cuda": False, "tpu": False}
+
+
+class TestConv:
+    """Cells that tell of those around them."""
+
+    view = Conv(cell_features=4)
+
+    def board(self, params: Params, obs: np.ndarray) -> np.ndarray:
+        """What it sees of a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
+        seen: Any = self.view.apply(params, obs)
+        return np.asarray(seen.laid_out())[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
+
+    @pytest.mark.parametrize("place", [(0, 0), (2, 3), (5, 1)])
+    def test_a_cell_tells_of_all_cells_up_to_two_steps_away_and_of_no_other(
+        self, place: tuple[int, int], key: Array
+    ) -> None:
+        obs = seen_from((0, 0), key)
+        params = self.view.init(key, obs)
+        other = obs.copy()
+        other[rules.GRID_PART].reshape(rules.GRID_SHAPE)[place] += 1
+        changed = (self.board(params, obs) != self.board(params, other)).any(axis=-1)
+        rows, columns = np.indices((6, 6))
+        np.testing.assert_array_equal(changed, abs(rows - place[0]) + abs(columns - place[1]) <= 2)
+
+    def test_what_lies_elsewhere_on_the_board_is_seen_alike(self, key: Array) -> None:
+        obs = seen_from((0, 0), key)
+        moved = obs.copy()
+        cells, elsewhere = (seen[rules.GRID_PART].reshape(rules.GRID_SHAPE) for seen in (obs, moved))
+        elsewhere[1:, 1:] = cells[:-1, :-1]
+        params = self.view.init(key, obs)
+        # of cells whose surroundings came along whole, none of them beyond the board's edge
+        here, there = self.board(params, obs)[2:3, 2:3], self.board(params, moved)[3:4, 3:4]
+        np.testing.assert_allclose(here, there, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, key: Array) -> None:
+    exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 2, dtype) for dtype in ("float32", "bfloat16"))
+    seen = jax.random.uniform(key, (20, rules.OBSERVATION_SIZE))
+    params = exact.init(key, seen)
+    assert {leaf.dtype for leaf in jax.tree.leaves(rough.init(key, seen))} == {np.dtype(np.float32)}
+    for precise, quick in zip(exact.apply(params, seen), rough.apply(params, seen), strict=True):
+        assert quick.dtype == np.float32
+        np.testing.assert_allclose(precise, quick, atol=0.05)
+        assert (precise != quick).any()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(("hidden_dim", "num_layers"), [(8, 1), (24, 12)])
+def test_saved_parameters_tell_their_network(name: str, hidden_dim: int, num_layers: int, tmp_path: Path) -> None:
+    network = make_network(name, rules.NUM_ACTIONS, hidden_dim, num_layers)
+    obs = jax.random.uniform(jax.random.key(1), (5, rules.OBSERVATION_SIZE))
+    params = network.init(jax.random.key(0), obs)
+    save_params(tmp_path / "params_1.npz", params)
+    loaded = load_params(tmp_path / "params_1.npz")
+    assert network_of(loaded, NETWORKS) == network
+    for mine, theirs in zip(network_of(loaded, NETWORKS).apply(loaded, obs), network.apply(params, obs), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert [path.name for path in tmp_path.iterdir()] == ["params_1.npz"]
