@@ -24,6 +24,8 @@ LIMIT = 4 * GIB
 """The largest checkpoint that is read, in bytes."""
 NETWORK = ".train_state"
 """How the names of the leaves of network and optimizer begin."""
+DEVIATION = f"{NETWORK}.value_scale.deviation"
+"""The name of the leaf by which a ``popart`` head divides returns."""
 
 _ARRAY = "__array__"
 
@@ -94,6 +96,8 @@ def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree
     for name, leaf in runner.items():
         if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
             raise Malformed(f"its {shown(name)[1:-1]} holds what is no number")
+    if not np.all(runner.get(DEVIATION, np.ones(())) > 0):
+        raise Malformed("the scale of its values is not above 0")
     return runner
 
 
