@@ -61,7 +61,7 @@ class TrainingDiverged(ParityError):
 
 
 def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:
-    """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
+    """Prepare the first state of a run and compile its updates; raises UsageError for what the world lacks."""
     start = time.perf_counter()
     train = make_train(config, env, mesh)
     world = f"{type(env).__module__}.{type(env).__qualname__}"

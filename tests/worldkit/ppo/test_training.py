@@ -22,7 +22,7 @@ from worldkit.ppo.networks import network_of
 from worldkit.ppo.params import load_params
 from worldkit.ppo.rollout import RolloutMetrics
 from worldkit.ppo.training import train
-from worldkit.ppo.update import UpdateStats, init_runner, make_train
+from worldkit.ppo.update import UpdateStats, init_runner
 from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
@@ -178,7 +178,7 @@ def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, orchard:
 
 def test_an_impossible_configuration_is_refused_before_anything_is_compiled(orchard: PackedOrchard) -> None:
     with pytest.raises(UsageError, match="num_minibatches must divide"):
-        make_train(dataclasses.replace(SMALL, num_minibatches=7), orchard)
+        train(dataclasses.replace(SMALL, num_minibatches=7), orchard)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
