@@ -15,7 +15,6 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 
-from parity.errors import ParityError
 from worldkit.jax.background_compile import compile_in_background
 from worldkit.jax.env import JaxEnv
 from worldkit.jax.trace_cache import load_or_trace
@@ -28,6 +27,7 @@ from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 from worldkit.runs.retrying_writer import RetryingWriter, reason
+from worldkit.runs.run import TrainingDiverged
 
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
@@ -52,12 +52,6 @@ class SavePlan:
 
     every_updates: int | None = None
     every_minutes: float = 10.0
-
-
-class TrainingDiverged(ParityError):
-    """The loss is no longer a number."""
-
-    exit_code = 1
 
 
 def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:

@@ -16,13 +16,14 @@ import pytest
 from parity.errors import ParityError, UsageError
 from worldkit.jax import trace_cache
 from worldkit.ppo.checkpoints import Log, LoopState, Progress
-from worldkit.ppo.loop import CompiledTraining, TrainingDiverged, compile_training, metrics_of, run_training
+from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of, run_training
 from worldkit.ppo.masked_ppo import LossStats
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.params import load_params
 from worldkit.ppo.rollout import RolloutMetrics
 from worldkit.ppo.training import train
 from worldkit.ppo.update import UpdateStats, init_runner
+from worldkit.runs.run import TrainingDiverged
 from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
