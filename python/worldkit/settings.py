@@ -159,13 +159,3 @@ def fault_of(each: Setting, value: Any) -> str | None:  # noqa: ANN401 - of what
 
 
 _KINDS: dict[Callable[[str], Any], str] = {str: "a text", bool: "true or false"}
-
-
-def as_markdown(*configs: type[Any]) -> str:
-    """The settings as the table of the documents."""
-    rows = [
-        f"| `{each.flag}` | {each.default_text} | {each.values.span() if each.values else ''} | {each.help} |"
-        for config in configs
-        for each in settings_of(config)
-    ]
-    return "\n".join(("| flag | default | values | meaning |", "|---|---|---|---|", *rows))

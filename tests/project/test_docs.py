@@ -13,7 +13,6 @@ import pytest
 from jax.extend.random import threefry_2x32
 
 import parity
-from hackmatrix.cli import settings_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -66,12 +65,6 @@ def test_every_folder_that_the_readme_lists_is_there(root: Path) -> None:
     folders = re.findall(r"`([a-z_/]+/)`", (root / "README.md").read_text())
     written_by_runs = {"checkpoints/"}
     assert [folder for folder in folders if folder not in written_by_runs and not (root / folder).is_dir()] == []
-
-
-@pytest.mark.parametrize("page", settings_tables.TABLES)
-def test_the_tables_of_settings_are_those_of_the_code(page: str, root: Path) -> None:
-    text = (root / page).read_text()
-    assert settings_tables.renewed(page, text) == text, "run python -m hackmatrix.cli.settings_tables"
 
 
 def first_two_words(seed: int, event: int, second: int) -> tuple[int, int]:
