@@ -50,12 +50,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Name files outside the documentation instead of linking to them; raises ValueError where one is missing."""
+    """Name files outside ``docs`` instead of linking to them; raises ValueError where one is missing."""
 
     def name(match: re.Match[str]) -> str:
         target = (Path(config.docs_dir) / page.file.src_uri).parent / match[2]
         if not target.exists():
             raise ValueError(f"{page.file.src_uri} links to {match[2]}, which does not exist.")
+        if target.resolve().is_relative_to(config.docs_dir):
+            return match[0]
         return f"{match[1]} (`{target.resolve().relative_to(ROOT)}`)"
 
     return re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)", name, markdown)

@@ -1,4 +1,4 @@
-"""Make the picture and the tables of the roofline in docs/performance.md: what this machine can do, and what is done.
+"""Make the picture and the tables of the roofline in docs/explanation/results.md: what this machine can do, and what is done.
 
     python studies/roofline.py [--json FILE]
 
