@@ -17,7 +17,7 @@ from worldkit.watch.spec import Agent, ViewSpec
 
 if TYPE_CHECKING:
     from parity.viewer.page import End
-    from worldkit.ppo.plain_network import Floats
+    from worldkit.ppo.numpy_network import Floats
 
 MODEL = ".pth"
 _DIED = "died"

@@ -11,7 +11,7 @@ from jax import Array
 from toy_world import in_jax
 
 from parity.errors import UsageError
-from worldkit.ppo.gymnax_style import EnvState, GymnaxStyle
+from worldkit.envs.gymnax_style import EnvState, GymnaxStyle
 
 from .orchards import PackedOrchard
 
