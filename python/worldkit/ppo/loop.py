@@ -58,11 +58,11 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     """Prepare the first state of a run and compile its updates; raises UsageError for what the world lacks."""
     start = time.perf_counter()
     train = make_train(config, env, mesh)
-    world = f"{type(env).__module__}.{type(env).__qualname__}"
+    world = [f"{type(env).__module__}.{type(env).__qualname__}", env.name]
     settings = str(_settings(config))
     packages = env.packages if jax.process_count() == 1 else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
-    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)
+    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *world], packages=packages)
     shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
     if mesh is not None:
         wanted = shardings_of(shapes, mesh)
@@ -77,7 +77,7 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     with compile_in_background(1) as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         program = load_or_trace(
-            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
+            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", *world, settings], packages=packages
         )
         compiled = program.compile()
         runner = making.result()
