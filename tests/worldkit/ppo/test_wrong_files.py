@@ -199,6 +199,7 @@ ENTRY = b"\x8c\x01a"
     ("content", "sentence"),
     [
         (b"", "it is damaged"),
+        (b"hello", "is no good checkpoint: .*give another one"),
         (b".", "it is damaged"),
         (FRAME + b"}", "it is damaged"),
         (FRAME + b"}}.", "it is damaged"),
@@ -259,13 +260,14 @@ def test_a_wrong_pickle_is_one_sentence_and_takes_no_memory(content: bytes, sent
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
+        (lambda path: None, "does not exist; give the path"),
         (lambda path: os.mkfifo(path), "it is a pipe, a device or the like"),
         (lambda path: path.symlink_to("/dev/zero"), "it is a pipe, a device or the like"),
         (lambda path: path.mkdir(), "Is a directory"),
         (lambda path: path.symlink_to(path), "symbolic links"),
         (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**32 + 1), "larger than [24] GiB"),
     ],
-    ids=["pipe", "device", "folder", "loop", "too large"],
+    ids=["missing", "pipe", "device", "folder", "loop", "too large"],
 )
 @pytest.mark.parametrize("reader", [partial(read_checkpoint, env=ENV), load_params], ids=["checkpoint", "parameters"])
 def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
