@@ -178,18 +178,19 @@ def test_a_film_has_a_picture_of_every_moment(swift_built: None, params: Path, t
             assert (film.n_frames, film.size, film.info["duration"]) == (8, (1260, 640), 100)
 
 
-def test_a_film_that_is_not_finished_leaves_the_older_one(
-    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["film.mp4", "page.html"])
+def test_a_record_that_is_not_finished_leaves_the_older_one(
+    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    path = tmp_path / "film.mp4"
+    path = tmp_path / name
     path.write_bytes(b"an older one")
     monkeypatch.setattr("worldkit.watch.text.print_frame", broken)
     with pytest.raises(RuntimeError):
         main(["watch", str(params), "--record", str(path), "--render", "ansi"])
-    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("film.mp4", b"an older one")]
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
 
 
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], params: Path, tmp_path: Path) -> None:
