@@ -49,9 +49,10 @@ class CompactObservation(NamedTuple):
 
 
 class GoodhartsJaxEnv(JaxEnv):
-    """Goodharts in JAX, a mode in training. Observations are float32 (2, 11, 11) in [0, 1] (G7), actions 0-7 (G4).
+    """Goodharts in JAX, a mode. Observations are float32 (2, 11, 11) in [0, 1] (G7), actions 0-7 (G4).
 
-    numbers: of its world (G9).
+    numbers: of its world (G9). evaluating: by the rules of an evaluation, where the next game of one that ended is its
+    agent's next life (G6).
     """
 
     rules_version = VERSION
@@ -66,11 +67,14 @@ class GoodhartsJaxEnv(JaxEnv):
     num_privileges = PRIVILEGES
     packages = ("goodharts",)
 
-    def __init__(self, mode: Mode, numbers: Numbers = DEFAULT_NUMBERS) -> None:
-        self._variant = Variant(mode, numbers=numbers)
-        self.name = f"goodharts-{mode.name}" if numbers == DEFAULT_NUMBERS else f"goodharts-{mode.name} with {numbers}"
+    def __init__(self, mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = False) -> None:
+        self._variant = Variant(mode, evaluating, numbers)
+        self.name = f"goodharts-{mode.name}{' in an evaluation' if evaluating else ''}"
+        if numbers != DEFAULT_NUMBERS:
+            self.name += f" with {numbers}"
         self.marks = tuple(marks_of(mode))
         self._game = Game(self._variant)
+        self._following = self._game.respawn if evaluating else self._game.restart
         self._look = batch_native(observation.look)
 
     def reset(self, seed: Array) -> State:
@@ -90,19 +94,22 @@ class GoodhartsJaxEnv(JaxEnv):
         )
 
     def next_game(self, state: State) -> State:
-        return self._game.restart(state, jnp.array(True))
+        return self._following(state, jnp.array(True))
 
     def step_autoreset(self, state: State, action: Array, truncate: Array | None = None) -> StepOutput:
         step = self.step(state, action)
         truncated = step.truncated if truncate is None else step.truncated | (truncate & ~step.terminated)
         # only games that end cost a new episode
-        return step._replace(state=self._game.restart(step.final, step.terminated | truncated), truncated=truncated)
+        return step._replace(state=self._following(step.final, step.terminated | truncated), truncated=truncated)
 
     def observe(self, state: State) -> Array:
         return self._game.observe(state)
 
     def seed(self, state: State) -> Array:
         return jnp.stack(state.key)
+
+    def reseed(self, state: State, seed: Array) -> State:
+        return state._replace(key=Seed(seed[0], seed[1]))
 
     def compact(self, state: State) -> CompactObservation:
         return CompactObservation(self._look(state), jnp.stack([state.food_count, state.poison_count]))
@@ -147,6 +154,6 @@ class GoodhartsJaxEnv(JaxEnv):
 
 
 @cache
-def env_of(mode: Mode) -> GoodhartsJaxEnv:
+def env_of(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = False) -> GoodhartsJaxEnv:
     """What all engines of a mode in this process play, so that they share their programs."""
-    return GoodhartsJaxEnv(mode)
+    return GoodhartsJaxEnv(mode, numbers, evaluating)

@@ -17,7 +17,6 @@ from worldkit.watch.spec import Agent, ViewSpec
 
 if TYPE_CHECKING:
     from parity.viewer.page import End
-    from worldkit.ppo.numpy_network import Floats
 
 MODEL = ".pth"
 _DIED = "died"
@@ -45,32 +44,17 @@ def view_of(mode: str | None, path: Path | None) -> ViewSpec:
         text_size=(70, 18),
         end=_end,
         rules_version=VERSION,
-        readers={MODEL: read_agent},
+        readers={MODEL: _read_agent},
         default_agent=model_path(chosen),
         panels=GoodhartsPanels,
         trace_names=(f"goodharts.world:{chosen.upper()}",),
     )
 
 
-def read_agent(path: Path) -> Agent:
-    """The agent in a model's file; its values are NaN where the critic knows more than an observation tells.
+def _read_agent(path: Path) -> Agent:
+    from goodharts.agents import read_agent  # torch takes a while to import
 
-    Raises UsageError where the file cannot be read.
-    """
-    import numpy as np
-    import torch
-
-    policy = read_model(path).policy.eval()
-
-    @torch.inference_mode()
-    def agent(observations: Floats) -> tuple[Floats, Floats]:
-        seen = torch.from_numpy(observations)
-        if policy.config.privileged:
-            return policy.logits(seen).numpy(), np.full(len(seen), np.nan, np.float32)
-        logits, values = policy(seen)
-        return logits.numpy(), values.numpy()
-
-    return agent
+    return read_agent(path)
 
 
 def _mode_of(path: Path) -> str | None:

@@ -21,23 +21,25 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
+from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
-from goodharts.brain_view.heat import heat
-from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment
+from goodharts.brain_view.layers import heat
+from goodharts.brain_view.moment import HORIZON, REMEMBERED, Moment
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import Player
-from goodharts.brain_view.recording import record
-from goodharts.brain_view.viewing import view
+from goodharts.brain_view.showing import record, view
 from goodharts.cli import brain_view as command
-from goodharts.evaluation.play import play
-from goodharts.evaluation.players import trained_player
+from goodharts.evaluation.lives import play
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
 from goodharts.render.signs import draw_food, draw_poison
+from goodharts.render.surroundings import around
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
+from goodharts.world import evaluation_world
 from parity.errors import UsageError
+from worldkit.evaluation.players import logits_player
 from worldkit.render.colours import GROUND
 from worldkit.render.pen import Pen, pixels
 from worldkit.watch.controls import SLOWEST, Controls
@@ -68,9 +70,9 @@ class TestMoments:
     def test_what_it_sees_is_the_middle_of_what_is_around_it(self, seed: int, steps: int) -> None:
         *_, moment = player(seed=seed).moments(steps)
         view = slice(HORIZON - REACH, HORIZON + REACH + 1)
-        assert np.array_equal(moment.channels[0], moment.around[view, view] == FOOD)
-        assert np.array_equal(moment.channels[1], moment.around[view, view] == POISON)
-        assert moment.probabilities.sum() == pytest.approx(1)
+        assert np.array_equal(moment.channels[0], around(moment.state, HORIZON)[view, view] == FOOD)
+        assert np.array_equal(moment.channels[1], around(moment.state, HORIZON)[view, view] == POISON)
+        assert moment.decision.probabilities.sum() == pytest.approx(1)
         assert moment.steps == steps
 
     def test_around_it_is_the_grid_which_closes_at_its_edges(self) -> None:
@@ -80,17 +82,18 @@ class TestMoments:
             games = Games(MODES["ground_truth"], 1, evaluating=True)
             games.start(game_keys(seed, 1))
             grid = games.state.grid.view(SIZE, SIZE).numpy()
-            rolled = np.roll(grid, (HORIZON - moment.y, HORIZON - moment.x), axis=(0, 1))
-            assert np.array_equal(moment.around, rolled[: 2 * HORIZON + 1, : 2 * HORIZON + 1])
-            near_edges += not all(HORIZON <= at < SIZE - HORIZON for at in (moment.x, moment.y))
+            x, y = moment.place
+            rolled = np.roll(grid, (HORIZON - y, HORIZON - x), axis=(0, 1))
+            assert np.array_equal(around(moment.state, HORIZON), rolled[: 2 * HORIZON + 1, : 2 * HORIZON + 1])
+            near_edges += not all(HORIZON <= at < SIZE - HORIZON for at in moment.place)
         assert near_edges
 
     def test_it_does_what_it_decided(self) -> None:
         one = player(seed=1)
         before = one.moment
         after = one.step()
-        dx, dy = MOVES[before.action]
-        assert (after.x, after.y) == ((before.x + dx) % SIZE, (before.y + dy) % SIZE)
+        (x, y), (dx, dy) = before.place, MOVES[before.decision.action]
+        assert after.place == ((x + dx) % SIZE, (y + dy) % SIZE)
         assert after.trail == ((-dx, -dy),)
 
     def test_its_trail_takes_the_short_way_over_an_edge(self) -> None:
@@ -99,16 +102,13 @@ class TestMoments:
         assert 0 < longest <= 3
 
     def test_a_deterministic_agent_takes_the_likeliest_action_and_another_one_draws(self) -> None:
-        likeliest = [
-            moment.action == moment.probabilities.argmax() for moment in player(deterministic=True).moments(20)
-        ]
-        assert all(likeliest)
-        drawn = [moment.action == moment.probabilities.argmax() for moment in player().moments(20)]
-        assert not all(drawn)
+        for deterministic in (True, False):
+            decisions = [moment.decision for moment in player(deterministic=deterministic).moments(20)]
+            assert all(each.action == each.probabilities.argmax() for each in decisions) == deterministic
 
     def test_a_seed_is_a_life(self) -> None:
         def places(seed: int) -> list[tuple[int, int]]:
-            return [(moment.x, moment.y) for moment in player(seed=seed).moments(10)]
+            return [moment.place for moment in player(seed=seed).moments(10)]
 
         assert places(7) == places(7)
         assert places(7) != places(8)
@@ -117,8 +117,9 @@ class TestMoments:
     def test_its_lives_are_those_of_an_evaluation(self, deterministic: bool) -> None:
         numbers = Numbers(start_energy=200, evaluation_food=3000, evaluation_poison=3000)
         agent = model(network=MLP)
-        player = trained_player(agent, torch.device("cpu"), numbers)
-        lives = play(player, 1, 60, seed=4, deterministic=deterministic, numbers=numbers)
+        player = logits_player(agent_of(agent).logits, deterministic=deterministic)
+        open_engine = evaluation_world(MODES["ground_truth"], numbers).engines["torch"]
+        lives = play(open_engine, lambda engine: player, 1, 60, seed=4)
         *_, last = Player(agent, numbers, seed=4, deterministic=deterministic).moments(60)
         assert (last.deaths, last.food, last.poison) == (lives.died.sum(), lives.food.sum(), lives.poison.sum())
         assert last.deaths > 0
@@ -126,7 +127,7 @@ class TestMoments:
 
     def test_a_death_is_a_moment_of_its_own_and_then_comes_the_next_life(self) -> None:
         moments = list(player(NOTHING_TO_EAT).moments(4))
-        assert [moment.energy for moment in moments] == [0.03, 0.02, 0.01, 0.0, 0.03, 0.02]
+        assert [moment.energies[-1].energy for moment in moments] == [0.03, 0.02, 0.01, 0.0, 0.03, 0.02]
         assert [moment.is_dead for moment in moments] == [False, False, False, True, False, False]
         assert [moment.life for moment in moments] == [1, 1, 1, 1, 2, 2]
         assert [moment.news for moment in moments] == [
@@ -144,10 +145,10 @@ class TestMoments:
     def test_what_it_eats_is_told_and_counted(self) -> None:
         numbers = Numbers(evaluation_food=4096, evaluation_poison=4096, poison_energy=-60_000)
         moments = list(player(numbers).moments(40))
-        eaten = [moment.ate for moment in moments if moment.ate]
-        assert (moments[-1].food, moments[-1].poison) == (eaten.count(FOOD), eaten.count(POISON))
-        assert {moment.news for moment in moments if moment.ate == FOOD} == {"ate food"}
-        assert all(moment.news.endswith("poisoned") for moment in moments if moment.ate == POISON)
+        eaten = sum(moment.ate_food for moment in moments), sum(moment.ate_poison for moment in moments)
+        assert (moments[-1].food, moments[-1].poison) == eaten
+        assert {moment.news for moment in moments if moment.ate_food} == {"ate food"}
+        assert all(moment.news.endswith("poisoned") for moment in moments if moment.ate_poison)
         assert moments[-1].deaths == moments[-1].poison > 0
 
     def test_a_life_that_somebody_ends_is_no_death(self) -> None:
@@ -178,7 +179,7 @@ class TestPictures:
     )
     def test_layers_of_any_size_stay_inside(self, maps: list[int], units: list[int]) -> None:
         shapes: list[tuple[int, ...]] = [(depth, 11, 11) for depth in maps] + [(width,) for width in units]
-        values = (Activation("layer", np.ones(shape, np.float32)) for shape in [*shapes, (8,)])
+        values = (("layer", np.ones(shape, np.float32)) for shape in [*shapes, (8,)])
         moment = dataclasses.replace(MOMENT, activations=tuple(values))
         assert_margins_are_clear(draw_picture(moment, CAPTION))
 
@@ -201,7 +202,7 @@ class TestPictures:
 
     def test_where_the_torus_closes_is_drawn(self) -> None:
         def surroundings(x: int, y: int) -> NDArray[np.uint8]:
-            return draw_picture(dataclasses.replace(MOMENT, x=x, y=y), CAPTION)[56:614, 24:582]
+            return draw_picture(dataclasses.replace(MOMENT, state={**NOWHERE, "x": x, "y": y}), CAPTION)[56:614, 24:582]
 
         inland = surroundings(60, 60)
         assert np.array_equal(surroundings(HORIZON, SIZE - HORIZON - 1), inland)
@@ -221,6 +222,7 @@ class TestPictures:
 
 
 MOMENT = player().moment
+NOWHERE = {**MOMENT.state, "food": [], "poison": []}
 
 
 def assert_margins_are_clear(picture: NDArray[np.uint8]) -> None:

@@ -68,7 +68,7 @@ def test_a_mistake_gets_one_sentence_and_code_2(
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "compare", "brain-view"])
+@pytest.mark.parametrize("command", ["train", "evaluate", "brain-view"])
 def test_an_own_command_is_its_module_and_gets_the_other_words(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
 

@@ -5,8 +5,9 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,34 +15,30 @@ import torch
 from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
+from goodharts.agents import agent_of, numbers_of
 from goodharts.architecture import NetworkKind
-from goodharts.cli.evaluations import written
+from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
-from goodharts.evaluation.evaluate import Evaluation, world_of
+from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
-from goodharts.evaluation.lives import Lives
-from goodharts.evaluation.play import CPU_CREW, play
-from goodharts.evaluation.players import (
-    Player,
-    action_keys,
-    chances,
-    drawn,
-    likeliest,
-    random_player,
-    trained_player,
-)
+from goodharts.evaluation.lives import CPU_CREW, Lives, play
 from goodharts.evaluation.report import as_sentence, as_table
 from goodharts.evaluation.results import as_json
 from goodharts.models import write_model
-from goodharts.rules import DEFAULT_MODES, FOOD, MODES, POISON, Numbers
+from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, FOOD, MODES, POISON, Numbers
 from goodharts.torch_env.env import Games
+from goodharts.torch_env.observation import shown
 from goodharts.torch_env.random import game_keys
+from goodharts.torch_env.tables import channels
+from goodharts.world import evaluation_world, game_seeds
 from parity.console import open_console
-
-STEPS = 100
+from worldkit.evaluation.lookahead import Lookahead
+from worldkit.evaluation.players import logits_player, uniform_logits
+from worldkit.evaluation.spec import Player
 
 
 def same(one: Lives, other: Lives) -> bool:
@@ -147,23 +144,42 @@ def test_what_was_published_holds_together_too() -> None:
 
 CROWDED = Numbers(evaluation_food=3000, evaluation_poison=3000)
 """Where every step counts: something is eaten in most of them."""
-LOOKER = Player(MODES["ground_truth"], lambda codes: codes.float() @ (torch.arange(121 * 8) % 7).view(121, 8).float())
+CHANCE = logits_player(uniform_logits(8))
+_WEIGHTS = (np.arange(242 * 8) % 7).reshape(242, 8).astype(np.float32)
+LOOKER = logits_player(lambda seen: seen.reshape(len(seen), -1) @ _WEIGHTS, deterministic=True)
 """Goes by what it sees, in whole numbers, which no batch rounds otherwise."""
 
 
-def plainly_lived(games: int, steps: int, seed: int, player: Player | None) -> list[tuple[int, int, int, int, bool]]:
-    """The lives of a player's likeliest actions, or of chance, kept in the plainest way."""
-    world = Games(MODES["ground_truth"], games, numbers=CROWDED, evaluating=True)
-    keys = game_keys(seed, games)
+def lived(
+    games: int,
+    steps: int,
+    player: Player = CHANCE,
+    *,
+    numbers: Numbers = DEFAULT_NUMBERS,
+    engine: str = "torch",
+    mode: str = "ground_truth",
+    **how: Any,  # noqa: ANN401 - as play has them
+) -> Lives:
+    world = evaluation_world(MODES[mode], numbers)
+    return play(world.engines[engine], lambda _: player, games, steps, **how)
+
+
+def plainly_lived(games: int, steps: int, seed: int, player: Player) -> list[tuple[int, int, int, int, bool]]:
+    """The lives of a player, kept in the plainest way from the engine's own games."""
+    mode = MODES["ground_truth"]
+    world = Games(mode, games, numbers=CROWDED, evaluating=True)
+    keys, seeds = game_keys(seed, games), game_seeds(seed, games)
     world.start(keys)
-    chance = chances(action_keys(keys), 0, steps)
+    masks = np.ones((games, 8), np.bool_)
     now = [(0, 0, 0)] * games
     over = []
     for step in range(steps):
-        outcome = world.step(likeliest(player.logits(world.look())) if player else (8 * chance[step]).long())
+        seen = shown(world.look(), torch.tensor(channels(mode, CROWDED))).numpy()
+        actions = player(seen, masks, seeds, np.full(games, step))
+        outcome = world.step(torch.from_numpy(actions.astype(np.int64)))
         eaten, is_dead = outcome.eaten.tolist(), outcome.terminated.tolist()
-        for game, (lived, food, poison) in enumerate(now):
-            now[game] = lived + 1, food + (eaten[game] == FOOD), poison + (eaten[game] == POISON)
+        for game, (age, food, poison) in enumerate(now):
+            now[game] = age + 1, food + (eaten[game] == FOOD), poison + (eaten[game] == POISON)
             if is_dead[game]:
                 over.append((game, *now[game], True))
                 now[game] = 0, 0, 0
@@ -172,30 +188,21 @@ def plainly_lived(games: int, steps: int, seed: int, player: Player | None) -> l
     return sorted(over, key=lambda row: row[0])
 
 
-@pytest.mark.parametrize("player", [None, LOOKER], ids=["random", "looker"])
-def test_G11_lives_are_what_happened(player: Player | None) -> None:
+@pytest.mark.parametrize("player", [CHANCE, LOOKER], ids=["random", "looker"])
+def test_G11_lives_are_what_happened_on_either_engine(player: Player) -> None:
     expected = lives_of(*plainly_lived(6, 210, 5, player))
     assert expected.died.sum() > 6
-    is_looking = player is not None
-    assert same(play(player or random_player(), 6, 210, seed=5, deterministic=is_looking, numbers=CROWDED), expected)
+    for engine in ("torch", "jax"):
+        assert same(lived(6, 210, player, numbers=CROWDED, seed=5, engine=engine, crew=8), expected)
 
 
 def test_lives_are_lived_by_the_numbers_of_the_world() -> None:
-    lives = play(random_player(), 5, 30, numbers=Numbers(step_energy=100, evaluation_food=0, evaluation_poison=0))
+    lives = lived(5, 30, numbers=Numbers(step_energy=100, evaluation_food=0, evaluation_poison=0))
     assert lives.steps.tolist() == [10] * 15
 
 
-def test_what_looks_alike_is_alike_to_a_model() -> None:
-    codes = torch.zeros((2, 121), dtype=torch.int8)
-    codes[:, 3] = torch.tensor([FOOD, POISON])
-    for interest, is_alike in ((1000, True), (500, False)):
-        player = trained_player(small_model("proxy"), torch.device("cpu"), Numbers(poison_interest=interest))
-        food, poison = player.logits(codes)
-        assert torch.equal(food, poison) == is_alike
-
-
 def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
-    lives = play(random_player(), 150, 230)
+    lives = lived(150, 230)
     assert np.bincount(lives.game, lives.steps).tolist() == [230] * 150
     assert lives.steps.min() >= 1
     assert (lives.energy[lives.died] <= -1000).all()
@@ -203,17 +210,13 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
     assert lives.game.tolist() == sorted(lives.game)
 
 
-@pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
-def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind, deterministic: bool) -> None:
-    player = trained_player(small_model(kind=kind), torch.device("cpu"))
-    steps = STEPS if kind == "mlp" else 30
-    alone, few, many = (
-        play(player, games, steps, seed=3, deterministic=deterministic) for games in (8, 64, CPU_CREW + 2)
-    )
-    assert len(alone) >= 8
-    assert same(few.of_first(8), alone)
-    assert same(many.of_first(64), few)
+def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind) -> None:
+    player = logits_player(agent_of(small_model(kind=kind)).logits, deterministic=True)
+    steps = 100 if kind == "mlp" else 30
+    few, many = (lived(games, steps, player, seed=3, mode="proxy") for games in (8, CPU_CREW + 2))
+    assert len(few) >= 8
+    assert same(many.of_first(8), few)
 
 
 @pytest.fixture
@@ -226,68 +229,39 @@ def two_threads() -> Iterator[None]:
 
 
 def test_each_crew_is_computed_on_one_thread_and_rounds_the_same_whatever_there_are(two_threads: None) -> None:
-    seen: set[tuple[int, str]] = set()
+    found: set[tuple[int, str]] = set()
 
-    def logits(codes: torch.Tensor) -> torch.Tensor:
-        seen.add((torch.get_num_threads(), torch.get_float32_matmul_precision()))
-        return LOOKER.logits(codes)
+    def player(*seen: Any) -> NDArray[np.int32]:  # noqa: ANN401 - as a player is asked
+        found.add((torch.get_num_threads(), torch.get_float32_matmul_precision()))
+        return LOOKER(*seen)
 
-    play(replace(LOOKER, logits=logits), CPU_CREW + 1, 3)
-    assert seen == {(1, "highest")}
+    lived(CPU_CREW + 1, 3, player)
+    assert found == {(1, "highest")}
     assert torch.get_num_threads() == 2
 
 
 def test_another_seed_gives_other_lives() -> None:
-    assert not same(play(random_player(), 8, STEPS, seed=1), play(random_player(), 8, STEPS, seed=2))
-
-
-def test_the_likeliest_actions_need_no_chance_and_drawn_ones_do() -> None:
-    player = trained_player(small_model(), torch.device("cpu"))
-    drawn_lives, likeliest_lives = (play(player, 8, STEPS, deterministic=how) for how in (False, True))
-    assert not same(drawn_lives, likeliest_lives)
+    assert not same(lived(8, 100, seed=1), lived(8, 100, seed=2))
 
 
 def test_whoever_is_told_of_steps_hears_of_all_that_were_asked_for() -> None:
     told: list[int] = []
-    play(random_player(), CPU_CREW + 2, 70, advanced=told.append)
+    lived(CPU_CREW + 2, 70, advanced=told.append)
     assert sum(told) == (CPU_CREW + 2) * 70
 
 
-# Choices
+def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
+    calls = itertools.count()
+    told: list[int] = []
 
+    def failing(*seen: Any) -> NDArray[np.int32]:  # noqa: ANN401 - as a player is asked
+        if next(calls) == 0:
+            raise RuntimeError("no memory")
+        return LOOKER(*seen)
 
-def test_the_lowest_of_the_likeliest_actions_is_taken() -> None:
-    logits = torch.tensor([[0.0, 2, 2, 1, 2, 0, 0, 0], [1.0] * 8, [0.0, 0, 0, 0, 0, 0, 0, 1]])
-    assert likeliest(logits).tolist() == [1, 0, 7]
-
-
-def test_actions_are_drawn_as_likely_as_the_policy_says() -> None:
-    shares = torch.tensor([0.5, 0.125, 0, 0.125, 0.25, 0, 0, 0])
-    chance = (torch.arange(1000) + 0.5) / 1000
-    counts = torch.bincount(drawn(shares.log().expand(1000, 8), chance), minlength=8)
-    assert counts.tolist() == [500, 125, 0, 125, 250, 0, 0, 0]
-
-
-@settings(deadline=None)
-@given(st.lists(st.floats(-50, 50, width=32), min_size=8, max_size=8))
-def test_the_highest_chance_there_is_still_draws_an_action(logits: list[float]) -> None:
-    assert 0 <= int(drawn(torch.tensor([logits]), torch.tensor([1 - 2**-24]))) < 8
-
-
-def test_what_is_impossible_is_never_drawn() -> None:
-    logits = torch.tensor([[-math.inf, 0.0, 0, 0, 0, 0, 0, 0]])
-    assert drawn(logits, torch.tensor([0.0])).tolist() == [1]
-
-
-def test_chances_have_addresses() -> None:
-    keys = action_keys(game_keys(9, 20))
-    whole = chances(keys, 0, 50)
-    assert torch.equal(whole[30:40], chances(keys, 30, 10))
-    assert torch.equal(whole[:, 4:7], chances(keys[4:7], 0, 50))
-    assert float(whole.min()) >= 0
-    assert float(whole.max()) < 1
-    assert len(torch.unique(whole)) > 990
-    assert stats.kstest(whole.flatten().numpy(), "uniform").pvalue > 0.001
+    with pytest.raises(RuntimeError, match="no memory"):
+        lived(3 * CPU_CREW, 20_000, failing, advanced=told.append)
+    assert sum(told) < CPU_CREW * 20_000
 
 
 # One evaluation
@@ -299,6 +273,19 @@ def test_an_evaluation_is_bit_for_bit_reproducible() -> None:
     )
 
 
+def test_a_search_sees_food_and_poison_that_the_agent_does_not_heed() -> None:
+    config = Config().over({"evaluation": {"games": 4, "steps": 24, "food": 3000, "poison": 3000}}, "a test")
+    model = small_model("ground_truth")
+    alone, searching = (
+        evaluate(model, config, torch.device("cpu"), deterministic=True, search=search)
+        for search in (None, Lookahead(2, 1))
+    )
+    assert searching.settings == {**alone.settings, "search": "2×1"}
+    poison, less = (each.figures["poison_per_1000_steps"]["mean"] for each in (alone, searching))
+    assert less < poison
+    assert "a search of 2×1 steps" in as_sentence(searching)
+
+
 def test_chance_is_never_deterministic() -> None:
     one, other = evaluated(None), evaluated(None, deterministic=True)
     assert one == other
@@ -308,9 +295,9 @@ def test_chance_is_never_deterministic() -> None:
 def test_a_model_lives_in_the_world_that_it_was_trained_in() -> None:
     model = small_model(world={"poison_interestingness": 0.9, "start_energy": 0.25})
     config = Config().over({"evaluation": {"food": 5}, "world": {"start_energy": 2.0}}, "a test")
-    world = world_of(model, config)
+    world = numbers_of(model, config)
     assert (world.poison_interest, world.start_energy, world.evaluation_food) == (900, 250, 5)
-    assert world_of(None, config).start_energy == 2000
+    assert numbers_of(None, config).start_energy == 2000
 
 
 def test_the_table_has_every_figure_beside_the_published_one() -> None:
@@ -430,17 +417,3 @@ def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> Non
     with pytest.raises(KeyboardInterrupt):
         written(interrupted(), str(tmp_path / "figures.json"))
     assert len(json.loads((tmp_path / "figures.json").read_text())["evaluations"]) == 1
-
-
-def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
-    calls = itertools.count()
-    told: list[int] = []
-
-    def failing(codes: torch.Tensor) -> torch.Tensor:
-        if next(calls) == 0:
-            raise RuntimeError("no memory")
-        return LOOKER.logits(codes)
-
-    with pytest.raises(RuntimeError, match="no memory"):
-        play(replace(LOOKER, logits=failing), 3 * CPU_CREW, 20_000, advanced=told.append)
-    assert sum(told) < CPU_CREW * 20_000

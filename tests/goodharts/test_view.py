@@ -8,13 +8,17 @@ import pytest
 import torch
 from written_page import episode_data, page_data
 
+from goodharts.agents import read_agent
 from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
 from goodharts.gym_env import GoodhartsEnv
 from goodharts.models import Model, model_path, write_model
 from goodharts.networks import ActorCritic
-from goodharts.rules import ACTIONS
-from goodharts.view_spec import read_agent, view_of
+from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
+from goodharts.torch_env.env import Games
+from goodharts.torch_env.random import game_keys
+from goodharts.training.inputs import Inputs
+from goodharts.view_spec import view_of
 from parity.errors import UsageError
 from parity.trace import Case, Trace, write_trace
 from tests.terminals import in_terminal
@@ -56,14 +60,28 @@ def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
             seen, *_ = env.step(int(agent(seen[None])[0].argmax()))
 
 
-def test_it_is_watched_as_text_with_a_value_where_the_critic_has_one(
+def test_a_privileged_critic_is_told_the_complete_state(models: Path) -> None:
+    view, agent = view_of("ground_truth", None), read_agent(model_path("ground_truth"))
+    episodes = Episodes(view.world, 1, "torch", max_episode_steps=3)
+    told = list(frames(view, episodes, AgentPlayer(agent), 7, 1))
+    games = Games(mode := MODES["ground_truth"], 1)
+    codes = games.start(game_keys(7, 1))
+    for frame in told[1:]:
+        counts = torch.stack((games.state.food_count, games.state.poison_count), dim=1)
+        known = Inputs(mode, DEFAULT_NUMBERS, privileged=True, device=games.device)(codes, counts)
+        assert frame.decision is not None
+        assert frame.decision.value == pytest.approx(agent.policy(*known)[1].item())
+        codes = games.step(torch.tensor([frame.decision.action])).codes
+
+
+def test_it_is_watched_as_text_with_the_value_of_either_critic(
     models: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for mode, has_value in (("ground_truth", False), ("proxy", True)):
+    for mode in ("ground_truth", "proxy"):
         assert main(["watch", "--mode", mode, "--render", "ansi", "--max-steps", "1"]) == 0
         said = capsys.readouterr().out
         assert said.startswith(f"ppo_{mode}.pth, likeliest actions, torch\ngame 0, step 0\nenergy 1.00, step 0, at ")
-        assert (", value " in said) == has_value
+        assert ", value " in said
         assert said.splitlines()[-1].startswith("game 0: truncated after 1 step, return ")
 
 

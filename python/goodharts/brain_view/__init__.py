@@ -1,7 +1,6 @@
 """A trained agent at work: ``player`` lets it live, a ``moment`` is what can be seen of it, ``picture`` draws that.
 
-``viewing`` shows moments in a window, and ``recording`` writes them into a file. Only these and the pictures need
-pygame.
+``showing`` puts moments into a window or a file. Only that and the pictures need pygame.
 """
 
 from worldkit.render.film import FILMS

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
+from matplotlib import colormaps
 from numpy.typing import NDArray
 
-from goodharts.brain_view.heat import heat
 from goodharts.brain_view.moment import Activation
 from goodharts.rules import VIEW
 from worldkit.render.colours import GROUND, MUTED, OFF, TEXT
@@ -40,6 +41,19 @@ def draw_layers(pen: Pen, activations: Sequence[Activation], width: float, heigh
         pixels = _arranged(values, _columns(values, size, width), round(_pixel(values, size) / _STEP))
         pen.image(pixels, (0, top + _TITLE), _STEP)
         top += _height(values, size, width)
+
+
+def heat(values: NDArray[np.float32], most: float) -> NDArray[np.uint8]:
+    """The colours of values, whose shape is followed by RGB: from 0, almost black, to ``most``, almost white."""
+    share = np.clip(values / most if most > 0 else np.zeros_like(values), 0, 1)
+    return _heat_colours()[(share * 255).astype(np.uint8)]
+
+
+@cache
+def _heat_colours() -> NDArray[np.uint8]:
+    """Inferno (van der Walt and Smith 2015): evenly rising lightness, for any sight; its black is lit a little."""
+    table = np.asarray(colormaps["inferno"](np.linspace(0.04, 1, 256)))[:, :3]
+    return (255 * table).round().astype(np.uint8)
 
 
 def _shape(values: NDArray[np.float32]) -> str:

@@ -82,8 +82,8 @@ def _draw_sight(pen: Pen, moment: Moment, mode: str) -> None:
 def _draw_numbers(pen: Pen, moment: Moment) -> None:
     pen.text("How it fares", (0, 9), 20, TEXT, align="left")
     rows = (
-        ("energy", f"{moment.energy:.2f}", AGENT),
-        ("value", f"{moment.value:.2f}", TEXT),
+        ("energy", f"{moment.energies[-1].energy:.2f}", AGENT),
+        ("value", f"{moment.decision.value:.2f}", TEXT),
         ("food", f"{moment.food:,}", FOOD_COLOUR),
         ("poison", f"{moment.poison:,}", POISON_COLOUR),
         ("deaths", f"{moment.deaths:,}", TEXT),

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
-from goodharts.brain_view.moment import HORIZON, REMEMBERED, Activation, Moment, Sample
-from goodharts.evaluation.players import action_keys, chances, drawn, likeliest
+from goodharts.agents import agent_of
+from goodharts.brain_view.moment import REMEMBERED, Moment, Sample
 from goodharts.models import Model
-from goodharts.render.surroundings import cut_out
-from goodharts.rules import EMPTY, FOOD, MODES, POISON, SIZE, Numbers
-from goodharts.torch_env.env import Games
-from goodharts.torch_env.random import game_keys
-from goodharts.training.inputs import Inputs
+from goodharts.rules import EVENTS, MODES, SIZE, Numbers
+from goodharts.world import evaluation_world, game_seeds
+from parity.engine import Array
+from worldkit.watch.frames import AgentPlayer, decide
 
 _TRAIL = 24
-_THOUSANDTHS = 1000
+_ALL = np.arange(1)
+_NOTHING = (False,) * len(EVENTS)
 
 
 class Player:
@@ -29,7 +28,7 @@ class Player:
     Args:
         model: the agent.
         numbers: of the world that it lives in.
-        seed: of the game and of the drawn actions, 0 … 2⁶⁴ − 1.
+        seed: of the game, 0 … 2⁶⁴ − 1.
         deterministic: whether it takes the likeliest action, rather than draw one.
         device: where everything is computed.
     """
@@ -43,18 +42,15 @@ class Player:
         deterministic: bool = False,
         device: torch.device | str = "cpu",
     ) -> None:
-        mode = MODES[model.mode]
-        self._games = Games(mode, 1, numbers=numbers, device=device, evaluating=True)
-        self._policy = model.policy.to(self._games.device)
-        self._inputs = Inputs(mode, numbers, model.network.privileged, self._games.device)
-        self._deterministic = deterministic
+        world = evaluation_world(MODES[model.mode], numbers, device)
+        self._engine = world.engines["torch"](1)
+        self._agent = agent_of(model, device)
+        self._player = AgentPlayer(self._agent, deterministic)
         self._trail: deque[tuple[int, int]] = deque(maxlen=_TRAIL)
         self._energies: deque[Sample] = deque(maxlen=REMEMBERED)
-        self._life, self._steps, self._deaths, self._food, self._poison = 1, 0, 0, 0, 0
-        key = game_keys(seed, 1).to(self._games.device)
-        self._action_key = action_keys(key)
-        codes = self._games.start(key)
-        self._moment = self._look(codes)
+        self._so_far: dict[str, Any] = {"life": 1, "steps": 0, "deaths": 0, "food": 0, "poison": 0}
+        self._key = game_seeds(seed, 1)
+        self._moment = self._look(self._engine.reset(self._key, _ALL))
 
     @property
     def moment(self) -> Moment:
@@ -65,67 +61,58 @@ class Player:
         """The next moment: after the step that the agent decided on, or, where it is dead, its next life."""
         if self._moment.is_dead:
             return self.begin_another_life()
-        self._trail.append((self._moment.x, self._moment.y))
-        outcome = self._games.step(torch.tensor([self._moment.action], device=self._games.device))
-        ate, is_dead = int(outcome.eaten), bool(outcome.terminated)
-        self._steps += 1
-        self._deaths += is_dead
-        self._food += ate == FOOD
-        self._poison += ate == POISON
-        self._moment = self._look(outcome.codes, ate, is_dead)
+        self._trail.append(self._moment.place)
+        step = self._engine.step(np.array([self._moment.decision.action], np.int32))
+        assert step.events is not None
+        happened = tuple(bool(step.events[0] >> bit & 1) for bit in range(len(EVENTS)))
+        for name, has_happened in zip(("food", "poison", "deaths", "steps"), (*happened, True), strict=True):
+            self._so_far[name] += has_happened
+        self._moment = self._look(step.observation, happened)
         return self._moment
 
     def begin_another_life(self) -> Moment:
         """The first moment of the next life, somewhere else; a life that it ends early is no death."""
-        self._life += 1
+        self._so_far["life"] += 1
         self._trail.clear()
-        self._moment = self._look(self._games.respawn(torch.tensor([0], device=self._games.device)))
+        self._moment = self._look(self._engine.restart(_ALL))
         return self._moment
 
     def moments(self, steps: int) -> Iterator[Moment]:
         """How things are, and then one moment after the other until the agent has made so many steps, of all lives."""
         yield self._moment
-        while self._steps < steps:
+        while self._moment.steps < steps:
             yield self.step()
 
-    @torch.inference_mode()
-    def _look(self, codes: Tensor, ate: int = EMPTY, is_dead: bool = False) -> Moment:
-        state = self._games.state
-        x, y, energy = int(state.x), int(state.y), int(state.energy) / _THOUSANDTHS
-        counts = torch.stack((state.food_count, state.poison_count), dim=1)
-        observation, privileges = self._inputs(codes, counts)
-        layers = self._policy.layers(observation)
-        logits = layers[-1].activation
-        self._energies.append(Sample(self._life, energy))
+    def lives(self, steps: int | None) -> Iterator[Iterator[Moment]]:
+        """One life after another, each begun when the one before has ended or is left; None: without end."""
+        yield self._life(steps)
+        while steps is None or self._moment.steps < steps:
+            self.begin_another_life()
+            yield self._life(steps)
+
+    def _life(self, steps: int | None) -> Iterator[Moment]:
+        yield self._moment
+        while not self._moment.is_dead and (steps is None or self._moment.steps < steps):
+            yield self.step()
+
+    def _look(self, observation: Array, happened: tuple[bool, ...] = _NOTHING) -> Moment:
+        (state,) = self._engine.get_state(_ALL)
+        steps = np.array([self._so_far["steps"]])
+        mask = self._engine.mask()
+        (decision,) = decide(self._player, observation, mask, self._key, steps, lambda: [state])
+        self._energies.append(Sample(self._so_far["life"], state["energy"] / 1000))
+        told = dict(zip(("ate_food", "ate_poison", "is_dead"), happened, strict=True))
+        x, y = state["x"], state["y"]
         return Moment(
-            around=self._around(x, y),
-            x=x,
-            y=y,
+            state=state,
+            channels=observation[0].copy(),
+            activations=tuple((name, values[0]) for name, values in self._agent.layers(observation)),
+            decision=decision,
             trail=tuple((_nearest(was_x - x), _nearest(was_y - y)) for was_x, was_y in self._trail),
-            channels=observation[0].cpu().numpy(),
-            activations=tuple(Activation(name, activation[0].cpu().numpy()) for name, activation in layers),
-            probabilities=logits[0].softmax(dim=0).cpu().numpy(),
-            action=self._decide(logits),
-            value=float(self._policy(observation, privileges)[1]),
-            energy=energy,
             energies=tuple(self._energies),
-            life=self._life,
-            age=int(state.steps),
-            steps=self._steps,
-            deaths=self._deaths,
-            food=self._food,
-            poison=self._poison,
-            ate=ate,
-            is_dead=is_dead,
+            **self._so_far,
+            **told,
         )
-
-    def _decide(self, logits: Tensor) -> int:
-        if self._deterministic:
-            return int(likeliest(logits))
-        return int(drawn(logits, chances(self._action_key, self._steps, 1)[0]))
-
-    def _around(self, x: int, y: int) -> NDArray[np.int8]:
-        return cut_out(self._games.state.grid.view(SIZE, SIZE).cpu().numpy(), x, y, HORIZON)
 
 
 def _nearest(difference: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from goodharts.brain_view.heat import heat
+from goodharts.brain_view.layers import heat
 from goodharts.brain_view.moment import Moment
 from goodharts.render.signs import direction, draw_arrow, draw_food, draw_poison
 from goodharts.rules import ACTIONS, MODES, REACH, VIEW
@@ -36,8 +36,8 @@ def draw_rose(pen: Pen, moment: Moment) -> None:
     """A petal for each move around (0, 0), its area as large as its probability; the chosen one is bright."""
     for share in (0.25, 0.5, 1.0):
         pen.circle((0, 0), _RADIUS * math.sqrt(share), OFF, 1)
-    for action, probability in enumerate(moment.probabilities.tolist()):
-        is_chosen = action == moment.action and not moment.is_dead
+    for action, probability in enumerate(moment.decision.probabilities.tolist()):
+        is_chosen = action == moment.decision.action and not moment.is_dead
         pen.polygon(_petal(action, _RADIUS * math.sqrt(probability)), AGENT if is_chosen else mix(AGENT, FLOOR, 0.62))
         right, down = direction(action)
         place = ((_RADIUS + 20) * right, (_RADIUS + 13) * down)
@@ -50,9 +50,9 @@ def draw_decision(pen: Pen, moment: Moment) -> None:
     if moment.is_dead:
         pen.text("none: it is dead", (0, 0), 19, MUTED)
         return
-    name = ACTIONS[moment.action].replace("_", " and ")
+    name = ACTIONS[moment.decision.action].replace("_", " and ")
     width = pen.text(name, (10, 0), 19, TEXT)
-    draw_arrow(pen, (-width / 2 - 4, 0), moment.action, 15, AGENT)
+    draw_arrow(pen, (-width / 2 - 4, 0), moment.decision.action, 15, AGENT)
 
 
 def draw_legend(pen: Pen) -> None:

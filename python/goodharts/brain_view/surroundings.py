@@ -5,6 +5,7 @@ from __future__ import annotations
 from goodharts.brain_view.moment import HORIZON, Moment
 from goodharts.render.colours import POISON_COLOUR
 from goodharts.render.signs import draw_arrow, draw_death, draw_food, draw_poison
+from goodharts.render.surroundings import around
 from goodharts.rules import FOOD, POISON, REACH, SIZE, VIEW
 from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, TEXT, mix
 from worldkit.render.pen import Pen, Point
@@ -28,7 +29,7 @@ def draw_surroundings(pen: Pen, moment: Moment) -> None:
             pen.line(start, end, GROUND, 1)
     _draw_seams(pen, moment)
     _draw_trail(pen, moment)
-    for row, cells in enumerate(moment.around.tolist()):
+    for row, cells in enumerate(around(moment.state, HORIZON).tolist()):
         for column, kind in enumerate(cells):
             centre = _centre(column - HORIZON, row - HORIZON)
             if kind == FOOD:
@@ -48,7 +49,7 @@ def _centre(right: int, down: int) -> Point:
 
 def _draw_seams(pen: Pen, moment: Moment) -> None:
     """Between the last column or row of the grid and the first, where they are in sight, with the numbers of both."""
-    column, row = ((-at + HORIZON) % SIZE for at in (moment.x, moment.y))
+    column, row = ((-at + HORIZON) % SIZE for at in moment.place)
     dashes = range(3, SIDE - 6, 12)
     if 0 < column <= 2 * HORIZON:
         x = column * CELL
@@ -81,11 +82,11 @@ def _draw_agent(pen: Pen, moment: Moment) -> None:
         return
     pen.circle(centre, 12, mix(AGENT, _NEAR, 0.65))
     pen.circle(centre, 10, AGENT)
-    draw_arrow(pen, centre, moment.action, 14, DARK)
+    draw_arrow(pen, centre, moment.decision.action, 14, DARK)
 
 
 def _draw_news(pen: Pen, moment: Moment) -> None:
-    edge = TEXT if moment.is_dead else POISON_COLOUR if moment.ate == POISON else AGENT
+    edge = TEXT if moment.is_dead else POISON_COLOUR if moment.ate_poison else AGENT
     width = 16 + 8.2 * len(moment.news)
     corner = (_MIDDLE - width / 2, (HORIZON + REACH + 1.5) * CELL)
     pen.box(corner, (width, 26), DARK, radius=13)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.progress import Progress
 
 from goodharts.brain_view import KINDS
-from goodharts.config import DEVICE, Config
+from goodharts.config import DEVICE
 from goodharts.rules import DEFAULT_MODE, MODES
 from parity.arguments import SEED, STEPS, Parser, Real
 from parity.console import open_console
@@ -18,6 +17,7 @@ from parity.errors import UsageError
 from worldkit.cli.outputs import check_output
 from worldkit.render.display import has_display
 from worldkit.runs.stop import StopRequest
+from worldkit.watch.controls import Controls
 
 if TYPE_CHECKING:
     from goodharts.brain_view.moment import Moment
@@ -42,26 +42,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.record is None and not has_display():
         raise UsageError("There is no display to open a window on: add --record FILE.mp4 (or .gif, .png) to save it.")
     # Imported only now: a mistaken command line should not have to wait for torch.
+    from goodharts.agents import numbers_of
     from goodharts.brain_view.picture import Caption
     from goodharts.brain_view.player import Player
+    from goodharts.brain_view.showing import record, view
     from goodharts.devices import choose_device
 
-    device = choose_device(args.device)
-    path, model = _model(args.model, args.mode)
-    numbers = Config().over(model.config, str(path)).validated().numbers()
+    device, (path, model) = choose_device(args.device), _model(args.model, args.mode)
+    numbers = numbers_of(model, source=str(path))
     player = Player(model, numbers, seed=args.seed, deterministic=args.deterministic, device=device)
     caption = Caption.of(model)
     if args.record is None:
-        from goodharts.brain_view.viewing import view
-        from worldkit.watch.controls import Controls
-
         view(player, caption, Controls(args.speed, _SPEED.most), steps=args.steps)
         return 0
-    from goodharts.brain_view.recording import record
-
     with StopRequest() as stop:
-        moments = _followed(player.moments(args.steps or _RECORDED), args.steps or _RECORDED, stop)
-        pictures = record(args.record, moments, caption, args.speed)
+        steps = args.steps or _RECORDED
+        pictures = record(args.record, _followed(player.moments(steps), steps, stop), caption, args.speed)
     moment = player.moment
     print(
         f"Saved {args.record}: {pictures:,} {'picture' if pictures == 1 else 'pictures'}, {moment.steps:,} steps with "
@@ -120,7 +116,3 @@ def _parser() -> Parser:
     )
     parser.add_argument("--device", type=DEVICE, default="cpu", metavar="NAME", help="of torch (default cpu)")
     return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,31 +1,40 @@
-"""``goodharts evaluate``: let trained agents live on, and count what they eat and when they die."""
+"""``goodharts evaluate`` and ``compare``: let trained agents live on, and count what they eat and when they die."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from goodharts.cli.evaluations import add_settings, config_of, evaluations, written
-from goodharts.evaluation import RANDOM
+from goodharts.config import Config, read_config, setting_of
+from goodharts.evaluation import FORMATS, RANDOM
 from goodharts.rules import DEFAULT_MODES, MODES
 from parity.arguments import Parser
-from parity.console import open_console
+from parity.console import open_console, typed_command
 from parity.errors import UsageError
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
+from worldkit.cli.parser import fail
+from worldkit.evaluation.lookahead import LOOKAHEAD
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
     from goodharts.models import Model
 
 ALL = "all"
+_MODELS = Path("models")
+_SETTINGS = (("evaluation", "games"), ("evaluation", "steps"), ("evaluation", "seed"), ("runtime", "device"))
+_HOW = (*(key for _, key in _SETTINGS), "deterministic", "search")
+"""The flags that say how is played, as the parser names their values."""
+_PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 16,384"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play, print the figures, write them as JSON where asked, and return 0.
+    """Evaluate models or chance, print the figures, write them as JSON where asked, and return 0.
 
     What has been found is printed and written even where a later evaluation is interrupted or fails.
 
@@ -33,14 +42,78 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: code 2 with one sentence on standard error where the command line is wrong.
         UsageError: a model, the configuration or the device cannot be used.
     """
-    parser = _parser()
+    parser = _parser(
+        "evaluate",
+        "Let trained agents live on, respawning when they die, and say what they ate and how long they lived, with 95% "
+        "confidence intervals beside the published figures.",
+    )
+    parser.add_argument(
+        "-m",
+        "--mode",
+        type=_players,
+        metavar="MODE",
+        help=f"modes, separated by commas, whose models/ppo_MODE.pth play: {', '.join(MODES)}; {ALL}: all but the "
+        f"last; {RANDOM}: nobody's model, but chance (default {ALL})",
+    )
+    parser.add_argument("--model", type=Path, metavar="FILE", help="the model to evaluate, wherever it lies")
     args = parser.parse_args(argv)
     check_output(parser, args.json)
-    config = config_of(args)
+    config = _config(args)
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    found = evaluations(_models(args.mode, args.model), config, args.deterministic, console)
-    written(_printed(found, console), args.json)
+    written(_printed(_played(_models(args.mode, args.model), config, args, console), console), args.json)
     return 0
+
+
+def compare(argv: Sequence[str] | None = None) -> int:
+    """Print one table of all players, write it and draw it where asked, and return 0; raises as ``main`` does."""
+    parser = _parser(
+        "compare",
+        "One table, and one picture, of all modes beside the published ones: of evaluations in JSON files, or of those "
+        "models that there are, and of chance, which are evaluated first.",
+    )
+    parser.add_argument(
+        "results", nargs="*", type=Path, metavar="FILE", help="what `goodharts evaluate --json` or this command wrote"
+    )
+    parser.add_argument("--models", type=Path, metavar="DIR", help=f"the folder of the models (default {_MODELS})")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw efficiency and survival (png, svg or pdf)")
+    args = parser.parse_args(argv)
+    _check_comparison(parser, args)
+    console = open_console(stderr=args.json == STANDARD_OUTPUT)
+    if args.results:
+        found = written(_read(args.results), args.json)
+    else:
+        config, models = _config(args), _models_in(args.models or _MODELS)
+        found = written(_played([*models, None], config, args, console), args.json)
+    from goodharts.evaluation.report import as_sentence, comparison
+
+    console.print(comparison(found))
+    for each in found:
+        console.print(as_sentence(each), soft_wrap=True)
+    if args.picture:
+        from goodharts.evaluation.picture import draw_comparison
+
+        try:
+            draw_comparison(found, args.picture)
+        except OSError as error:
+            fail(f"cannot write {args.picture}: {error.strerror}.")
+    return 0
+
+
+def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evaluation]:
+    """All evaluations, written as JSON to ``target`` if that is given.
+
+    Those that there are by then are written where a later one is interrupted or fails.
+    """
+    from goodharts.evaluation.results import as_json
+
+    found: list[Evaluation] = []
+    try:
+        for each in evaluations:
+            found.append(each)  # what is there stays there, whatever the next one raises
+    finally:
+        if target and found:
+            write_output(target, as_json(found))
+    return found
 
 
 def _printed(evaluations: Iterable[Evaluation], console: Console) -> Iterator[Evaluation]:
@@ -51,6 +124,37 @@ def _printed(evaluations: Iterable[Evaluation], console: Console) -> Iterator[Ev
         console.print(as_table(each))
         console.print(as_sentence(each), soft_wrap=True)
         yield each
+
+
+def _played(
+    models: Sequence[Model | None], config: Config, args: argparse.Namespace, console: Console
+) -> Iterator[Evaluation]:
+    """An evaluation of each model, and of chance for None, one after the other, with live progress on a terminal."""
+    from goodharts.devices import choose_device
+    from goodharts.evaluation.evaluate import evaluate
+
+    device, how = choose_device(config.runtime.device), config.evaluation
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
+        for model in models:
+            name = model.mode if model else RANDOM
+            if not console.is_terminal:
+                console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
+            task = progress.add_task(name, total=how.games * how.steps)
+            advanced = partial(progress.advance, task)
+            yield evaluate(
+                model, config, device, deterministic=args.deterministic, search=args.search, advanced=advanced
+            )
+            progress.remove_task(task)
 
 
 def _models(players: tuple[str, ...] | None, path: Path | None) -> list[Model | None]:
@@ -65,6 +169,50 @@ def _models(players: tuple[str, ...] | None, path: Path | None) -> list[Model | 
     return [model]
 
 
+def _models_in(folder: Path) -> list[Model]:
+    """The models of all modes that there are; raises UsageError where one cannot be used, or there is none."""
+    from goodharts.models import model_path, read_model
+
+    paths = [path for path in (model_path(mode, folder) for mode in MODES) if path.exists()]
+    if not paths:
+        train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", "all")
+        raise UsageError(
+            f"There is no model in {folder}, such as {model_path(next(iter(MODES)), folder)}: train them with "
+            f"`{train}`, or name another --models."
+        )
+    return [read_model(path) for path in paths]
+
+
+def _read(paths: Sequence[Path]) -> list[Evaluation]:
+    from goodharts.evaluation.results import read_results
+
+    found = [each for path in paths for each in read_results(path)]
+    if not found:
+        raise UsageError(f"{paths[0]} holds no evaluation: name files that `goodharts evaluate --json` wrote.")
+    return found
+
+
+def _check_comparison(parser: Parser, args: argparse.Namespace) -> None:
+    """Exit with one sentence where something asked for makes no sense, before any work is done."""
+    check_output(parser, args.json)
+    if args.picture:
+        check_output(parser, str(args.picture))
+        if args.picture.suffix[1:].lower() not in FORMATS:
+            parser.error(f"--picture must end in .{' or .'.join(FORMATS)}, got {str(args.picture)!r}")
+    given = [f"--{name}" for name in ("models", *_HOW) if getattr(args, name) not in (None, False)]
+    if args.results and given:
+        parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
+
+
+def _config(args: argparse.Namespace) -> Config:
+    """The configuration with the settings that the command line gives; raises UsageError as ``read_config`` does."""
+    layer: dict[str, dict[str, object]] = {}
+    for section, key in _SETTINGS:
+        if getattr(args, key) is not None:
+            layer.setdefault(section, {})[key] = getattr(args, key)
+    return read_config(layer)
+
+
 def _players(word: str) -> tuple[str, ...]:
     """Modes by name, separated by commas."""
     names = [name.strip() for name in word.split(",")]
@@ -76,22 +224,22 @@ def _players(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def _parser() -> Parser:
-    parser = Parser(
-        prog="goodharts evaluate",
-        description="Let trained agents live on, respawning when they die, and say what they ate and how long they "
-        "lived, with 95% confidence intervals beside the published figures.",
-        allow_abbrev=False,
+def _parser(command: str, description: str) -> Parser:
+    """A parser of what both commands have: how many games are played for how long, by whom, and the JSON."""
+    parser = Parser(prog=f"goodharts {command}", description=description, allow_abbrev=False)
+    for section, key in _SETTINGS:
+        each = setting_of(section, key)
+        note = f"default {each.default_text}{_PUBLISHED_SIZE.get(key, '')}"
+        assert each.values is not None
+        parser.add_argument(each.flag, type=each.values, metavar=each.metavar, help=f"{each.help} ({note})")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
+    how.add_argument(
+        "--search",
+        type=LOOKAHEAD,
+        metavar="ROLLOUTSxSTEPS",
+        help="look ahead before every step, on the JAX engine, and take what is better than the likeliest action by "
+        f"more than chance, such as 8x16 ({LOOKAHEAD.span()})",
     )
-    parser.add_argument(
-        "-m",
-        "--mode",
-        type=_players,
-        metavar="MODE",
-        help=f"modes, separated by commas, whose models/ppo_MODE.pth play: {', '.join(MODES)}; {ALL}: all but the "
-        f"last; {RANDOM}: nobody's model, but chance (default {ALL})",
-    )
-    parser.add_argument("--model", type=Path, metavar="FILE", help="the model to evaluate, wherever it lies")
-    add_settings(parser)
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser

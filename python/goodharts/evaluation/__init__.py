@@ -1,4 +1,6 @@
-"""How well agents live: play (``play``), figures (``figures``), tables (``report``) and a picture (``picture``)."""
+"""How well agents live: their lives (``lives``), figures, tables (``report``) and a picture (``picture``)."""
 
 RANDOM = "random"
 """The player that is nobody's model: chance."""
+FORMATS = ("png", "svg", "pdf")
+"""Of pictures, by the end of the file's name."""

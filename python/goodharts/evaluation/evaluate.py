@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from goodharts.agents import agent_of, numbers_of
 from goodharts.config import Config
 from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import figures
-from goodharts.evaluation.play import play
-from goodharts.evaluation.players import random_player, trained_player
+from goodharts.evaluation.lives import CPU_CREW, GPU_CREW, play
 from goodharts.models import Model
-from goodharts.rules import VERSION, Numbers
+from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
+from goodharts.world import evaluation_world
+from worldkit.evaluation.lookahead import Lookahead
+from worldkit.evaluation.players import logits_player, uniform_logits
+
+if TYPE_CHECKING:
+    from parity import BatchEngine
+    from worldkit.evaluation.spec import Player
 
 
 @dataclass(frozen=True)
@@ -39,24 +46,36 @@ def evaluate(
     device: torch.device,
     *,
     deterministic: bool = False,
+    search: Lookahead | None = None,
     advanced: Callable[[int], None] = lambda steps: None,
 ) -> Evaluation:
     """Let a model live on, or chance where it is None, as [evaluation] of the configuration says (G6, G11).
 
-    deterministic: a model takes its likeliest actions. advanced: told of steps that were played, from any thread.
-    Raises UsageError where the world that the model was trained in is impossible.
+    deterministic: a model takes its likeliest actions. search: or looks ahead before each of them, on the JAX engine.
+    advanced: told of steps that were played, from any thread. Raises UsageError where the world that the model was
+    trained in is impossible.
     """
-    how, numbers = config.evaluation, world_of(model, config)
-    player = trained_player(model, device, numbers) if model else random_player()
-    is_deterministic = deterministic and model is not None
+    how, numbers = config.evaluation, numbers_of(model, config)
+    mode = MODES[model.mode if model else DEFAULT_MODE]
+    is_deterministic = model is not None and (deterministic or search is not None)
+    world = evaluation_world(mode, numbers, device)
+    crew, threads = (CPU_CREW, None) if device.type == "cpu" else (GPU_CREW, 1)
+    if model is not None and search is not None:
+        # nobody need wait for games that are not asked for: a search takes what is likely, not what rounding decides
+        open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, search)
+        crew, threads = min(how.games, CPU_CREW), 1
+    else:
+        logits = agent_of(model, device).logits if model else uniform_logits(len(ACTIONS))
+        player = logits_player(logits, deterministic=is_deterministic)
+        open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(
-        player,
+        open_engine,
+        player_on,
         how.games,
         how.steps,
         seed=how.seed,
-        deterministic=is_deterministic,
-        numbers=numbers,
-        device=device,
+        crew=crew,
+        threads=threads,
         advanced=advanced,
     )
     return Evaluation(
@@ -69,13 +88,38 @@ def evaluate(
             "seed": how.seed,
             "deterministic": is_deterministic,
             "device": device.type,
+            **({"search": str(search)} if model and search else {}),
         },
         world=asdict(numbers),
         figures=figures(lives),
     )
 
 
-def world_of(model: Model | None, config: Config) -> Numbers:
-    """The world that a model was trained in, with the counts of an evaluation that the configuration says."""
-    trained_in = {"world": model.config["world"]} if model and "world" in model.config else {}
-    return config.over(trained_in, "The model").validated().numbers()
+def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callable[[BatchEngine], Player]:
+    """The model with a search on top, on a JAX engine whose games are the ones that are played."""
+    import jax
+    import numpy as np
+
+    from goodharts.jax_training import env_of
+    from goodharts.training.jax_ppo.network import evaluate as judge_of
+    from worldkit.evaluation.searcher import search_program
+    from worldkit.jax.engine import JaxEngine
+    from worldkit.ppo.search import Search
+    from worldkit.threefry import seed_pairs
+
+    env = env_of(MODES[model.mode], numbers, evaluating=True)
+    weights = {name: tensor.numpy() for name, tensor in model.policy.cpu().state_dict().items()}
+    training = Config().over(model.config, "The model").training
+
+    def judge(weights: Any, compact: Any) -> tuple[jax.Array, jax.Array]:  # noqa: ANN401 - pytrees
+        return judge_of(model.network, weights, env.expand(compact), env.privileges(compact))
+
+    program = search_program(env, judge, weights, Search(*lookahead, training.gamma), seed=0)
+
+    def player_on(engine: BatchEngine) -> Player:
+        assert isinstance(engine, JaxEngine)
+        return lambda observations, masks, seeds, steps: np.asarray(
+            program(engine.states, seed_pairs(seeds), steps, masks)
+        )
+
+    return player_on

@@ -1,12 +1,33 @@
-"""What is kept of an evaluation: one row for each life (G11)."""
+"""Continuous survival (G6): agents live, die and respawn for a number of steps, and every life is kept (G11).
+
+A game's course depends on the seed and its number alone. The engine sees to that for the world, and addressed words for
+actions that are drawn; but matrix products round otherwise in batches of another size, and a network's likeliest action
+may be another one then. So games are always played in full crews of one size, and those of the last crew that nobody
+asked for are dropped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
+from threading import Event
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+
+from goodharts.rules import EVENTS
+from goodharts.world import game_seeds
+from parity import BatchEngine
+from worldkit.evaluation.spec import Player
+
+CPU_CREW, GPU_CREW = 128, 4096
+"""Games of a crew: enough for matrix products at full speed, and on a CPU few enough for its cache."""
+_TOLD = 64
+"""Steps, after which somebody hears of them."""
+_FOOD, _POISON = (np.uint32(1 << EVENTS.index(name)) for name in ("ate_food", "ate_poison"))
 
 
 @dataclass(frozen=True)
@@ -29,17 +50,127 @@ class Lives:
         return len(self.game)
 
     def of_first(self, games: int) -> Lives:
-        """The lives of the first so many games."""
-        return self._rows(np.flatnonzero(self.game < games))
-
-    def in_order(self) -> Lives:
-        """The same lives, game by game; those of a game stay in the order in which they are."""
-        return self._rows(np.argsort(self.game, kind="stable"))
-
-    def _rows(self, rows: NDArray[np.intp]) -> Lives:
+        """The lives of the first so many games, game by game."""
+        rows = np.argsort(self.game, kind="stable")
+        rows = rows[self.game[rows] < games]
         return Lives(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-def joined(parts: Sequence[Lives]) -> Lives:
-    """The lives of several parts, one after the other."""
-    return Lives(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Lives)))
+class _Stopped(Exception):
+    """Another crew failed, or the person gave up."""
+
+
+def play(
+    open_engine: Callable[[int], BatchEngine],
+    player_on: Callable[[BatchEngine], Player],
+    games: int,
+    steps: int,
+    *,
+    seed: int = 0,
+    crew: int = CPU_CREW,
+    threads: int | None = None,
+    advanced: Callable[[int], None] = lambda steps: None,
+) -> Lives:
+    """The lives of games 0 … ``games`` − 1 of a seed (G10), each played for ``steps`` steps.
+
+    On one machine they are the same, bit for bit, however many games and threads there are.
+
+    Args:
+        open_engine: an engine of an ``evaluation_world`` with so many games.
+        player_on: who plays on an engine. Its ``steps`` are those of a game, in all of its lives.
+        games: how many.
+        steps: of each.
+        seed: of the games.
+        crew: games side by side.
+        threads: crews side by side; None: as many as torch has.
+        advanced: told of steps that were played, from any thread.
+    """
+    crews = -(-games // crew)
+    keys = game_seeds(seed, crews * crew).reshape(crews, crew)
+    is_stopped = Event()
+
+    def lives_of(number: int) -> NDArray[np.int64]:
+        def told(steps: int) -> None:
+            if is_stopped.is_set():
+                raise _Stopped
+            advanced(steps * min(crew, games - number * crew))
+
+        with closing(open_engine(crew)) as engine:
+            return _lives(engine, player_on(engine), keys[number], number * crew, steps, told)
+
+    with _exact() as cores, ThreadPoolExecutor(threads or cores) as pool:
+        parts = [pool.submit(lives_of, number) for number in range(crews)]
+        try:
+            for part in as_completed(parts):  # so that the first to fail is seen first
+                part.result()
+        except BaseException:
+            is_stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    game, lived, food, poison, energy, died = np.concatenate([part.result() for part in parts], axis=1)
+    return Lives(game, lived, food, poison, energy, died.astype(bool)).of_first(games)
+
+
+@contextmanager
+def _exact() -> Iterator[int]:
+    """Let torch compute the same again in the same way; gives the threads that it had.
+
+    On a CPU each operation gets one thread: crews side by side use the others better than parts of small operations do,
+    and how many there are rounds nothing differently then. On a GPU no convolution is chosen by how fast it is today,
+    and nothing is computed in TF32.
+    """
+    threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
+    torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+            yield threads
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_float32_matmul_precision(precision)
+
+
+def _lives(
+    engine: BatchEngine,
+    player: Player,
+    keys: NDArray[np.uint64],
+    first_game: int,
+    steps: int,
+    told: Callable[[int], None],
+) -> NDArray[np.int64]:
+    """The lives of games with these keys (n,), in the order in which they ended: columns (6, k) as of ``Lives``."""
+    games = np.arange(len(keys))
+    observation = engine.reset(keys, games)
+    born_with = int(energy_and_age(engine)[0, 0])
+    eaten = np.zeros((2, len(keys)), np.int64)
+    ended: list[NDArray[np.int64]] = []
+
+    def end(rows: NDArray[np.intp], is_dead: bool) -> None:
+        """The lives in these rows (k,) are over, or are left as they are; before anybody respawns."""
+        energy, age = energy_and_age(engine)[rows].T
+        ended.append(
+            np.stack((rows + first_game, age, *eaten[:, rows], energy - born_with, np.full_like(age, is_dead)))
+        )
+        eaten[:, rows] = 0
+
+    for number in range(steps):
+        step = engine.step(player(observation, engine.mask(), keys, np.full(len(keys), number)))
+        observation, events = step.observation, step.events
+        assert events is not None
+        eaten += np.stack((events & _FOOD > 0, events & _POISON > 0))
+        dead = np.flatnonzero(step.terminated)
+        if len(dead):
+            end(dead, is_dead=True)
+            observation = observation.copy()
+            observation[dead] = engine.restart(dead)
+        if (number + 1) % _TOLD == 0 or number + 1 == steps:
+            told(number % _TOLD + 1)
+    end(np.flatnonzero(energy_and_age(engine)[:, 1]), is_dead=False)  # who died in the last step began no new life
+    return np.concatenate(ended, axis=1)
+
+
+def energy_and_age(engine: BatchEngine) -> NDArray[np.int64]:
+    """Energy in thousandths and steps of this life of an engine's games, (n, 2): its facts."""
+    facts = engine.facts()
+    assert facts is not None
+    return facts.astype(np.int64)

@@ -15,14 +15,12 @@ from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
 from parity.files import write_whole
 from worldkit.pictures import drawn
 
-FORMATS = ("png", "svg", "pdf")
-"""By the end of the file's name."""
 _ASIDE = 0.08
 """How far a player's own marks and the published ones stand beside its place."""
 
 
 def draw_comparison(evaluations: Sequence[Evaluation], path: Path) -> None:
-    """Draw the evaluations into a picture of one of ``FORMATS``; raises OSError as writing does."""
+    """Draw the evaluations into a picture of one of the ``FORMATS``; raises OSError as writing does."""
     figure = Figure(figsize=(max(7.0, 2.2 * len(evaluations)), 7.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
     _draw(upper, evaluations, "efficiency")

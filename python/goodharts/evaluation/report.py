@@ -32,6 +32,8 @@ def as_sentence(evaluation: Evaluation) -> str:
     """How it was played, how many lives there were, and what became of them."""
     settings, found = evaluation.settings, evaluation.figures
     how = "likeliest actions" if settings["deterministic"] else "drawn actions"
+    if "search" in settings:
+        how = f"a search of {settings['search']} steps"
     return (
         f"{evaluation.player}: {settings['games']:,} games of {settings['steps']:,} steps, {how}; "
         f"{found['lives']:,} lives, of which {found['deaths']:,} ended in death and "

@@ -55,7 +55,8 @@ def _evaluation(value: object) -> Evaluation:
     player, settings = value["player"], value["settings"]
     if player not in (*MODES, RANDOM):
         raise Unreadable(f"its player is {shown(player)}, none of {', '.join((*MODES, RANDOM))}")
-    if not is_object(settings) or {name: type(setting) for name, setting in settings.items()} != _SETTINGS:
+    types = {name: type(setting) for name, setting in settings.items()} if is_object(settings) else {}
+    if types not in (_SETTINGS, {**_SETTINGS, "search": str}):
         raise Unreadable(f"its settings are not {', '.join(_SETTINGS)}")
     if not _holds_counts(value["world"]) or not (value["model"] is None or _holds_counts(value["model"])):
         raise Unreadable("its world or its model is not told in whole numbers")

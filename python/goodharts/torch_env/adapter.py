@@ -22,7 +22,10 @@ _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
 
 
 class TorchEngine(BatchEngine):
-    """``games`` games of a mode in training. A game's seed is its key, lower word first."""
+    """``games`` games of a mode. A game's seed is its key, lower word first.
+
+    evaluating: by the rules of an evaluation, where the next game of one that ended is its agent's next life (G6).
+    """
 
     def __init__(
         self,
@@ -31,11 +34,13 @@ class TorchEngine(BatchEngine):
         options: EngineOptions,
         device: torch.device | str = "cpu",
         numbers: Numbers = DEFAULT_NUMBERS,
+        evaluating: bool = False,
     ) -> None:
         self.games = games
         self._names = tuple(marks_of(mode))
         self._marks = Marks(self._names, torch.device(device)) if options.marks else None
-        self._env = Games(mode, games, numbers=numbers, device=device, marks=self._marks)
+        self._env = Games(mode, games, numbers=numbers, device=device, evaluating=evaluating, marks=self._marks)
+        self._following = self._env.respawn if evaluating else self._env.restart
         self._channels = torch.tensor(channels(mode, self._env.numbers), device=self._env.device)
         self._mask = np.ones((games, len(ACTIONS)), np.bool_)
         self._packed = options.packed
@@ -52,7 +57,7 @@ class TorchEngine(BatchEngine):
         if len(rested):
             self._env.take_back(rested, self._rested_at[rested])
             self._rested_at[rested] = _NEVER
-        return self._observed(self._env.restart(rows))
+        return self._observed(self._following(rows))
 
     def rest(self, slots: Slots) -> None:
         rows = self._rows(slots)
@@ -76,7 +81,7 @@ class TorchEngine(BatchEngine):
         if restarting:
             ended = (outcome.terminated | outcome.truncated).nonzero()[:, 0]
             if len(ended):
-                outcome.codes[ended] = self._env.restart(ended)
+                outcome.codes[ended] = self._following(ended)
         eaten, terminated = outcome.eaten.cpu().numpy(), outcome.terminated.cpu().numpy()
         happened = np.stack((eaten == FOOD, eaten == POISON, terminated), axis=1)
         return BatchStep(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +14,14 @@ from goodharts.rules import (
     ACTIONS,
     COMPONENT_UNIT,
     COMPONENTS,
+    DEFAULT_NUMBERS,
     EVENTS,
     FACTS,
     MODES,
     OBSERVATION_SHAPE,
     STATE_FIELDS,
     Mode,
+    Numbers,
     marks_of,
 )
 from goodharts.world.benches import benches
@@ -26,6 +30,7 @@ from goodharts.world.policies import load_policy, policies
 from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, World
+from parity.engine import consecutive_seeds
 from parity.errors import install_command
 from worldkit.jax.xla import keep_compiled_programs
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
@@ -35,24 +40,24 @@ _KEYS_EVENT = np.uint32(2**32 - 1)
 """The event whose draws are the keys of a run's games (G10)."""
 
 
-def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    """The canonical engine, on the CPU; raises EngineError where torch is not installed."""
+def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions(), **how: Any) -> BatchEngine:  # noqa: ANN401 - as TorchEngine has them
+    """The canonical engine, on the CPU unless told otherwise; raises EngineError where torch is not installed."""
     try:
         from goodharts.torch_env.adapter import TorchEngine
     except ModuleNotFoundError as error:
         command = install_command("hackmatrix[goodharts]")
         raise EngineError(f"The torch engine needs {error.name}: run `{command}`.") from error
 
-    return TorchEngine(mode, games, options)
+    return TorchEngine(mode, games, options, **how)
 
 
-def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions(), **how: Any) -> BatchEngine:  # noqa: ANN401 - as env_of has them
     """The second engine, jitted in this process; what is compiled is kept for the next one."""
     keep_compiled_programs("goodharts")
     from goodharts.jax_training import env_of
     from worldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, env_of(mode), marks=options.marks)
+    return JaxEngine(games, env_of(mode, **how), marks=options.marks)
 
 
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
@@ -88,6 +93,16 @@ def _world(mode: Mode) -> World:
         golden=_GOLDEN / mode.name,
         benches=benches(mode),
     )
+
+
+def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: object = "cpu") -> World:
+    """A mode by the rules of an evaluation (G6): the next game of one that ended is its agent's next life.
+
+    Seeds are keys of games, as ``game_seeds`` gives them. device: of the torch engine.
+    """
+    how: dict[str, Any] = {"numbers": numbers, "evaluating": True}
+    engines = {"torch": partial(open_torch, mode, device=device, **how), "jax": partial(open_jax, mode, **how)}
+    return replace(WORLDS[mode.name], engines=engines, game_seeds=consecutive_seeds)
 
 
 WORLDS = {name: _world(mode) for name, mode in MODES.items()}

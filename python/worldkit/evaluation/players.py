@@ -26,9 +26,7 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
     """
     num_actions = len(spec.env.world.actions)
     if name == RANDOM:
-        return _player(
-            lambda seen: np.zeros((len(seen), num_actions), np.float32), deterministic=False, player_seed=seed
-        )
+        return logits_player(uniform_logits(num_actions), player_seed=seed)
     if name in spec.players:
         return spec.players[name]
     path, agents = spec.env.world.agent_at(Path(name)), spec.env.world.agents
@@ -42,7 +40,7 @@ def player_of(spec: EvaluationSpec, name: str, *, deterministic: bool, seed: int
             raise other_actions(path, num_actions)
     except ParityError as error:
         raise UsageError(f"{error} Or evaluate {names}.") from error
-    return _player(logits_of, deterministic=deterministic, player_seed=seed)
+    return logits_player(logits_of, deterministic=deterministic, player_seed=seed)
 
 
 def agent_file(spec: EvaluationSpec, name: str) -> Path:
@@ -55,8 +53,13 @@ def agent_file(spec: EvaluationSpec, name: str) -> Path:
     return spec.env.world.agent_at(Path(name))
 
 
-def _player(logits_of: Logits, *, deterministic: bool, player_seed: int) -> Player:
-    """A player that takes actions by masked logits."""
+def uniform_logits(num_actions: int) -> Logits:
+    """Chance: all actions are equally likely, whatever is seen."""
+    return lambda seen: np.zeros((len(seen), num_actions), np.float32)
+
+
+def logits_player(logits_of: Logits, *, deterministic: bool = False, player_seed: int = 0) -> Player:
+    """A player that takes actions by masked logits: the likeliest ones, or drawn ones."""
 
     def player(
         observations: NDArray[Any], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]

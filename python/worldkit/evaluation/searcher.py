@@ -19,13 +19,16 @@ from worldkit.evaluation.spec import Player
 from worldkit.jax.engine import JaxEngine
 from worldkit.jax.env import Compact, JaxEnv, State
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.networks import ActorCritic
 from worldkit.ppo.params import Params
 from worldkit.ppo.policy import load_network
 from worldkit.ppo.search import Search, best_actions
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.threefry import seed_pairs
+
+Judge = Callable[[Params, Compact], tuple[Array, Array]]
+"""Logits (n, actions) and values (n,) from parameters and compact observations."""
+Program = Callable[..., Array]
 
 _ENGINE = "jax"
 _NO_SEARCH = "leave --search out"
@@ -47,8 +50,20 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
     if _ENGINE not in world.engines:
         raise UsageError(f"{world.name} has no engine {_ENGINE}, which a search follows its games on: {_NO_SEARCH}.")
     network, params = load_network(path, env)
-    program = jax.jit(partial(_choice, env, network, Search(*lookahead, discount_of(path))))
-    return _Searcher(world, partial(program, params, jax.random.key(seed)))
+
+    def judge(params: Params, compact: Compact) -> tuple[Array, Array]:
+        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
+        return judged
+
+    return _Searcher(world, search_program(env, judge, params, Search(*lookahead, discount_of(path)), seed))
+
+
+def search_program(env: JaxEnv, judge: Judge, params: Params, search: Search, seed: int) -> Program:
+    """The compiled search for the actions, int32 (n,), of n games, which are the first of ``states``, leaves (m, …).
+
+    It is called with states, seeds, uint32 (n, 2), and steps (n,), which tell one search from another, and masks.
+    """
+    return partial(jax.jit(partial(_choice, env, judge, search)), params, jax.random.key(seed))
 
 
 def discount_of(path: Path) -> float:
@@ -61,7 +76,7 @@ def discount_of(path: Path) -> float:
 
 def _choice(
     env: JaxEnv,
-    network: ActorCritic,
+    judge: Judge,
     search: Search,
     params: Params,
     key: Array,
@@ -70,10 +85,6 @@ def _choice(
     steps: Array,
     masks: Array,
 ) -> Array:
-    """Actions of n games, int32 (n,), the first of ``games``, leaves (m, …).
-
-    seeds, uint32 (n, 2), and steps (n,) of games tell one search from another.
-    """
     games = jax.tree.map(lambda leaf: leaf[: len(masks)], games)
 
     def key_of(seed: Array, step: Array) -> Array:
@@ -82,17 +93,13 @@ def _choice(
             one = jax.random.fold_in(one, number)
         return one
 
-    def judge(compact: Compact) -> tuple[Array, Array]:
-        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
-        return judged
-
-    return best_actions(env, judge, search, games, masks, jax.vmap(key_of)(seeds, steps))
+    return best_actions(env, partial(judge, params), search, games, masks, jax.vmap(key_of)(seeds, steps))
 
 
 class _Searcher:
     """The player: games that it follows, and a program that says what to do in them."""
 
-    def __init__(self, world: World, program: Callable[..., Array]) -> None:
+    def __init__(self, world: World, program: Program) -> None:
         self._world, self._program = world, program
         self._engine: JaxEngine | None = None
 

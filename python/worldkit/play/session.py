@@ -197,7 +197,8 @@ class Session:
         if self._player and not game.ending:
             here = game.position
             seeds, steps = self._world.game_seeds(game.seed, 1), np.array([len(game.turns)])
-            (self.decision,) = decide(self._player, here.observation[None], here.mask[None], seeds, steps)
+            seen = here.observation[None], here.mask[None]
+            (self.decision,) = decide(self._player, *seen, seeds, steps, lambda: [here.state])
 
     def _end(self) -> None:
         self.agent_plays = False

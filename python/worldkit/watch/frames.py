@@ -13,7 +13,7 @@ from worldkit.evaluation import choice
 from worldkit.evaluation.play import ending_of
 from worldkit.evaluation.spec import Player
 from worldkit.ppo.numpy_network import Floats
-from worldkit.watch.spec import Agent, ViewSpec
+from worldkit.watch.spec import Agent, PrivilegedAgent, ViewSpec
 
 
 @dataclass(frozen=True)
@@ -132,12 +132,15 @@ def _step(
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
     if player.searcher is None:
-        decisions = decide(player, observation[slots], mask[slots], seeds[slots], so_far[slots])
+        decisions = decide(
+            player, observation[slots], mask[slots], seeds[slots], so_far[slots], lambda: episodes.get_states(slots)
+        )
         actions = np.zeros(episodes.num_games, np.int32)
         actions[slots] = [decision.action for decision in decisions]
     else:
         actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
-        decisions = _decisions(actions[slots], *player.agent(observation[slots]), mask[slots])
+        judged = _judge(player.agent, observation[slots], lambda: episodes.get_states(slots))
+        decisions = _decisions(actions[slots], *judged, mask[slots])
     episodes.begin_step(actions)
     step = episodes.finish_step()
     is_over = step.terminated | step.truncated
@@ -166,17 +169,25 @@ def decide(
     mask: NDArray[np.bool_],
     seeds: NDArray[np.uint64],
     steps: NDArray[np.int64],
+    read_states: Callable[[], list[State]],
 ) -> list[Decision]:
     """What the agent does in each of n games.
 
-    Observations are (n, *shape), masks (n, actions); seeds (n,) and steps so far (n,) are of the games.
+    Observations are (n, *shape), masks (n, actions); seeds (n,) and steps so far (n,) are of the games, and so are the
+    complete states, which not every agent asks for.
     """
-    logits, values = player.agent(observation)
+    logits, values = _judge(player.agent, observation, read_states)
     if player.deterministic:
         actions = choice.likeliest(logits, mask)
     else:
         actions = choice.drawn(logits, mask, seeds, steps, player.player_seed)
     return _decisions(actions, logits, values, mask)
+
+
+def _judge(agent: Agent, observation: Floats, read_states: Callable[[], list[State]]) -> tuple[Floats, Floats]:
+    """Logits and values, of a privileged critic those of the complete states."""
+    logits, values = agent(observation)
+    return logits, agent.values_in(read_states()) if isinstance(agent, PrivilegedAgent) else values
 
 
 def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: NDArray[np.bool_]) -> list[Decision]:

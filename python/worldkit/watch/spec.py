@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
 
 Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
 """Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""
+
+
+@runtime_checkable
+class PrivilegedAgent(Protocol):
+    """An ``Agent`` whose critic knows more than an observation tells, and so has its values from complete states."""
+
+    def values_in(self, states: Sequence[State], /) -> Floats:
+        """The values in n states, float32 (n,)."""
 
 
 def _nowhere(state: State) -> str:

@@ -1,0 +1,86 @@
+"""Trained models as the agents that worldkit watches, evaluates and asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from goodharts.config import Config
+from goodharts.models import Model, read_model
+from goodharts.render.surroundings import around
+from goodharts.rules import MODES, REACH, Numbers
+from goodharts.training.inputs import Inputs
+from parity import State
+
+Floats = NDArray[np.float32]
+
+
+class ModelAgent:
+    """The agent of a model (``worldkit.watch.spec.Agent``), computed on a device in float32."""
+
+    def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
+        self.policy = model.policy.to(device).eval()
+        self._device = torch.device(device)
+
+    @torch.inference_mode()
+    def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Logits (n, 8) and values (n,), in units of reward, for observations (n, 2, 11, 11)."""
+        logits, values = self.policy(self._seen(observations))
+        return logits.cpu().numpy(), values.cpu().numpy()
+
+    @torch.inference_mode()
+    def logits(self, observations: Floats) -> Floats:
+        """The policy alone."""
+        return self.policy.logits(self._seen(observations)).cpu().numpy()
+
+    @torch.inference_mode()
+    def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
+        """What each layer of the policy makes of observations, by name, the last being the logits."""
+        return [(name, layer.cpu().numpy()) for name, layer in self.policy.layers(self._seen(observations))]
+
+    def _seen(self, observations: Floats) -> torch.Tensor:
+        return torch.tensor(observations, device=self._device)  # a copy: engines may lend theirs
+
+
+class PrivilegedModelAgent(ModelAgent):
+    """One whose critic knows more than an observation tells: without complete states its values are NaN."""
+
+    def __init__(self, model: Model, device: torch.device | str = "cpu") -> None:
+        super().__init__(model, device)
+        self._inputs = Inputs(MODES[model.mode], numbers_of(model), privileged=True, device=self._device)
+
+    def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
+        """As of any, but with values that are NaN."""
+        return self.logits(observations), np.full(len(observations), np.nan, np.float32)
+
+    @torch.inference_mode()
+    def values_in(self, states: Sequence[State]) -> Floats:
+        """What the critic expects in complete states: (n,)."""
+        codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
+        counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states], device=self._device)
+        return self.policy(*self._inputs(torch.from_numpy(codes).to(self._device), counts))[1].cpu().numpy()
+
+
+def agent_of(model: Model, device: torch.device | str = "cpu") -> ModelAgent:
+    """The agent of a model, on a device; raises UsageError where the world that it was trained in is impossible."""
+    return (PrivilegedModelAgent if model.network.privileged else ModelAgent)(model, device)
+
+
+def numbers_of(model: Model | None, config: Config | None = None, source: str = "The model") -> Numbers:
+    """The world that a model was trained in; with a configuration that of an evaluation by it, else as the file says.
+
+    Raises UsageError, which names the ``source`` of the model, where that world is impossible.
+    """
+    trained_in = {} if model is None else dict(model.config)
+    if config is not None:
+        trained_in = {name: values for name, values in trained_in.items() if name not in ("evaluation", "runtime")}
+    return (config or Config()).over(trained_in, source).validated().numbers()
+
+
+def read_agent(path: Path) -> ModelAgent:
+    """The agent in a model's file; raises UsageError where the file cannot be read."""
+    return agent_of(read_model(path))

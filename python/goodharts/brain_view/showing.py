@@ -1,0 +1,61 @@
+"""Moments in a window, in a film, or the last of them as a picture."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from PIL import Image
+
+from goodharts.brain_view import PICTURE
+from goodharts.brain_view.moment import Moment
+from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
+from goodharts.brain_view.player import Player
+from parity.files import replacing
+from worldkit.render.film import film, telling_failures
+from worldkit.runs.stop import StopRequest
+from worldkit.watch.controls import Controls, play
+from worldkit.watch.window import WindowScreen
+
+_MOST_LATE = 0.1
+"""Seconds by which pictures may be late: at high speeds some are left out."""
+_KEYS = "space: pause    right: one step    up, down: speed    n: next life    q: quit"
+
+
+def view(player: Player, caption: Caption, controls: Controls, *, steps: int | None = None) -> None:
+    """Show an agent in a window until somebody quits or it has made ``steps`` steps; None: without end.
+
+    Raises ParityError where no window can be opened.
+    """
+    screen: WindowScreen[Moment] = WindowScreen(
+        f"Goodharts: {caption.mode}", lambda moment, now: draw_surface(moment, caption, f"{now.pace}    {_KEYS}")
+    )
+    with closing(screen), StopRequest() as stop:
+        for _ in play(player.lives(steps), screen, controls, stop, _MOST_LATE):
+            pass
+
+
+def record(path: Path, moments: Iterable[Moment], caption: Caption, fps: float) -> int:
+    """Write moments into a file, whole or not at all; returns how many pictures are in it.
+
+    Args:
+        path: a file whose name ends as one of ``KINDS``; of a ``.png`` it is the last moment.
+        moments: one or more.
+        caption: what stands above them.
+        fps: moments a second.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if path.suffix.lower() == PICTURE:
+        (last,) = deque(moments, maxlen=1)
+        with telling_failures(path), replacing(path) as file:
+            Image.fromarray(draw_picture(last, caption)).save(file, "PNG", optimize=True)
+        return 1
+    written = 0
+    with film(path, (WIDTH, HEIGHT), fps) as add:
+        for written, moment in enumerate(moments, start=1):  # noqa: B007 - it is returned
+            add(draw_picture(moment, caption))
+    return written
