@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import linen as nn
-from flax.training.train_state import TrainState
 from jax import Array
 from toy_world import in_jax
 from toy_world.in_jax import Orchard
@@ -19,6 +18,7 @@ from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.masked_ppo import ADAM_EPSILON, LossStats, make_optimizer, ppo_loss
 from worldkit.ppo.networks import make_network
 from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import UpdateStats, _update, init_runner, make_train
 
 from .conftest import LIMIT, Rollout, roll_out
