@@ -62,9 +62,7 @@ def test_in_a_file_nothing_is_wrapped_and_tables_are_as_wide_as_their_cells(
     lines = printed(monkeypatch, tmp_path / "out.txt", None)
     assert lines[0] == LONG
     assert {len(line) for line in lines[1:]} == {len(LONG) + 12}
-
-
-def test_a_page_of_a_fixed_width_has_it_in_a_file_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # a page of a fixed width has it in a file too
     assert max(map(len, printed(monkeypatch, tmp_path / "out.txt", 100))) == 100
 
 

@@ -62,6 +62,8 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, di
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("WANDB_MODE", "disabled")
+        patch.setattr("worldkit.bench.gym.SECONDS_ALONE", 0.1)
+        patch.setattr("worldkit.bench.timing.SECONDS_PER_SAMPLE", 0.1)
         said = {}
         for words in COMMANDS:
             code, said[words] = call(words)

@@ -22,7 +22,7 @@ def test_both_lists_of_marks_agree(one_game: SwiftGames) -> None:
 
 
 def test_directed_games_are_the_same_and_meet_every_rule(swift_built: None) -> None:
-    outcome = run(WORLD, PAIR, Settings("directed", steps=300, games=GAMES, marks=True))
+    outcome = run(WORLD, PAIR, Settings("directed", steps=200, games=GAMES, marks=True))
     assert outcome.divergences == []
     assert outcome.marks is not None
     coverage = coverage_of(WORLD, outcome.marks)

@@ -19,8 +19,6 @@ from worldkit.ppo import loop
 from worldkit.ppo.checkpoints import Log, LoopState, Progress
 from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of, run_training
 from worldkit.ppo.masked_ppo import LossStats
-from worldkit.ppo.networks import network_of
-from worldkit.ppo.params import load_params
 from worldkit.ppo.rollout import RolloutMetrics
 from worldkit.ppo.training import train
 from worldkit.ppo.update import UpdateStats, init_runner
@@ -234,22 +232,3 @@ def test_too_little_memory_is_one_sentence(
     monkeypatch.setattr("worldkit.ppo.training.compile_training", fail)
     with pytest.raises(ParityError, match=r"^Training needs more memory than there is: give fewer --num-envs, or more"):
         train(SMALL, orchard)
-
-
-def test_files_that_hold_no_parameters_are_refused_in_one_sentence(tmp_path: Path) -> None:
-    text = tmp_path / "text.npz"
-    text.write_text("not an archive")
-    plain = tmp_path / "plain.npy"
-    np.save(plain, np.zeros(3))
-    foreign = tmp_path / "foreign.npz"
-    np.savez(foreign, weights=np.zeros(3))
-    for path, message in (
-        (tmp_path / "missing.npz", "does not exist"),
-        (text, "cannot be read"),
-        (plain, "cannot be read"),
-        (tmp_path, "cannot be read"),
-    ):
-        with pytest.raises(ParityError, match=message):
-            load_params(path)
-    with pytest.raises(ParityError, match="not those of an ActorCritic"):
-        network_of(load_params(foreign), PackedOrchard().networks())

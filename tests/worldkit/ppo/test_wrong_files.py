@@ -337,6 +337,10 @@ def test_parameters_that_need_a_pickle_or_unpack_without_end_are_refused(tmp_pat
     np.savez(path, weights=np.array([object()]))
     with pytest.raises(ParityError, match=r"cannot be read \(its part 'weights.npy' is no array of numbers"):
         load_params(path)
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+    with pytest.raises(ParityError, match="cannot be read"):
+        load_params(path)
 
 
 def check(path: Path, content: bytes, read: Callable[[], object]) -> None:

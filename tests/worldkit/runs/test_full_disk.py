@@ -58,22 +58,10 @@ SHORT = MaskablePPOConfig(
     eval_max_steps=20,
 )
 
-FLAGS = [
-    "--num-envs",
-    "8",
-    "--num-steps",
-    "8",
-    "--hidden-dim",
-    "8",
-    "--num-layers",
-    "1",
-    "--num-minibatches",
-    "2",
-    "--log-interval",
-    "1",
-    "--total-timesteps",
-    "128",
-]
+FLAGS = (
+    "train --num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --log-interval 1"
+    " --total-timesteps 128 --run-name run --no-wandb"
+)
 
 
 def row(update: int) -> dict[str, float]:
@@ -299,8 +287,8 @@ class TestTheTrainerInJax:
     ) -> None:
         small_disk.fill()
         small_disk.leave(6)  # pages: four for settings and metrics, and a checkpoint needs three
-        where = ["--checkpoint-dir", str(small_disk.folder), "--run-name", "run", "--no-wandb"]
-        assert main(GAME, ["train", *FLAGS, *where]) == 1
+        where = ["--checkpoint-dir", str(small_disk.folder)]
+        assert main(GAME, [*FLAGS.split(), *where]) == 1
         error = capsys.readouterr().err
         folder = small_disk.folder / "run"
         assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
@@ -312,8 +300,8 @@ class TestTheTrainerInJax:
     ) -> None:
         small_disk.fill()
         small_disk.leave(13)  # pages: 13 take all but the picture, which needs more than that alone
-        where = ["--checkpoint-dir", str(small_disk.folder), "--run-name", "run", "--no-wandb"]
-        assert main(GAME, ["train", *FLAGS, *where]) == 1
+        where = ["--checkpoint-dir", str(small_disk.folder)]
+        assert main(GAME, [*FLAGS.split(), *where]) == 1
         said = capsys.readouterr()
         folder = small_disk.folder / "run"
         assert said.err == ""
