@@ -18,7 +18,7 @@ GOODHARTS_EVALUATION ?= --games 256 --steps 4096
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train goodharts test test-long lint bench parity parity-goodharts mutants pictures swift clean
+.PHONY: help setup train goodharts test test-long lint docs docs-serve bench parity parity-goodharts mutants pictures swift clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,10 @@ goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about three 
 	@$(GOODHARTS_SETTINGS) $(RUN) goodharts.cli.main train $(GOODHARTS_FLAGS)
 	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
 
-test: lint swift ## check style and types, build and test what there is of Swift, run the tests
+test: lint docs swift ## check style and types, build the documentation and what there is of Swift, run the tests
 	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs
 
-test-long: lint swift ## the same with the tests that take minutes, and programs optimised as those of a user are
+test-long: lint docs swift ## the same with the tests that take minutes, and programs optimised as those of a user are
 	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs -m ""
 
 lint: $(VENV)/.all ## ruff, mypy and the import contracts
@@ -43,6 +43,14 @@ lint: $(VENV)/.all ## ruff, mypy and the import contracts
 	@$(RUN) ruff format --check
 	@$(RUN) mypy
 	@$(VENV)/bin/lint-imports --no-logo
+
+MKDOCS := NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
+
+docs: $(VENV)/.all ## build the documentation into .cache/site; a broken link is an error
+	@$(MKDOCS) build --strict --quiet
+
+docs-serve: $(VENV)/.all ## show the documentation in a browser, and build it anew whenever it changes
+	@$(MKDOCS) serve
 
 bench: $(VENV)/.core ## measure the environment, the trainer and the start-up
 	@$(RUN) hackmatrix.cli.main bench

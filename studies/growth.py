@@ -1,4 +1,4 @@
-"""Measure how the cost of a step grows, and make the picture and the tables of docs/performance.md.
+"""Measure how the cost of a step grows, and make the picture and the tables of docs/explanation/results.md.
 
     python studies/growth.py [--repetitions N] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""Measure environments of others in the same loop and the same run as HackMatrix, for the table of docs/performance.md.
+"""Measure environments of others in the same loop and run as HackMatrix, for the table of docs/explanation/results.md.
 
     python studies/peers.py [--num-envs N] [--repetitions N] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""Make the picture and the tables of the roofline in docs/performance.md: what this machine can do, and what is done.
+"""Draw the roofline of docs/explanation/results.md and print its tables: what the machine can do, and what is done.
 
     python studies/roofline.py [--json FILE]
 

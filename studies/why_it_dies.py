@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -192,7 +193,12 @@ def _outlived(watched: AgentPlayer, tries: Sequence[Try]) -> NDArray[np.bool_]:
             if not len(going):
                 break
             decided = decide(
-                watched, episodes.observation[going], episodes.mask[going], seeds[going], first[going] + number
+                watched,
+                episodes.observation[going],
+                episodes.mask[going],
+                seeds[going],
+                first[going] + number,
+                partial(episodes.get_states, going),
             )
             actions[going] = [decision.action for decision in decided]
     return lives | won

@@ -7,10 +7,10 @@ there has changed the default of that checkout. It is not installed with the pac
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import textwrap
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 from goodharts.rules import NUM_CELLS, Numbers
 from parity.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Real, Values, Whole
 from parity.errors import UsageError
-from parity.reading import MIB, Unreadable, read_text
+from worldkit.config_layers import checked, from_environment, read_toml
 from worldkit.settings import Setting, check_settings, setting, settings_of
 
 Layer = Mapping[str, Mapping[str, Any]]
@@ -27,9 +27,8 @@ Layer = Mapping[str, Mapping[str, Any]]
 
 DEFAULTS_FILE = Path(__file__).resolve().parents[2] / "config.default.toml"
 USER_FILE = "config.toml"
-_LIMIT = MIB
 _PREFIX = "GOODHARTS_"
-_DEVICE = "GOODHARTS_DEVICE"
+_SHORT = {"GOODHARTS_DEVICE": ("runtime", "device")}
 
 AUTO, OFF = "auto", "off"
 EngineName = Literal["torch", "jax"]
@@ -47,18 +46,6 @@ _ENERGY = Real(-1000, 1000)
 _PRICE = Real(-1000, 1000)
 
 
-class _Flag(Values):
-    """True or false."""
-
-    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything else."""
-        return None if isinstance(value, bool) else "must be true or false"
-
-    def read(self, word: str) -> bool:
-        """The value of a word of the environment."""
-        return {"true": True, "1": True, "false": False, "0": False}[word.lower()]
-
-
 class _Device(Values):
     """What torch may call a device; whether it is there is seen when it is used."""
 
@@ -69,11 +56,10 @@ class _Device(Values):
         return None if fits else "must be auto, cpu, cuda, cuda:1 (or another number) or mps"
 
 
-FLAG = _Flag()
 DEVICE = _Device()
 
 
-def _value(default: Any, help: str, values: Values) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
+def _value(default: Any, help: str, values: Values | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
     return setting(default, help, group="", values=values)
 
 
@@ -103,7 +89,7 @@ class Training:
         AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device", OneOf(("cnn", "mlp", AUTO))
     )
     hidden: int = _value(512, "width of the hidden layers", Whole(1, 8192))
-    privileged: bool = _value(True, "whether the critic sees the counts and the ground truth", FLAG)
+    privileged: bool = _value(True, "whether the critic sees the counts and the ground truth")
     engine: Literal["torch", "jax"] = _value(TORCH, "what plays and learns: torch, or jax", OneOf(ENGINES))
     seed: int = _value(42, "of the weights, the games and the actions", SEED)
     min_food: int = _value(64, "an episode's food is drawn from min_food to max_food", _ITEMS)
@@ -117,7 +103,7 @@ class Runtime:
     """Where and how it is computed, which changes no rule."""
 
     device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps (torch alone)", DEVICE)
-    amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it", FLAG)
+    amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it")
     compile_mode: str = _value(
         OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))
     )
@@ -211,9 +197,7 @@ class Config:
                 raise UsageError(
                     f"{source} gives {name} as a value, but it is a section: write [{name}] above its keys."
                 )
-            found = {each.name: each for each in settings_of(SECTIONS[name])}
-            read = {key: _checked(found, name, key, value, source) for key, value in values.items()}
-            sections[name] = dataclasses.replace(getattr(self, name), **read)
+            sections[name] = dataclasses.replace(getattr(self, name), **checked(SECTIONS[name], values, source, name))
         return dataclasses.replace(self, **sections)
 
     def validated(self) -> Self:
@@ -269,8 +253,9 @@ def read_config(
     environ = os.environ if environ is None else environ
     config = Config()
     for file in (DEFAULTS_FILE, (folder or Path()) / USER_FILE):
-        config = config.over(_read_toml(file), str(file))
-    config = config.over(_from_environment(environ), "The environment")
+        with contextlib.suppress(FileNotFoundError):
+            config = config.over(read_toml(file), str(file))
+    config = config.over(from_environment(SECTIONS, environ, _PREFIX, _SHORT), "The environment")
     return config.over(flags or {}, "The command line").validated()
 
 
@@ -301,65 +286,6 @@ def _toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _read_toml(file: Path) -> dict[str, Any]:
-    """What a file says; nothing where there is none."""
-    try:
-        return tomllib.loads(read_text(file, _LIMIT))
-    except FileNotFoundError:
-        return {}
-    except Unreadable as fault:
-        raise UsageError(f"{file} cannot be read: {fault}; mend it or move it away.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is no TOML ({error or 'it is nested too deeply'}): mend it.") from None
-
-
-def _from_environment(environ: Mapping[str, str]) -> Layer:
-    """What variables such as ``GOODHARTS_TRAINING_GAMMA`` and ``GOODHARTS_DEVICE`` say."""
-    known = {
-        f"{_PREFIX}{name}_{each.name}".upper(): (name, each)
-        for name, section in SECTIONS.items()
-        for each in settings_of(section)
-    }
-    known[_DEVICE] = ("runtime", setting_of("runtime", "device"))
-    layer: dict[str, dict[str, Any]] = {}
-    for variable in sorted(environ, key=lambda name: name == _DEVICE):  # the documented name wins
-        if not variable.startswith(_PREFIX):
-            continue
-        if variable not in known:
-            raise UsageError(
-                f"The environment has an unknown variable {variable}: give {_DEVICE}, or {_PREFIX}SECTION_KEY as in "
-                f"{_PREFIX}TRAINING_GAMMA."
-            )
-        name, each = known[variable]
-        layer.setdefault(name, {})[each.name] = _word(variable, each, environ[variable])
-    return layer
-
-
-def _word(variable: str, each: Setting, word: str) -> Any:  # noqa: ANN401 - of the setting's type
-    assert each.values is not None
-    try:
-        value = each.values.read(word)
-    except (ValueError, KeyError):
-        value = word
-    fault = each.values.fault(value)
-    if fault:
-        raise UsageError(f"{variable} {fault}, got {word!r:.60}.")
-    return value
-
-
-def _checked(found: Mapping[str, Setting], section: str, key: str, value: Any, source: str) -> Any:  # noqa: ANN401
-    if key not in found:
-        raise UsageError(f"{source} has an unknown key {key} in [{section}]: there are {', '.join(found)}.")
-    each = found[key]
-    assert each.values is not None
-    fault = each.values.fault(value)
-    if fault is None and isinstance(value, bool) and each.kind is not bool:
-        fault = "must be a number, not true or false"
-    if fault:
-        raise UsageError(f"{source}: {key} in [{section}] {fault}, got {value!r:.60}.")
-    return float(value) if each.kind is float else value
 
 
 def _thousandths(value: float) -> int:

@@ -5,8 +5,8 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.evaluation.report import WON
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
+from hackmatrix.numpy_networks import PLAIN_NETWORKS
 from hackmatrix.panels import HackMatrixPanels
-from hackmatrix.plain_networks import PLAIN_NETWORKS
 from hackmatrix.rules import NUM_STAGES, SIZE, VERSION
 from hackmatrix.world import TRACE_NAMES
 from parity import State

@@ -141,26 +141,21 @@ def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, 
     """
     found = {each.name: each for each in settings_of(config) if each.name in values}
     for name, each in found.items():
-        value = values[name]
-        if value is None and each.default is None:
-            continue
-        if each.values:
-            fault = each.values.fault(value)
-        else:
-            fault = None if type(value) is each.kind else f"must be {_KINDS.get(each.kind, 'another')}"
-        if fault:
-            raise UsageError(f"{path} keeps {shown(value)} as {name}, which {fault}: give another file.")
+        if fault := fault_of(each, values[name]):
+            raise UsageError(f"{path} keeps {shown(values[name])} as {name}, which {fault}: give another file.")
     return {name: values[name] for name in found}
 
 
+def fault_of(each: Setting, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+    """What is wrong with a value from a file, as the end of a sentence that begins with its name; None: nothing."""
+    if value is None and each.default is None:
+        return None
+    if each.values is None:
+        return None if type(value) is each.kind else f"must be {_KINDS.get(each.kind, 'another')}"
+    fault = each.values.fault(value)
+    if fault is None and isinstance(value, bool) and each.kind is not bool:
+        return "must be a number, not true or false"
+    return fault
+
+
 _KINDS: dict[Callable[[str], Any], str] = {str: "a text", bool: "true or false"}
-
-
-def as_markdown(*configs: type[Any]) -> str:
-    """The settings as the table of the documents."""
-    rows = [
-        f"| `{each.flag}` | {each.default_text} | {each.values.span() if each.values else ''} | {each.help} |"
-        for config in configs
-        for each in settings_of(config)
-    ]
-    return "\n".join(("| flag | default | values | meaning |", "|---|---|---|---|", *rows))

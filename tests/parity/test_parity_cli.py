@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -253,7 +254,7 @@ def test_a_world_without_marks_has_no_coverage(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("engine", "sentence"),
     [
-        ("dying", "failed in step: BrokenPipeError"),
+        ("dying", r"failed in step: BrokenPipeError: .* It was after 2 steps of each game, seed 0"),
         ("hanging", "gave no answer to step within 0.2 seconds"),
         ("hungry", "engine 'hungry' needs more memory in step than there is: give fewer --games"),
     ],
@@ -261,7 +262,7 @@ def test_a_world_without_marks_has_no_coverage(capsys: pytest.CaptureFixture[str
 def test_a_failing_engine_is_one_sentence_and_3(engine: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert parity("run", "--engines", f"plain,{engine}", "--timeout", "0.2") == 3
     said = capsys.readouterr().err
-    assert sentence in said
+    assert re.search(sentence, said)
     assert said.count("\n") == 1
 
 

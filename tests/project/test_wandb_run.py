@@ -179,30 +179,24 @@ def test_a_variable_that_w_and_b_refuses_is_one_line_with_its_name(name: str, tm
     assert went_on == "went on"
 
 
-def test_a_new_run_begins_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = StandIn(monkeypatch)
-    opened(tmp_path, [])
-    assert client.asked["id"] is None
-    assert not {"resume", "resume_from"} & {*client.asked}
-
-
-def test_a_resumed_run_continues_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = StandIn(monkeypatch)
-    opened(tmp_path, [], run_id="abc")
-    assert (client.asked["id"], client.asked["resume"]) == ("abc", "allow")
-    assert "resume_from" not in client.asked
-
-
-def test_rewinding_asks_the_server_to_forget_what_came_after_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, {"id": None}),
+        ({"run_id": "abc"}, {"id": "abc", "resume": "allow"}),
+        ({"run_id": "abc", "rewind_to": 40}, {"resume_from": "abc?_step=40"}),  # W&B refuses the others beside it
+    ],
+    ids=["new", "resumed", "rewound"],
+)
+def test_a_run_begins_goes_on_or_is_rewound_on_the_server(
+    options: dict[str, Any], asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     client = StandIn(monkeypatch)
-    run = opened(tmp_path, said, run_id="abc", rewind_to=40)
+    run = opened(tmp_path, said, **options)
     run.write({"a": 1.0, "update": 41})
     run.close()
-    assert client.asked["resume_from"] == "abc?_step=40"
-    assert not {"id", "resume"} & {*client.asked}  # W&B refuses them beside it
+    assert {name: client.asked[name] for name in ("id", "resume", "resume_from") if name in client.asked} == asked
     assert (client.logged, said) == ([(41, {"a": 1.0, "update": 41})], [])
 
 

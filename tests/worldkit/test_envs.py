@@ -156,8 +156,11 @@ def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -
     assert native.get_images() == [None] * GAMES
 
 
-def test_an_engine_that_fails_is_started_again_in_any_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = WorldVectorEnv(SPEC, GAMES, restart=True)
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_an_engine_that_fails_is_started_again_in_any_world(
+    mode: AutoresetMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = WorldVectorEnv(SPEC, GAMES, restart=True, autoreset_mode=mode)
     env.reset(seed=0)
     env.step(first_valid(env))
     monkeypatch.setattr(EveningEngine, "fails", iter([True]))
@@ -165,13 +168,42 @@ def test_an_engine_that_fails_is_started_again_in_any_world(monkeypatch: pytest.
     assert truncated.all()
     assert not rewards.any()
     assert not terminated.any()
-    assert infos["engine_restarted"].tolist() == ["the ladder broke."] * GAMES
-    assert infos["episode_stats"]["steps"].tolist() == [1] * GAMES
+    said = infos["final_info"] if mode is AutoresetMode.SAME_STEP else infos
+    assert said["engine_restarted"].tolist() == ["the ladder broke."] * GAMES
+    assert said["episode_stats"]["steps"].tolist() == [1] * GAMES
     env.step(first_valid(env))
     _, rewards, _, truncated, infos = env.step(first_valid(env))
     assert rewards.all()
     assert not truncated.any()
     assert "engine_restarted" not in infos
+
+
+def test_one_game_whose_engine_fails_is_truncated_says_why_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = WorldEnv(SPEC, restart=True)
+    env.reset(seed=0)
+    env.step(5)
+    monkeypatch.setattr(EveningEngine, "fails", iter([True]))
+    _, reward, terminated, truncated, info = env.step(5)
+    assert (reward, terminated, truncated) == (0.0, False, True)
+    assert (info["engine_restarted"], info["episode_stats"]["steps"]) == ("the ladder broke.", 1)
+    assert "engine_restarted" not in env.reset()[1]
+    assert not env.step(5)[3]
+    monkeypatch.setattr(EveningEngine, "fails", iter([True]))
+    strict = WorldEnv(SPEC)
+    strict.reset(seed=0)
+    with pytest.raises(EngineError, match="the ladder broke"):
+        strict.step(5)
+
+
+def test_stable_baselines_sees_truncated_episodes_where_an_engine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = WorldVecEnv(SPEC, 2, restart=True, seed=0)
+    env.reset()
+    env.step(first_valid(env))
+    monkeypatch.setattr(EveningEngine, "fails", iter([True]))
+    _, _, dones, infos = env.step(first_valid(env))
+    assert dones.all()
+    assert all(info["TimeLimit.truncated"] and "engine_restarted" in info for info in infos)
+    assert not env.step(first_valid(env))[2].any()
 
 
 def test_an_environment_is_pickled_with_the_name_of_its_world_not_with_the_world() -> None:

@@ -181,6 +181,7 @@ def begun(*commands: str) -> "subprocess.Popen[bytes]":
 FLAGS = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --log-interval 3 --save-interval 4 --no-wandb"
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     process = begun(f"train {FLAGS} --total-timesteps 1000000000 --run-name killed")

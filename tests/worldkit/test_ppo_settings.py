@@ -21,8 +21,8 @@ from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
 from worldkit.ppo.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
 from worldkit.ppo.networks import network_of
+from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import checkpoint_path, load_params, params_of_checkpoint
-from worldkit.ppo.plain_network import PlainNetwork
 from worldkit.ppo.policy import load_initial_params
 from worldkit.ppo.rollout import RunnerState, collect_rollout, evaluate, samples_of
 from worldkit.ppo.training import train
@@ -264,7 +264,7 @@ class TestPrivilegedCritic:
         assert network_of(params, {"mlp": None}).num_privileges == 4
         seen = jax.random.uniform(jax.random.key(0), (5, *self.ENV.observation_shape))
         ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
-        theirs = PlainNetwork(params, {"mlp": None})(np.asarray(seen))
+        theirs = NumpyNetwork(params, {"mlp": None})(np.asarray(seen))
         for mine, plain in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
         load_initial_params(trained.files[1], self.CONFIG, self.ENV)

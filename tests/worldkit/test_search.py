@@ -172,27 +172,23 @@ def test_an_invalid_action_is_never_worth_most() -> None:
 class TestWhatIsTaken:
     """Of three actions, of which the last is not valid, the usual one is the first."""
 
-    def taken(self, *returns: list[float]) -> int:
-        rows = jnp.array([[*returns, [-jnp.inf] * len(returns[0])]])
-        (action,) = surely_best(rows, jnp.array([0])).tolist()
-        return int(action)
-
-    def test_what_is_better_in_every_rollout(self) -> None:
-        assert self.taken([5.0, -3.0, 9.0], [5.5, -2.5, 9.5]) == 1
-
-    def test_the_usual_one_where_nothing_is_better(self) -> None:
-        assert self.taken([5.0, -3.0, 9.0], [5.0, -3.0, 9.0]) == 0
-        assert self.taken([5.0, -3.0, 9.0], [4.0, -4.0, 8.0]) == 0
-
-    def test_the_usual_one_where_it_may_have_been_luck(self) -> None:
-        """Ahead by 1 in the mean, with a standard error of 1.15, and then with one of 0.58."""
-        assert self.taken([0.0, 0.0, 0.0], [-1.0, 1.0, 3.0]) == 0
-        assert self.taken([0.0, 0.0, 0.0], [0.0, 1.0, 2.0]) == 1
-
-    def test_rollouts_of_one_chance_are_compared(self) -> None:
-        """What they have in common, and by how much it varies, does not count."""
-        assert self.taken([100.0, -100.0, 0.0], [100.1, -99.9, 0.1]) == 1
-        assert self.taken([100.0, -100.0, 0.0], [-99.9, 100.1, 0.1]) == 0
+    @pytest.mark.parametrize(
+        ("usual", "other", "taken"),
+        [
+            ([5.0, -3.0, 9.0], [5.5, -2.5, 9.5], 1),  # better in every rollout
+            ([5.0, -3.0, 9.0], [5.0, -3.0, 9.0], 0),
+            ([5.0, -3.0, 9.0], [4.0, -4.0, 8.0], 0),
+            ([0.0, 0.0, 0.0], [-1.0, 1.0, 3.0], 0),  # ahead by 1 in the mean, with a standard error of 1.15
+            ([0.0, 0.0, 0.0], [0.0, 1.0, 2.0], 1),  # and with one of 0.58
+            ([100.0, -100.0, 0.0], [100.1, -99.9, 0.1], 1),  # what rollouts of one chance have in common does not count
+            ([100.0, -100.0, 0.0], [-99.9, 100.1, 0.1], 0),
+        ],
+    )
+    def test_the_usual_one_but_for_what_is_surely_better(
+        self, usual: list[float], other: list[float], taken: int
+    ) -> None:
+        rows = jnp.array([[usual, other, [-jnp.inf] * len(usual)]])
+        assert surely_best(rows, jnp.array([0])).tolist() == [taken]
 
     def test_of_several_the_one_that_is_ahead_by_most_in_the_worst_case(self) -> None:
         rows = jnp.array([[[0.0, 0.0], [0.5, 3.0], [1.0, 1.0]]])
@@ -364,42 +360,36 @@ def test_a_lookahead_is_two_numbers_and_a_cross(word: str) -> None:
     assert LOOKAHEAD(word) == Lookahead(rollouts=8, steps=16)
 
 
-@pytest.mark.parametrize("word", ["1x4", "4x0", "8", "axb", "8x", "8x16x2", "-8x16", "8x1001", "8x99999999999999", ""])
-def test_a_wrong_lookahead_is_one_sentence(word: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(GAME, ["evaluate", "params_1.npz", f"--search={word}"])
-    assert stop.value.code == 2
-    said = capsys.readouterr().err
-    assert f"must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 steps, got {word!r}" in said
-    assert said.count("\n") == 1
+WRONG_LOOKAHEADS = ["1x4", "4x0", "8", "axb", "8x", "8x16x2", "-8x16", "8x1001", "8x99999999999999", ""]
 
 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
+        *(
+            (
+                ["params_1.npz", f"--search={word}"],
+                f"must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 steps, got {word!r}",
+            )
+            for word in WRONG_LOOKAHEADS
+        ),
         (["random", "--search", "8x16"], "a search needs an agent's policy and value: give a params_*.npz file"),
         (["model.zip", "--search", "8x16"], "model.zip does not exist; give the path of a params_*.npz file"),
         (["params_1.npz", "--search", "8x16", "--deterministic"], "not allowed with argument"),
+        (["random", "--engine", "both"], "there is only the engine plain: `both` needs two"),
     ],
 )
-def test_who_cannot_be_searched_with_is_one_sentence(
+def test_what_cannot_be_searched_is_one_sentence(
     words: list[str], fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    world = WORLD if "both" not in words else replace(WORLD, engines={"plain": WORLD.engines["plain"]})
+    game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
     with pytest.raises(SystemExit) as stop:
-        main(GAME, ["evaluate", *words])
+        main(game, ["evaluate", *words])
     assert stop.value.code == 2
     said = capsys.readouterr().err
     assert fault in said
     assert said.count("\n") == 1
-
-
-def test_both_engines_of_a_world_that_has_one_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    world = replace(WORLD, engines={"plain": WORLD.engines["plain"]})
-    game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
-    with pytest.raises(SystemExit) as stop:
-        main(game, ["evaluate", "random", "--engine", "both"])
-    assert stop.value.code == 2
-    assert "there is only the engine plain: `both` needs two" in capsys.readouterr().err
 
 
 def test_the_command_says_what_was_searched(

@@ -12,18 +12,12 @@ from goodharts.config import Config
 from goodharts.models import Model
 from goodharts.rules import ACTIONS, MODES
 from goodharts.training.rates import Rates, rates_at
-from parity.errors import ParityError
+from worldkit.runs.run import TrainingDiverged
 
 Row = Mapping[str, Any]
 """What an update says of itself: plain values by name, None where there is nothing to say."""
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
-
-
-class TrainingDiverged(ParityError):
-    """The loss is no longer a number."""
-
-    exit_code = 1
 
 
 class Seconds(NamedTuple):

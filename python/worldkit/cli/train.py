@@ -12,6 +12,7 @@ from parity.arguments import ALL_STEPS, STEPS, FileName, Parser, Real, Whole
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from worldkit.cli.parser import fail
+from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.jax.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
@@ -67,6 +68,14 @@ class TrainOptions:
     )
     preset: str | None = setting(
         None, "settings that go together, by name; flags beside it go over them", group=_RUN, kind=str
+    )
+    config: Path | None = setting(
+        None,
+        "a TOML file of settings by their names, such as `learning_rate = 3e-4`; it goes over the preset, and flags go "
+        "over it",
+        group=_RUN,
+        kind=Path,
+        metavar="FILE",
     )
     rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=_RUN)
     cpu_devices: int | None = setting(
@@ -197,8 +206,8 @@ def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEn
 def _config_of(
     arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], before: dict[str, Any]
 ) -> TrainConfig:
-    """The flags given, over the preset, over the settings of the checkpoint, over the defaults."""
-    flags = {**_preset(options, kind), **given(arguments, kind)}
+    """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
+    flags = {**_preset(options, kind), **from_file(kind, options.config), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
         config = auto_tune_for_device(config, explicit=flags)

@@ -10,6 +10,7 @@ from typing import Any
 from parity.arguments import FileName, Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError, install_command
+from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
 from worldkit.sb3.config import RATES
@@ -33,6 +34,13 @@ class TrainSB3Options:
     )
     trust: bool = setting(
         False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=_RUN
+    )
+    config: Path | None = setting(
+        None,
+        "a TOML file of settings by their names, such as `n_steps = 512`; flags go over it",
+        group=_RUN,
+        kind=Path,
+        metavar="FILE",
     )
     device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=_RUN)
     engine: str | None = setting(None, "the engine to play on; by default the world's first", group=_RUN, kind=str)
@@ -63,7 +71,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
     require_sb3(game.requirement)
-    flags = given(arguments, game.sb3_config)
+    flags = from_file(game.sb3_config, options.config) | given(arguments, game.sb3_config)
     config = game.sb3_config(**_kept(game, options.resume) | flags).validated()
     if options.resume is None:
         if options.trust:

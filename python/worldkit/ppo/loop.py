@@ -15,7 +15,6 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 
-from parity.errors import ParityError
 from worldkit.jax.background_compile import compile_in_background
 from worldkit.jax.env import JaxEnv
 from worldkit.jax.trace_cache import load_or_trace
@@ -28,6 +27,7 @@ from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 from worldkit.runs.retrying_writer import RetryingWriter, reason
+from worldkit.runs.run import TrainingDiverged
 
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
@@ -54,21 +54,15 @@ class SavePlan:
     every_minutes: float = 10.0
 
 
-class TrainingDiverged(ParityError):
-    """The loss is no longer a number."""
-
-    exit_code = 1
-
-
 def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:
-    """Prepare the first state of a run and compile its updates; raises UsageError on an impossible ``config``."""
+    """Prepare the first state of a run and compile its updates; raises UsageError for what the world lacks."""
     start = time.perf_counter()
     train = make_train(config, env, mesh)
-    world = f"{type(env).__module__}.{type(env).__qualname__}"
+    world = [f"{type(env).__module__}.{type(env).__qualname__}", env.name]
     settings = str(_settings(config))
     packages = env.packages if jax.process_count() == 1 else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
-    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", world], packages=packages)
+    games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *world], packages=packages)
     shapes = jax.eval_shape(partial(init_runner, config, env), games.results)
     if mesh is not None:
         wanted = shardings_of(shapes, mesh)
@@ -83,7 +77,7 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     with compile_in_background(1) as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         program = load_or_trace(
-            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", world, settings], packages=packages
+            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", *world, settings], packages=packages
         )
         compiled = program.compile()
         runner = making.result()

@@ -33,7 +33,7 @@ MOST_DEVIATIONS = 10.0
 
 def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
     """The categorical distribution over the actions that ``mask`` (bool, the shape of ``logits``) allows."""
-    from worldkit.ppo._distrax import distrax  # where something is traced: a kept trace does without it
+    from worldkit.jax._distrax import distrax  # where something is traced: a kept trace does without it
 
     return distrax.Categorical(logits=jnp.where(mask, logits, MASKED_LOGIT))
 

@@ -87,9 +87,8 @@ def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> ja
 
     ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
     call needs no second compilation. The stats have a leading axis of ``log_interval``, of which
-    the first ``num_updates`` entries count. Raises UsageError on an impossible configuration.
+    the first ``num_updates`` entries count. ``config`` is one that ``TrainConfig.validated`` accepts.
     """
-    config = config.validated()
 
     # Jitted, so that learning its shapes and calling it share one trace.
     @jax.jit

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from rich.console import Console
 
+from parity.errors import ParityError
 from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
 from worldkit.runs.console import ConsoleProgress
@@ -23,6 +24,12 @@ from worldkit.runs.saved_config import read_saved_config
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import WandbRun
+
+
+class TrainingDiverged(ParityError):
+    """The loss is no longer a number."""
+
+    exit_code = 1
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from parity import World
 from parity.errors import ParityError, UsageError
+from worldkit.ppo.numpy_network import Floats, NumpyNetwork
 from worldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
-from worldkit.ppo.plain_network import Floats, PlainNetwork
 from worldkit.sb3.model_file import timesteps_of
 from worldkit.watch.spec import Agent, ViewSpec
 
@@ -49,7 +49,7 @@ def load_agent(
     else:
         kinds = ", ".join((KINDS, *(f"*{kind}" for kind in view.readers)))
         raise UsageError(f"{path} is no agent that can be watched: give {kinds}, or the .zip of a MaskablePPO model.")
-    network = PlainNetwork(params, view.networks)
+    network = NumpyNetwork(params, view.networks)
     _check_fits(view.world, path, network)
     _check_sizes(path, network, hidden_dim, num_layers)
     return network
@@ -94,7 +94,7 @@ def first_good_agent(
     return None
 
 
-def _check_fits(world: World, path: Path, network: PlainNetwork) -> None:
+def _check_fits(world: World, path: Path, network: NumpyNetwork) -> None:
     try:
         logits, _ = network(np.zeros((1, *world.observation_shape), np.float32))
     except ValueError as error:
@@ -103,7 +103,7 @@ def _check_fits(world: World, path: Path, network: PlainNetwork) -> None:
         raise other_actions(path, len(world.actions))
 
 
-def _check_sizes(path: Path, network: PlainNetwork, hidden_dim: int | None, num_layers: int | None) -> None:
+def _check_sizes(path: Path, network: NumpyNetwork, hidden_dim: int | None, num_layers: int | None) -> None:
     found = network.architecture
     if hidden_dim not in (None, found.hidden_dim) or num_layers not in (None, found.num_layers):
         raise UsageError(

@@ -12,7 +12,7 @@ from worldkit.envs.episodes import Episodes
 from worldkit.evaluation import choice
 from worldkit.evaluation.play import ending_of
 from worldkit.evaluation.spec import Player
-from worldkit.ppo.plain_network import Floats
+from worldkit.ppo.numpy_network import Floats
 from worldkit.watch.spec import Agent, PrivilegedAgent, ViewSpec
 
 

@@ -18,7 +18,7 @@ from worldkit.render.panels import Panels
 
 if TYPE_CHECKING:
     from parity.viewer.page import End
-    from worldkit.ppo.plain_network import Floats, PlainEncoder
+    from worldkit.ppo.numpy_network import Floats, PlainEncoder
 
 Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
 """Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""

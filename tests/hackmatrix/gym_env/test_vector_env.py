@@ -56,11 +56,6 @@ def test_either_engine_gives_the_same(swift_built: None, mode: AutoresetMode) ->
     swift.close()
 
 
-@pytest.mark.long
-def test_a_single_environment_on_either_engine_gives_the_same(swift_built: None) -> None:
-    assert play(SyncVectorEnv([HackMatrixEnv]), SyncVectorEnv([lambda: HackMatrixEnv(engine="jax")]), 200) > 5
-
-
 def test_make_vec_takes_the_native_one(swift_built: None) -> None:
     made = gym.make_vec("HackMatrix-v0", num_envs=3, vectorization_mode="vector_entry_point")
     assert isinstance(made.unwrapped, HackMatrixVectorEnv)

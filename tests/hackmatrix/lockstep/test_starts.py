@@ -24,7 +24,8 @@ def begun() -> dict[str, list[dict[str, Any]]]:
 
     starts: dict[str, Callable[[Any], Any]] = {"new": jax_env.reset, **STARTS}
     # one program, as much of what they compute is the same
-    together = jax.jit(jax.vmap(lambda seed: {name: start(seed) for name, start in starts.items()}))(seeds)
+    program = jax.jit(jax.vmap(lambda seed: {name: start(seed) for name, start in starts.items()}))
+    together = jax.tree.map(np.asarray, program(seeds))  # of which to take one game costs nothing
     return {
         name: [jax_env.get_state(jax.tree.map(lambda leaf, n=number: leaf[n], states)) for number in range(GAMES)]
         for name, states in together.items()

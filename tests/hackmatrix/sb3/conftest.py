@@ -47,8 +47,14 @@ def run(
 
 
 @pytest.fixture(scope="session")
-def finished(swift_built: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished_and_said(swift_built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a finished run, and what it printed."""
+    folder, said = tmp_path_factory.mktemp("sb3") / "short", io.StringIO()
+    run(folder, console=Console(file=said, width=200))
+    return folder, said.getvalue()
+
+
+@pytest.fixture(scope="session")
+def finished(finished_and_said: tuple[Path, str]) -> Path:
     """The folder of a finished run."""
-    folder = tmp_path_factory.mktemp("sb3") / "short"
-    run(folder)
-    return folder
+    return finished_and_said[0]

@@ -57,6 +57,7 @@ def test_train_with_w_and_b_offline_then_watch(swift_built: None, tmp_path: Path
     assert watched.stdout.splitlines()[-1].startswith("game 0: ")
 
 
+@pytest.mark.long
 def test_without_a_login_one_line_says_that_w_and_b_is_left_out(swift_built: None, tmp_path: Path) -> None:
     flags = ["--timesteps", "128", "--save-freq", "1000", "--eval-freq", "1000", *SHORT]
     done = call([*TRAIN, *flags], tmp_path, HOME=str(tmp_path), WANDB_MODE="online", WANDB_API_KEY="")

@@ -337,7 +337,9 @@ def test_a_space_that_cannot_be_told_is_none_and_one_that_is_too_large_is_refuse
             space_of(value)
 
 
-def mutated_models(files: Files, path: Path, examples: int) -> None:
+@pytest.mark.parametrize("examples", [150, pytest.param(5_000, marks=pytest.mark.long)])
+def test_mutated_models_are_read_or_refused(files: Files, tmp_path: Path, examples: int) -> None:
+    path = tmp_path / "model.zip"
     whole = written(path, files).read_bytes()
     plain = json.loads(files[PLAIN])
 
@@ -355,12 +357,3 @@ def mutated_models(files: Files, path: Path, examples: int) -> None:
         said_or_read(lambda: load_model(path, device="cpu"))
 
     every_one_is_read_or_refused()
-
-
-def test_mutated_models_are_read_or_refused(files: Files, tmp_path: Path) -> None:
-    mutated_models(files, tmp_path / "model.zip", 150)
-
-
-@pytest.mark.long
-def test_many_mutated_models_are_read_or_refused(files: Files, tmp_path: Path) -> None:
-    mutated_models(files, tmp_path / "model.zip", 5_000)

@@ -1,7 +1,6 @@
 """MaskablePPO on the Swift engine: what a run leaves, going on with it, and that it learns."""
 
 import csv
-import io
 import json
 import shutil
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
@@ -164,7 +162,7 @@ class TestGoingOn:
         shutil.copytree(finished, tmp_path / "run")
         assert run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=3583).timesteps == 3072
 
-    @pytest.mark.parametrize("episodes", [6, 2, 9])
+    @pytest.mark.parametrize("episodes", [2, 9])
     def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
         self, finished: Path, tmp_path: Path, episodes: int
     ) -> None:
@@ -247,10 +245,10 @@ def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) 
 
 
 def test_it_learns(swift_built: None, tmp_path: Path) -> None:
-    """60,000 steps are worth more than two standard deviations of what luck could do."""
+    """20,000 steps are worth more than two standard deviations of what luck could do."""
     run(
         tmp_path,
-        timesteps=60_000,
+        timesteps=20_000,
         num_envs=32,
         learning_rate=3e-3,
         batch_size=512,
@@ -283,10 +281,8 @@ def returns(model: MaskablePPO | None, games: int = 200) -> np.ndarray:
     return np.array(list(ended.values()))
 
 
-def test_progress_is_told_in_lines_where_there_is_no_terminal(swift_built: None, tmp_path: Path) -> None:
-    said = io.StringIO()
-    run(tmp_path, console=Console(file=said, width=200))
-    headline, *lines = said.getvalue().splitlines()
+def test_progress_is_told_in_lines_where_there_is_no_terminal(finished_and_said: tuple[Path, str]) -> None:
+    headline, *lines = finished_and_said[1].splitlines()
     assert headline.startswith(
         "Training MaskablePPO for at most 2,048 steps in 4 games of the swift engine, seed 0, into "
     )

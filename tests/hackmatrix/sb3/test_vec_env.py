@@ -55,13 +55,6 @@ def test_it_equals_single_games_in_their_own_processes(swift_built: None) -> Non
     own.close()
 
 
-@pytest.mark.long
-def test_either_engine_gives_the_same(swift_built: None) -> None:
-    swift, jax = HackMatrixVecEnv(64, seed=3), HackMatrixVecEnv(64, seed=3, engine="jax")
-    assert play(swift, jax, 80) > 100
-    swift.close()
-
-
 def test_masks_are_asked_for_as_maskable_ppo_does(swift_built: None) -> None:
     env = HackMatrixVecEnv(GAMES, seed=0)
     env.reset()

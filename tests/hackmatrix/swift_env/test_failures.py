@@ -22,9 +22,9 @@ from worldkit.envs.episodes import Episodes
 pytestmark = pytest.mark.usefixtures("transport")
 
 GAMES = 3
-DEADLINE = 3.0
+DEADLINE = 2.0
 FAILURES = {
-    "hang": r"did not answer within 3 s and was ended; it said: something broke",
+    "hang": r"did not answer within 2 s and was ended; it said: something broke",
     "die": "ended with status 7; it said: something broke",
     "garbage": "answered with a frame of 1819043144 bytes, which is none of the protocol's; it said: something broke",
     "wrong rows": r"answered against the protocol \((16 bytes on rows in the shared memory|"

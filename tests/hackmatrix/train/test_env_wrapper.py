@@ -28,10 +28,11 @@ def test_it_says_what_it_is() -> None:
 def test_a_step_says_what_happened_and_an_ended_game_is_followed_by_the_next() -> None:
     env = HackMatrixGymnax()
     step = jax.jit(jax.vmap(env.step, in_axes=(None, 0, 0)))
+    masks = jax.jit(jax.vmap(env.get_action_mask))
     state = jax.jit(jax.vmap(env.reset_from_seed))(env.env.initial_seeds(11, GAMES))
     key, died, completed = jax.random.key(5), 0, 0
     for number in range(STEPS):
-        mask = jax.vmap(env.get_action_mask)(state)
+        mask = masks(state)
         actions = jax.random.categorical(jax.random.fold_in(key, number), jnp.where(mask, 0.0, -jnp.inf))
         invalid = np.arange(GAMES) == number
         before = state.game.seed

@@ -92,20 +92,6 @@ def test_a_recorded_page_has_exactly_the_games_watched(
             assert alone == in_batch
 
 
-def test_a_page_that_is_not_finished_leaves_the_older_one(
-    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError
-
-    page = tmp_path / "page.html"
-    page.write_text("an older one")
-    monkeypatch.setattr("worldkit.watch.text.print_frame", broken)
-    with pytest.raises(RuntimeError):
-        main(["watch", str(params), "--record", str(page), "--render", "ansi"])
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "an older one")]
-
-
 def test_a_page_says_that_it_was_searched(
     swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

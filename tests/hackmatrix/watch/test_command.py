@@ -48,19 +48,30 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_documented_lines_work_in_a_pipe(
-    swift_built: None, run_folder: Path, params: Path, model: Path, tmp_path: Path
+    swift_built: None,
+    run_folder: Path,
+    params: Path,
+    model: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "checkpoints").symlink_to(run_folder)
     checkpoint = str(next(run_folder.rglob("checkpoint_10.pkl")))
     short = ["--max-steps", "2"]
     for words, episodes in (
         ([*WATCH, str(params), "--episodes", "3", "--hidden-dim", "16", "--num-layers", "2"], 3),
-        ([*WATCH, checkpoint], 1),
-        ([*WATCH, "--latest"], 1),
-        ([*WATCH, str(params.parent)], 1),
+        (["watch", checkpoint], 1),
+        (["watch", "--latest"], 1),
+        (["watch", str(params.parent)], 1),
         ([*WATCH_SB3, "--model", str(model)], 1),
     ):
-        said = piped([*words, *short], tmp_path)
+        if words[0] == "watch":
+            assert main([*words, *short]) == 0
+            said = capsys.readouterr().out
+        else:
+            said = piped([*words, *short], tmp_path)
         assert said.count("└") == 3 * episodes, "every board is printed"
         assert "\x1b" not in said
         assert said.splitlines()[-1].startswith(f"game {episodes - 1}: truncated in stage 1 after 2 steps, return ")
@@ -178,18 +189,19 @@ def test_a_film_has_a_picture_of_every_moment(swift_built: None, params: Path, t
             assert (film.n_frames, film.size, film.info["duration"]) == (8, (1260, 640), 100)
 
 
-def test_a_film_that_is_not_finished_leaves_the_older_one(
-    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["film.mp4", "page.html"])
+def test_a_record_that_is_not_finished_leaves_the_older_one(
+    swift_built: None, params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    path = tmp_path / "film.mp4"
+    path = tmp_path / name
     path.write_bytes(b"an older one")
     monkeypatch.setattr("worldkit.watch.text.print_frame", broken)
     with pytest.raises(RuntimeError):
         main(["watch", str(params), "--record", str(path), "--render", "ansi"])
-    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("film.mp4", b"an older one")]
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
 
 
 def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], params: Path, tmp_path: Path) -> None:

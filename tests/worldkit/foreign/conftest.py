@@ -4,7 +4,7 @@ import pytest
 from jax import Array
 from toy_world.adapter import OrchardJaxEnv
 
-from worldkit.ppo.gymnax_style import GymnaxStyle
+from worldkit.envs.gymnax_style import GymnaxStyle
 
 LIMIT = 5
 

@@ -17,8 +17,8 @@ from jax import Array
 from toy_world.in_jax import REST
 
 from tests.worldkit.foreign.conftest import LIMIT, PaidOrchard
-from worldkit.ppo.gymnax_adapter import GymnaxAdapter
-from worldkit.ppo.gymnax_style import NO_LIMIT, EnvParams, GymnaxStyle
+from worldkit.envs.gymnax_adapter import GymnaxAdapter
+from worldkit.envs.gymnax_style import NO_LIMIT, EnvParams, GymnaxStyle
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copied": copy.deepcopy,

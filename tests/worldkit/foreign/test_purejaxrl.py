@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.worldkit.foreign.purejaxrl_ppo import CONFIG, make_train
-from worldkit.ppo.gymnax_style import GymnaxStyle
+from worldkit.envs.gymnax_style import GymnaxStyle
 
 
 @pytest.mark.long  # tests/worldkit/foreign/test_rejax.py holds the same of another trainer

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import pytest
 
-from worldkit.ppo.gymnax_style import GymnaxStyle
+from worldkit.envs.gymnax_style import GymnaxStyle
 
 rejax = pytest.importorskip("rejax", reason="rejax is not installed: pip install rejax")
 

@@ -92,11 +92,8 @@ class TestExactness:
         checkpoint = read_checkpoint(saved, ENV)
         assert same(restored(checkpoint, init_runner(SMALL, orchard)), runner)
         assert (checkpoint.progress, checkpoint.config) == (DONE, SETTINGS)
-
-    def test_the_parameters_are_read_without_the_rest(self, saved: Path, trainer: CompiledTraining) -> None:
-        runner, _ = trainer.train(trainer.runner, jnp.int32(20))
-        found = params_of_checkpoint(saved, ENV.name, ENV.rules_version)
-        jax.tree.map(np.testing.assert_array_equal, found, runner.train_state.params)
+        params = params_of_checkpoint(saved, ENV.name, ENV.rules_version)
+        jax.tree.map(np.testing.assert_array_equal, params, runner.train_state.params)
 
     def test_going_on_is_as_if_it_had_never_stopped(
         self, saved: Path, trainer: CompiledTraining, orchard: PackedOrchard
@@ -108,28 +105,24 @@ class TestExactness:
         assert resumed.progress[:2] == straight.progress[:2]
         assert same(resumed.runner, straight.runner)
 
-    def test_another_number_of_games_keeps_the_network(self, saved: Path, orchard: PackedOrchard) -> None:
-        config = dataclasses.replace(SMALL, num_envs=2 * SMALL.num_envs)
-        fresh = init_runner(config, orchard)
-        assert not keeps_games(read_checkpoint(saved, ENV), fresh, config)
-        runner = restored(read_checkpoint(saved, ENV), fresh, with_games=False)
-        kept = read_checkpoint(saved, ENV).runner
-        leaves = named_leaves(runner)
-        assert all((leaves[name] == kept[name]).all() for name in leaves if name.startswith(".train_state"))
-        assert len(runner.episode_return) == 2 * SMALL.num_envs
-
-    def test_another_share_of_natural_games_begins_new_ones(self, saved: Path, trainer: CompiledTraining) -> None:
-        config = dataclasses.replace(SMALL, curriculum_share=0.5)
-        assert not keeps_games(read_checkpoint(saved, ENV), trainer.runner, config)
-        runner = restored(read_checkpoint(saved, ENV), trainer.runner, with_games=False)
-        assert same(runner._replace(train_state=trainer.runner.train_state), trainer.runner)
-
-    def test_a_checkpoint_from_before_there_were_curricula_is_of_none(
-        self, saved: Path, trainer: CompiledTraining
+    @pytest.mark.parametrize("change", [{"num_envs": 2 * SMALL.num_envs}, {"curriculum_share": 0.5}])
+    def test_other_games_begin_anew_from_the_seed_and_the_network_is_kept(
+        self, saved: Path, change: dict[str, Any], orchard: PackedOrchard
     ) -> None:
         checkpoint = read_checkpoint(saved, ENV)
         older = {name: value for name, value in checkpoint.config.items() if not name.startswith("curriculum")}
-        assert keeps_games(dataclasses.replace(checkpoint, config=older), trainer.runner, SMALL)
+        for seed in (SMALL.seed, 77):
+            config = dataclasses.replace(SMALL, seed=seed, **change)
+            fresh = init_runner(config, orchard)
+            for settings in (checkpoint.config, older):  # one from before there were curricula is of none
+                was = dataclasses.replace(checkpoint, config=settings)
+                assert not keeps_games(was, fresh, config)
+                assert keeps_games(was, init_runner(SMALL, orchard), SMALL)
+            runner = restored(checkpoint, fresh, with_games=False)
+            assert same(runner._replace(train_state=fresh.train_state), fresh)
+            leaves = named_leaves(runner)
+            network = [name for name in leaves if name.startswith(".train_state")]
+            assert all((leaves[name] == checkpoint.runner[name]).all() for name in network)
 
     def test_with_other_games_the_next_row_is_of_these_alone(self, trainer: CompiledTraining, tmp_path: Path) -> None:
         saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(27), say=print)  # rows are of 20 updates each
@@ -164,23 +157,6 @@ class TestExactness:
         with refusal, Run(console=Console()) as run:
             train(config, ENV, run, start=read_checkpoint(saved, ENV))
         assert capsys.readouterr().out == ""
-
-    @pytest.mark.parametrize("change", [{"num_envs": 8}, {"curriculum_share": 0.5}])
-    def test_another_seed_holds_where_the_games_begin_anew(
-        self, saved: Path, change: dict[str, Any], orchard: PackedOrchard
-    ) -> None:
-        games = []
-        for seed in (SMALL.seed, 77):
-            config = dataclasses.replace(SMALL, seed=seed, **change)
-            fresh = init_runner(config, orchard)
-            assert not keeps_games(read_checkpoint(saved, ENV), fresh, config)
-            games.append(named_leaves(restored(read_checkpoint(saved, ENV), fresh, with_games=False))[".key"])
-        assert not np.array_equal(games[0], games[1])
-
-    def test_a_run_that_has_had_its_steps_is_refused(self, saved: Path) -> None:
-        config = dataclasses.replace(SMALL, total_timesteps=DONE.timesteps)
-        with pytest.raises(UsageError, match="has had its 7,680 steps: ask for more with --total-timesteps"):
-            train(config, ENV, start=read_checkpoint(saved, ENV))
 
     def test_another_network_is_refused(self, saved: Path, orchard: PackedOrchard) -> None:
         fresh = init_runner(dataclasses.replace(SMALL, hidden_dim=2 * SMALL.hidden_dim), orchard)
@@ -237,14 +213,6 @@ class TestReadingIsHarmless:
                 read_checkpoint(path, ENV)
         assert not (tmp_path / "pwned").exists()
 
-    @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
-    def test_a_truncated_file_is_found_out(self, saved: Path, tmp_path: Path, share: float) -> None:
-        content = saved.read_bytes()
-        path = tmp_path / "checkpoint_20.pkl"
-        path.write_bytes(content[: int(share * len(content))])
-        with pytest.raises(CheckpointError, match="is no good checkpoint"):
-            read_checkpoint(path, ENV)
-
     def test_every_flipped_bit_is_found_out(self, saved: Path, tmp_path: Path) -> None:
         content, rng = saved.read_bytes(), random.Random(0)
         path = tmp_path / "checkpoint_20.pkl"
@@ -258,22 +226,6 @@ class TestReadingIsHarmless:
                 continue
             # a bit of the pickle's framing that means nothing
             assert all((read.runner[name] == good.runner[name]).all() for name in good.runner)
-
-    @pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps({"weights": [1, 2]}), pickle.dumps(3)])
-    def test_a_foreign_file_is_found_out(self, tmp_path: Path, content: bytes) -> None:
-        path = tmp_path / "checkpoint_3.pkl"
-        path.write_bytes(content)
-        with pytest.raises(CheckpointError, match=r"checkpoint_3.pkl is no good checkpoint: .*give another one"):
-            read_checkpoint(path, ENV)
-
-    def test_a_missing_file_is_one_sentence(self, tmp_path: Path) -> None:
-        with pytest.raises(CheckpointError, match="does not exist; give the path"):
-            read_checkpoint(tmp_path / "checkpoint_1.pkl", ENV)
-
-    def test_arrays_of_objects_are_refused(self) -> None:
-        disguised = pickle.dumps({"__array__": "|O", "shape": [1], "data": b"12345678"})
-        with pytest.raises(checkpoint_format.Malformed, match="holds objects"):
-            checkpoint_format.loads(disguised)
 
     def test_plain_values_and_arrays_survive(self) -> None:
         tree: dict[str, Any] = {
@@ -315,23 +267,21 @@ class TestLatest:
         put("run", 20)
         furthest = put("run", 30, age=1000)
         put("run", 9, age=10)
+        furthest = furthest.rename(furthest.with_name("checkpoint_1.pkl"))  # the step is the one in the file
         checkpoint, faults = latest_checkpoint(tmp_path, ENV)
         assert (checkpoint.path, checkpoint.progress.updates, faults) == (furthest, 30, [])
-
-    def test_the_step_is_the_one_in_the_file(self, put: Callable[..., Path], tmp_path: Path) -> None:
-        put("run", 20)
-        renamed = put("run", 30).rename(tmp_path / "run" / "checkpoint_1.pkl")
-        assert latest_checkpoint(tmp_path, ENV)[0].path == renamed
 
     def test_damaged_ones_are_passed_over(self, put: Callable[..., Path], tmp_path: Path) -> None:
         good = put("a", 30, age=1)
         put("b", 20, age=2)
         put("b", 40).write_bytes(b"damaged")
         (tmp_path / "b" / "checkpoint_50.pkl.part").write_bytes(b"half")
+        put("c-20260102-000000-seed0", 60).write_bytes(b"damaged")  # the run that began last has no good one
         found, faults = latest_checkpoint(tmp_path, ENV)
         assert found.path == good
-        assert len(faults) == 1
-        assert "checkpoint_40.pkl is no good checkpoint" in str(faults[0])
+        assert sorted(str(fault).split("/")[-1].split(":")[0] for fault in faults) == [
+            f"checkpoint_{updates}.pkl is no good checkpoint" for updates in (40, 60)
+        ]
 
     def test_what_is_no_file_is_passed_over(self, put: Callable[..., Path], tmp_path: Path) -> None:
         good = put("run", 4)
@@ -360,14 +310,6 @@ class TestLatest:
         put(updates=50, **earlier)
         assert latest_checkpoint(tmp_path, ENV)[0].path == newer
 
-    def test_a_run_without_a_good_one_gives_way_to_the_one_before(
-        self, put: Callable[..., Path], tmp_path: Path
-    ) -> None:
-        good = put("a-20260101-000000-seed0", 10)
-        put("a-20260102-000000-seed0", 20).write_bytes(b"damaged")
-        found, faults = latest_checkpoint(tmp_path, ENV)
-        assert (found.path, len(faults)) == (good, 1)
-
     def test_a_copied_run_does_not_come_before_its_original(self, put: Callable[..., Path], tmp_path: Path) -> None:
         settings = {"run_name": "mine", BEGAN: "2026-01-01T00:00:00.000+00:00"}
         put("mine-copied", 20, **settings)
@@ -381,6 +323,11 @@ class TestLatest:
             latest_checkpoint(tmp_path, ENV)
 
 
+def full(number: int) -> None:
+    """``fsync`` on a full disk."""
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 class TestWriting:
     """The last good file always survives."""
 
@@ -389,10 +336,6 @@ class TestWriting:
     ) -> None:
         path = tmp_path / "file"
         path.write_bytes(b"old")
-
-        def full(number: int) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
         monkeypatch.setattr("parity.files.os.fsync", full)
         with pytest.raises(OSError, match="No space left"), replacing(path) as file:
             file.write(b"new")
@@ -430,10 +373,6 @@ class TestWriting:
     ) -> None:
         said: list[str] = []
         saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), say=said.append)
-
-        def full(number: int) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
         with monkeypatch.context() as patch:
             patch.setattr("parity.files.os.fsync", full)
             saver.after(at(trainer, 10))
@@ -465,7 +404,7 @@ class TestWriting:
             "    print(count, flush=True)\n"
         )
         rng, last = random.Random(1), 0
-        for _ in range(12):
+        for _ in range(6):
             process = subprocess.Popen(
                 [sys.executable, "-c", program, str(tmp_path), str(last)], stdout=subprocess.PIPE, text=True
             )

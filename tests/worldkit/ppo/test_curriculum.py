@@ -35,6 +35,7 @@ from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
 
 CONFIG = dataclasses.replace(SMALL, curriculum=ARCHIVE, curriculum_share=0.25, log_interval=1)
 NATURAL = 12  # of 16 games
+archived: Callable[[Archive, Begun, Array], Archive] = jax.jit(curriculum.archived)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ class TestArchive:
 
     def test_a_state_goes_to_its_level_and_to_the_better_or_the_worse_half(self) -> None:
         archive = self.archive({2: [1.0], 3: [4.0]})  # level 1, mean 2.5
-        after = curriculum.archived(archive, self.of([1001, 1002], [2.4, 2.5]), jnp.array([1, 1]))
+        after = archived(archive, self.of([1001, 1002], [2.4, 2.5]), jnp.array([1, 1]))
         assert after.written.tolist() == [0, 0, 2, 2, 0, 0, 0, 0]
         assert after.kept.games[2 * SLOTS + 1] == 1001
         assert after.kept.games[3 * SLOTS + 1] == 1002
@@ -75,7 +76,7 @@ class TestArchive:
     def test_the_newest_states_stay(self) -> None:
         archive = self.archive()
         for number in range(SLOTS + 3):
-            archive = curriculum.archived(archive, self.of([1000 + number], [5.0]), jnp.array([0]))
+            archive = archived(archive, self.of([1000 + number], [5.0]), jnp.array([0]))
         kept = sorted(archive.kept.games[SLOTS : 2 * SLOTS].tolist())
         assert kept == [1000 + number for number in range(3, SLOTS + 3)]
         assert archive.written[1] == SLOTS + 3
@@ -85,10 +86,10 @@ class TestArchive:
     def test_many_at_once_are_as_one_after_another(self, levels: list[int]) -> None:
         """With returns above every mean, so that the half does not depend on the order."""
         numbers, returns = np.arange(80) + 1000, np.arange(80) + 1.0
-        at_once = curriculum.archived(self.archive(), self.of(numbers, returns), jnp.asarray(levels))
+        at_once = archived(self.archive(), self.of(numbers, returns), jnp.asarray(levels))
         single = self.archive()
         for number, back, level in zip(numbers, returns, levels, strict=True):
-            single = curriculum.archived(single, self.of([number], [back]), jnp.array([level]))
+            single = archived(single, self.of([number], [back]), jnp.array([level]))
         jax.tree.map(np.testing.assert_array_equal, at_once, single)
 
     def test_every_kind_is_drawn_as_often_and_nothing_of_empty_ones(self, key: Array) -> None:
@@ -133,7 +134,7 @@ class TestBeginning:
         empty = curriculum.empty_archive(CONFIG, env, one)
         assert empty is not None
         reached = Begun(one, jnp.array([5]), jnp.array([2.5]))
-        archive = curriculum.archived(empty, reached, jnp.array([1]))
+        archive = archived(empty, reached, jnp.array([1]))
         _, begun = self.begun(CONFIG, archive, jnp.ones(16, bool), key)
         mine = slice(NATURAL, None)
         assert begun.steps[mine].tolist() == [5] * 4

@@ -5,7 +5,7 @@ from types import ModuleType
 import jax.numpy as jnp
 from jax._src import core
 
-from worldkit.ppo._distrax import distrax, restore_aval_table
+from worldkit.jax._distrax import distrax, restore_aval_table
 
 
 def test_a_missing_table_is_put_back() -> None:

@@ -11,7 +11,7 @@ from jax import Array
 from toy_world import in_jax
 
 from parity.errors import UsageError
-from worldkit.ppo.gymnax_style import EnvState, GymnaxStyle
+from worldkit.envs.gymnax_style import EnvState, GymnaxStyle
 
 from .orchards import PackedOrchard
 
@@ -133,7 +133,8 @@ def test_without_a_limit_episodes_end_by_termination_alone(played: Played) -> No
 
 
 def test_an_invalid_action_ends_the_episode_without_a_reward(played: Played) -> None:
-    invalid = ~np.take_along_axis(played.mask, played.action[..., None], axis=-1)[..., 0]
+    valid = np.take_along_axis(np.asarray(played.mask), np.asarray(played.action)[..., None], axis=-1)[..., 0]
+    invalid = ~valid
     assert invalid.any()
     assert played.done[invalid].all()
     assert (played.reward[invalid] == 0).all()

@@ -11,9 +11,9 @@ from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
 from toy_world.in_jax import PICK, REST, Orchard
 
+from worldkit.envs.gymnax_adapter import GymnaxAdapter
+from worldkit.envs.gymnax_style import GymnaxStyle
 from worldkit.jax.env import JaxEnv, StepOutput
-from worldkit.ppo.gymnax_adapter import GymnaxAdapter
-from worldkit.ppo.gymnax_style import GymnaxStyle
 
 from .orchards import PackedOrchard
 

@@ -14,8 +14,8 @@ from toy_world.in_jax import Orchard
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.networks import ActorCritic, network_of
+from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import Params, save_params
-from worldkit.ppo.plain_network import PlainNetwork
 from worldkit.ppo.policy import load_logits, load_network
 from worldkit.ppo.training import train
 
@@ -61,7 +61,7 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
         np.testing.assert_array_equal(mine, flat)
     np.testing.assert_array_equal(_outputs(network, params, seen[0])[0], _outputs(network, params, seen[:1])[0][0])
     np.testing.assert_allclose(load_logits(tmp_path / "params_1.npz", Shaped())(seen), logits, atol=1e-6)
-    for mine, plain in zip((logits, values), PlainNetwork(params, {})(np.asarray(seen)), strict=True):
+    for mine, plain in zip((logits, values), NumpyNetwork(params, {})(np.asarray(seen)), strict=True):
         np.testing.assert_allclose(mine, plain, atol=1e-6)
 
 

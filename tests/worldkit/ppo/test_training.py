@@ -4,7 +4,7 @@ import dataclasses
 import math
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,16 @@ import pytest
 
 from parity.errors import ParityError, UsageError
 from worldkit.jax import trace_cache
+from worldkit.ppo import loop
 from worldkit.ppo.checkpoints import Log, LoopState, Progress
-from worldkit.ppo.loop import CompiledTraining, TrainingDiverged, compile_training, metrics_of, run_training
+from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of, run_training
 from worldkit.ppo.masked_ppo import LossStats
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.params import load_params
 from worldkit.ppo.rollout import RolloutMetrics
 from worldkit.ppo.training import train
-from worldkit.ppo.update import UpdateStats, init_runner, make_train
+from worldkit.ppo.update import UpdateStats, init_runner
+from worldkit.runs.run import TrainingDiverged
 from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
@@ -178,7 +180,23 @@ def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, orchard:
 
 def test_an_impossible_configuration_is_refused_before_anything_is_compiled(orchard: PackedOrchard) -> None:
     with pytest.raises(UsageError, match="num_minibatches must divide"):
-        make_train(dataclasses.replace(SMALL, num_minibatches=7), orchard)
+        train(dataclasses.replace(SMALL, num_minibatches=7), orchard)
+
+
+def test_worlds_of_one_class_share_no_kept_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[list[str]] = []
+
+    def record(*arguments: Any, about: list[str], packages: Sequence[str]) -> Any:  # noqa: ANN401 - as it is called
+        kept.append(about)
+        return trace_cache.load_or_trace(*arguments, about=about, packages=packages)
+
+    monkeypatch.setattr(loop, "load_or_trace", record)
+    for name in ("orchard", "a harder orchard"):
+        orchard = PackedOrchard()
+        orchard.name = name
+        compile_training(SMALL, orchard)
+    assert len(kept) == 4
+    assert len({tuple(about) for about in kept}) == 4
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -15,9 +15,10 @@ from toy_world.in_jax import Orchard
 from worldkit.jax.env import Encoder
 from worldkit.jax.threefry import trainer_seeds
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.masked_ppo import ADAM_EPSILON, make_optimizer, ppo_loss
+from worldkit.ppo.masked_ppo import ADAM_EPSILON, LossStats, make_optimizer, ppo_loss
 from worldkit.ppo.networks import make_network
 from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import UpdateStats, _update, init_runner, make_train
 
 from .conftest import LIMIT, Rollout, roll_out
@@ -134,15 +135,27 @@ def test_a_seed_has_64_bits() -> None:
     assert (jax.random.key_data(one.key) != jax.random.key_data(other.key)).any()
 
 
+def loss_of(config: TrainConfig, env: PackedOrchard, state: TrainState | None = None) -> LossStats:
+    """The loss of a whole first batch to a network, to that which played it where none is given."""
+
+    @jax.jit
+    def loss(state: TrainState | None) -> LossStats:
+        before = init_runner(config, env)
+        runner, transitions, _ = collect_rollout(before, config, env)
+        judged = state or before.train_state
+        samples = samples_of(runner, transitions, config, env)
+        return ppo_loss(judged.params, judged.apply_fn, env.expand, samples, config)[1]
+
+    return loss(state)
+
+
 def test_the_losses_are_the_means_over_the_epochs() -> None:
     """With one minibatch an epoch, the first meets the very policy that played and the second has had one step."""
     config = dataclasses.replace(SMALLEST, num_minibatches=1, update_epochs=2)
     env = PackedOrchard()
-    runner, transitions, _ = collect_rollout(init_runner(config, env), config, env)
-    samples = samples_of(runner, transitions, config, env)
     after_one, first = updated(dataclasses.replace(config, update_epochs=1), env)
     _, both = updated(config, env)
-    _, second = ppo_loss(after_one.train_state.params, after_one.train_state.apply_fn, env.expand, samples, config)
+    second = loss_of(config, env, after_one.train_state)
     assert first.loss.approx_kl[0] == pytest.approx(0, abs=1e-7)
     assert second.approx_kl > 1e-4
     assert both.loss.approx_kl[0] == pytest.approx(float(second.approx_kl) / 2, rel=1e-3)
@@ -152,10 +165,7 @@ def test_the_losses_are_the_means_over_the_minibatches() -> None:
     """At a learning rate of next to nothing the minibatches' means are together the mean of the batch."""
     config = dataclasses.replace(SMALLEST, update_epochs=1, learning_rate=1e-30)
     env = PackedOrchard()
-    before = init_runner(config, env)
-    runner, transitions, _ = collect_rollout(before, config, env)
-    samples = samples_of(runner, transitions, config, env)
-    _, whole = ppo_loss(before.train_state.params, before.train_state.apply_fn, env.expand, samples, config)
+    whole = loss_of(config, env)
     _, stats = updated(config, env)
     assert stats.loss.value_loss[0] == pytest.approx(float(whole.value_loss), rel=1e-5)
 

@@ -15,8 +15,8 @@ from jax import Array
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.masked_ppo import value_errors
 from worldkit.ppo.networks import make_network, network_of
+from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import load_params, save_params
-from worldkit.ppo.plain_network import PlainNetwork
 from worldkit.ppo.value_heads import (
     BINS,
     HEADS,
@@ -127,7 +127,7 @@ def test_parameters_tell_their_head_and_numpy_computes_the_same(head: ValueHead,
     loaded = load_params(tmp_path / "params_1.npz")
     assert network_of(loaded, {"mlp": None}) == network
     outputs: Any = network.apply(params, seen)
-    _, of_numpy = PlainNetwork(loaded, {"mlp": None})(np.asarray(seen))
+    _, of_numpy = NumpyNetwork(loaded, {"mlp": None})(np.asarray(seen))
     np.testing.assert_allclose(of_numpy, outputs[1], rtol=1e-3, atol=1e-3)
     assert outputs[1].shape == (20,)
 
@@ -138,4 +138,4 @@ def test_a_head_of_another_size_is_refused() -> None:
     layer = params["params"]["value_two_hot"]
     layer["kernel"], layer["bias"] = layer["kernel"][:, 1:], layer["bias"][1:]
     with pytest.raises(ValueError, match="the value is"):
-        PlainNetwork(jax.tree.map(np.asarray, params), {"mlp": None})(np.zeros((1, 8), np.float32))
+        NumpyNetwork(jax.tree.map(np.asarray, params), {"mlp": None})(np.zeros((1, 8), np.float32))

@@ -17,7 +17,7 @@ from flax.traverse_util import flatten_dict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parity.errors import ParityError, UsageError
+from parity.errors import ParityError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
 from worldkit.ppo import checkpoint_format
 from worldkit.ppo.checkpoint_format import CheckpointError
@@ -199,6 +199,7 @@ ENTRY = b"\x8c\x01a"
     ("content", "sentence"),
     [
         (b"", "it is damaged"),
+        (b"hello", "is no good checkpoint: .*give another one"),
         (b".", "it is damaged"),
         (FRAME + b"}", "it is damaged"),
         (FRAME + b"}}.", "it is damaged"),
@@ -259,13 +260,14 @@ def test_a_wrong_pickle_is_one_sentence_and_takes_no_memory(content: bytes, sent
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
+        (lambda path: None, "does not exist; give the path"),
         (lambda path: os.mkfifo(path), "it is a pipe, a device or the like"),
         (lambda path: path.symlink_to("/dev/zero"), "it is a pipe, a device or the like"),
         (lambda path: path.mkdir(), "Is a directory"),
         (lambda path: path.symlink_to(path), "symbolic links"),
         (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**32 + 1), "larger than [24] GiB"),
     ],
-    ids=["pipe", "device", "folder", "loop", "too large"],
+    ids=["missing", "pipe", "device", "folder", "loop", "too large"],
 )
 @pytest.mark.parametrize("reader", [partial(read_checkpoint, env=ENV), load_params], ids=["checkpoint", "parameters"])
 def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
@@ -342,8 +344,14 @@ def check(path: Path, content: bytes, read: Callable[[], object]) -> None:
     said_or_read(read)
 
 
-def mutated_checkpoints(good: Good, path: Path, examples: int) -> None:
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+EXAMPLES = pytest.mark.parametrize("examples", [100, pytest.param(5_000, marks=pytest.mark.long)])
+
+
+@EXAMPLES
+def test_mutated_checkpoints_are_read_or_refused(good: Good, tmp_path: Path, examples: int) -> None:
+    path = tmp_path / "checkpoint_20.pkl"
+
+    @settings(max_examples=2 * examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(st.data())
     def every_one_is_read_or_refused(data: st.DataObject) -> None:
         kind = data.draw(st.sampled_from(("file", "payload", "tree", "tree", "tree", "envelope")))
@@ -361,7 +369,9 @@ def mutated_checkpoints(good: Good, path: Path, examples: int) -> None:
     every_one_is_read_or_refused()
 
 
-def mutated_parameters(arrays: dict[str, np.ndarray], path: Path, examples: int) -> None:
+@EXAMPLES
+def test_mutated_parameters_are_read_or_refused(arrays: dict[str, np.ndarray], tmp_path: Path, examples: int) -> None:
+    path = tmp_path / "params_20.npz"
     np.savez(path, **arrays)  # type: ignore[arg-type]
     whole = path.read_bytes()
     numbers: list[Any] = [np.asarray(value) for value in ARRAYS]
@@ -378,31 +388,3 @@ def mutated_parameters(arrays: dict[str, np.ndarray], path: Path, examples: int)
             said_or_read(lambda: play(path))
 
     every_one_is_read_or_refused()
-
-
-def test_mutated_checkpoints_are_read_or_refused(good: Good, tmp_path: Path) -> None:
-    mutated_checkpoints(good, tmp_path / "checkpoint_20.pkl", 200)
-
-
-def test_mutated_parameters_are_read_or_refused(arrays: dict[str, np.ndarray], tmp_path: Path) -> None:
-    mutated_parameters(arrays, tmp_path / "params_20.npz", 100)
-
-
-@pytest.mark.long
-def test_many_mutated_checkpoints_are_read_or_refused(good: Good, tmp_path: Path) -> None:
-    mutated_checkpoints(good, tmp_path / "checkpoint_20.pkl", 10_000)
-
-
-@pytest.mark.long
-def test_many_mutated_parameters_are_read_or_refused(arrays: dict[str, np.ndarray], tmp_path: Path) -> None:
-    mutated_parameters(arrays, tmp_path / "params_20.npz", 5_000)
-
-
-def test_settings_of_other_types_name_their_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"config.json keeps True as num_envs, which must be a whole number"):
-        kept(TrainConfig, {"num_envs": True}, tmp_path / "config.json")
-    assert kept(TrainConfig, {"num_envs": 3, "max_steps": None, "gamma": 1, "other": []}, tmp_path) == {
-        "num_envs": 3,
-        "max_steps": None,
-        "gamma": 1,
-    }

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from gymnax.environments import environment, spaces
 from jax import Array
 
-from worldkit.ppo.gymnax_style import EnvParams, EnvState, GymnaxStyle
+from worldkit.envs.gymnax_style import EnvParams, EnvState, GymnaxStyle
 
 
 class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: ignore[misc]

@@ -16,7 +16,7 @@ PlainEncoder = Callable[[Mapping[str, Any], Floats], Floats]
 """``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features)."""
 
 
-class PlainNetwork:
+class NumpyNetwork:
     """A tanh network with one trunk and two heads: observations (n, *shape) to (logits (n, actions), values (n,)).
 
     Raises ParityError if ``params`` are the parameters of something else, and ValueError, once called, where they do

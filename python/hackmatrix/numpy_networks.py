@@ -7,7 +7,7 @@ import numpy as np
 
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP
-from worldkit.ppo.plain_network import Floats, PlainEncoder, dense
+from worldkit.ppo.numpy_network import Floats, PlainEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
 _ROUNDS = 2

@@ -12,8 +12,8 @@ from flax import struct
 from jax import Array
 
 from parity.errors import UsageError
+from worldkit.jax import _distrax  # noqa: F401 - trainers written for such environments import distrax
 from worldkit.jax.env import JaxEnv, State, StepOutput
-from worldkit.ppo import _distrax  # noqa: F401 - trainers written for such environments import distrax
 
 if TYPE_CHECKING:
     from gymnax.environments import spaces

@@ -1,0 +1,124 @@
+"""MkDocs hooks: the reference pages that are generated from the code, and links out of the documentation."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from goodharts.cli.game import GAME as GOODHARTS
+from hackmatrix.cli.game import GAME as HACKMATRIX
+from parity.arguments import Parser
+from parity.cli import build_parser
+from worldkit.cli.app import kit_commands, main
+from worldkit.game import Game
+
+ROOT = Path(__file__).resolve().parents[1]
+GAMES = (HACKMATRIX, GOODHARTS)
+COMMANDS_PAGE, API_PAGE = "commands.md", "api.md"
+API = {
+    "The harness": ("parity", "parity.lockstep", "parity.trace", "parity.shrink"),
+    "Worlds in worldkit": ("worldkit.jax.env", "worldkit.game", "worldkit.envs.spec", "worldkit.watch.spec"),
+    "Training and evaluation": (
+        *("worldkit.ppo.training", "worldkit.ppo.config", "worldkit.sb3.training", "worldkit.sb3.config"),
+        *("worldkit.settings", "worldkit.config_layers", "worldkit.evaluation.spec"),
+    ),
+    "HackMatrix": ("hackmatrix.gym_env", "hackmatrix.gym_wrappers", "hackmatrix.rules", "hackmatrix.jax_training"),
+    "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.jax_training"),
+}
+"""Modules of the Python reference, by heading."""
+
+
+class _Found(Exception):
+    """Carries a parser out of the command that made it."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self.parser = parser
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    for name, content in ((COMMANDS_PAGE, commands_page()), (API_PAGE, api_page())):
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Name files outside ``docs`` instead of linking to them; raises ValueError where one is missing."""
+
+    def name(match: re.Match[str]) -> str:
+        target = (Path(config.docs_dir) / page.file.src_uri).parent / match[2]
+        if not target.exists():
+            raise ValueError(f"{page.file.src_uri} links to {match[2]}, which does not exist.")
+        if target.resolve().is_relative_to(config.docs_dir):
+            return match[0]
+        return f"{match[1]} (`{target.resolve().relative_to(ROOT)}`)"
+
+    return re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)", name, markdown)
+
+
+def commands_page() -> str:
+    """Every command with its flags, defaults and meanings, from the parsers."""
+    lines = ["# Commands", "", "Generated from the code; `COMMAND --help` prints the same.", ""]
+    for parser in _parsers():
+        lines += [f"## `{parser.prog}`", "", _cell(parser.description or ""), ""]
+        lines += ["| argument | meaning |", "|---|---|"]
+        lines += [f"| {_names(action)} | {_help(parser, action)} |" for action in parser._actions if _is_shown(action)]
+        lines += ["", _cell(parser.epilog or ""), ""]
+    return "\n".join(lines)
+
+
+def api_page() -> str:
+    """The Python reference, which mkdocstrings fills in."""
+    lines = ["# Python API", ""]
+    for heading, modules in API.items():
+        lines += [f"## {heading}", "", *(f"::: {module}\n" for module in modules)]
+    return "\n".join(lines)
+
+
+def _parsers() -> Iterator[argparse.ArgumentParser]:
+    for action in build_parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+    for game in GAMES:
+        for command in (*kit_commands(game), *game.commands):
+            yield _parser_of(game, command)
+
+
+def _parser_of(game: Game, command: str) -> argparse.ArgumentParser:
+    """The parser that a command makes."""
+
+    def stop(parser: argparse.ArgumentParser, *_: object) -> None:
+        raise _Found(parser)
+
+    with mock.patch.object(Parser, "parse_known_args", stop):
+        try:
+            main(game, [command])
+        except _Found as found:
+            return found.parser
+    raise ValueError(f"{command} has no parser.")
+
+
+def _is_shown(action: argparse.Action) -> bool:
+    return action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction)
+
+
+def _names(action: argparse.Action) -> str:
+    value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
+    if not action.option_strings:
+        return f"`{value.strip()}`"
+    return ", ".join(f"`{flag}{value}`" for flag in action.option_strings)
+
+
+def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    return _cell(parser._get_formatter()._expand_help(action) if action.help else "")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
