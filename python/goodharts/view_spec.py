@@ -31,11 +31,11 @@ class GoodhartsPanels(Panels):
 
 
 def view_of(mode: str | None, path: Path | None) -> ViewSpec:
-    """A mode as it is shown: the one asked for, or else that of a model or a trace, or the first.
+    """A mode as it is shown: the one asked for, or else that of a model, a folder of them or a trace, or the first.
 
     Raises UsageError where the file cannot be read, or is of another mode than the one asked for.
     """
-    found = _mode_of(path) if path is not None and path.is_file() else None
+    found = None if path is None else _mode_of(path, mode)
     if mode is not None and found not in (None, mode):
         raise UsageError(f"{path} is of mode {found}, not of {mode}: leave out --mode, or name another file.")
     chosen = mode or found or DEFAULT_MODE
@@ -57,7 +57,10 @@ def _read_agent(path: Path) -> Agent:
     return read_agent(path)
 
 
-def _mode_of(path: Path) -> str | None:
+def _mode_of(path: Path, wanted: str | None) -> str | None:
+    """That of a file; in a folder the first of which it has a model, unless one is wanted."""
+    if not path.is_file():
+        return wanted or next((mode for mode in MODES if model_path(mode, path).exists()), None)
     if path.suffix == MODEL:
         return read_model(path).mode
     found = read_trace(path).world.removeprefix("goodharts-") if path.suffix == ".json" else None

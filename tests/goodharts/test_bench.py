@@ -1,28 +1,23 @@
 """``goodharts bench``: its records have the form of every world's, and measure what they say."""
 
 import dataclasses
-import json
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 
-from goodharts.bench import env, nothing_torch, train
+from goodharts.bench import env, train
 from goodharts.cli.game import GAME
-from goodharts.cli.main import main
 from goodharts.config import Config
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.training.jax_ppo.trainer import JaxTrainer
 from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.trainer import Trainer
-from worldkit.bench import gym, timing
+from worldkit.bench import timing
 from worldkit.bench.env import STEPS_PER_CALL, Play
-from worldkit.bench.records import Record, plain_record
+from worldkit.bench.records import Record
 from worldkit.cli.bench import kit_benchmarks
-
-KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 
 
 def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
@@ -70,32 +65,6 @@ def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch
     assert len(set(np.asarray(end.seen).tolist())) == 8
 
 
-def test_json_is_a_list_of_the_documented_records(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(env, "STEPS", 3)
-    monkeypatch.setattr(env, "STEPS_OF_ALL", 1)
-    # compiled from scratch for every count, which the test before this one does
-    still = timing.Program(lambda play: play, jnp.zeros(()), 0.0, 0.0, 0)
-    monkeypatch.setattr(env, "compiled", lambda env, num_envs: still)
-    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
-    monkeypatch.setattr(gym, "SECONDS_ALONE", 0.01)
-    monkeypatch.setattr(gym, "STEPS_PER_GAME", 5)
-    assert main(["bench", "env", "gym", "--num-envs", "2,3", "--repetitions", "1", "--json", "-"]) == 0
-    records = json.loads(capsys.readouterr().out)
-    assert all(list(record) == KEYS and record["value"] > 0 for record in records)
-    assert [(record["name"], record["num_envs"]) for record in records] == [
-        ("env_steps_per_second_torch", 2),
-        ("env_steps_per_second_jax", 2),
-        ("env_steps_per_second_torch", 3),
-        ("env_steps_per_second_jax", 3),
-        ("gym_steps_per_second", 1),
-        ("gym_vector_steps_per_second", 2),
-        ("gym_steps_per_second", 1),
-        ("gym_vector_steps_per_second", 3),
-    ]
-
-
 @pytest.mark.parametrize(("engine", "trainer"), [("torch", TorchTrainer), ("jax", JaxTrainer)])
 def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothing(
     engine: str, trainer: type[Trainer], monkeypatch: pytest.MonkeyPatch
@@ -123,29 +92,17 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     assert [each for each, _ in played] == [real, nothing] * 2
 
 
-def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[str] = []
-
-    def measured(engine: str, network: str, num_envs: int, repetitions: int) -> list[Record]:
-        begun.append(f"{network} in {engine}")
-        return [plain_record(f"of {network}", num_envs, [1.0])]
-
-    monkeypatch.setattr(train, "_measure", measured)
-    records = train.measure(2, 1)
-    assert (next(records).name, begun) == ("of cnn", ["cnn in torch"])
-    assert (next(records).name, begun) == ("of mlp", ["cnn in torch", "mlp in torch"])
-    assert (next(records).name, begun[2:]) == ("of cnn", ["cnn in jax"])
-
-
 def test_the_cnn_is_measured_in_few_steps_on_a_cpu() -> None:
     config = Config().over({"training": {"n_envs": 2, "hidden": 4}}, "the test")
-    real, nothing = nothing_torch.torch_trainers(config, 4)
+    real, nothing = train.trainers(config, 4)
     assert real.config.training.steps_per_env == (128 if torch.cuda.is_available() else 4)
-    assert [type(each.player.games) for each in (real, nothing)] == [Games, nothing_torch.NothingGames]
+    assert isinstance(real, TorchTrainer)
+    assert isinstance(nothing, TorchTrainer)
+    assert [type(each.player.games) for each in (real, nothing)] == [Games, train.NothingGames]
 
 
 def test_games_in_torch_that_do_nothing_show_one_moment_and_never_end() -> None:
-    games = nothing_torch.NothingGames(MODES["ground_truth"], 3, torch.device("cpu"))
+    games = train.NothingGames(MODES["ground_truth"], 3, torch.device("cpu"))
     first = games.look()
     outcomes = [games.step(torch.tensor([0, 3, 7])) for _ in range(4)]
     assert all(torch.equal(outcome.codes, first) for outcome in outcomes)

@@ -42,7 +42,7 @@ from parity.errors import UsageError
 from worldkit.evaluation.players import logits_player
 from worldkit.render.colours import GROUND
 from worldkit.render.pen import Pen, pixels
-from worldkit.watch.controls import SLOWEST, Controls
+from worldkit.watch.controls import Controls
 
 ROOT = Path(__file__).resolve().parents[2]
 CNN = NetworkConfig("cnn", channels=(4, 8), hidden=32)
@@ -100,18 +100,6 @@ class TestMoments:
         one = player(NOTHING_TO_EAT, seed=3)
         longest = max(max(map(abs, place)) for moment in one.moments(60) for place in moment.trail or [(0, 0)])
         assert 0 < longest <= 3
-
-    def test_a_deterministic_agent_takes_the_likeliest_action_and_another_one_draws(self) -> None:
-        for deterministic in (True, False):
-            decisions = [moment.decision for moment in player(deterministic=deterministic).moments(20)]
-            assert all(each.action == each.probabilities.argmax() for each in decisions) == deterministic
-
-    def test_a_seed_is_a_life(self) -> None:
-        def places(seed: int) -> list[tuple[int, int]]:
-            return [moment.place for moment in player(seed=seed).moments(10)]
-
-        assert places(7) == places(7)
-        assert places(7) != places(8)
 
     @pytest.mark.parametrize("deterministic", [True, False])
     def test_its_lives_are_those_of_an_evaluation(self, deterministic: bool) -> None:
@@ -297,21 +285,17 @@ class TestWindow:
         _, moment = self.watch([], speed=240, steps=9)
         assert moment.steps == 9
 
-    def test_a_single_step_pauses(self) -> None:
-        viewing, moment = self.watch([pygame.K_RIGHT, pygame.K_s, pygame.K_q])
-        assert (moment.steps, viewing.is_paused) == (2, True)
-
-    def test_pausing_and_going_on(self) -> None:
-        viewing, _ = self.watch([pygame.K_SPACE, pygame.K_ESCAPE])
-        assert viewing.is_paused
-        viewing, _ = self.watch([pygame.K_SPACE, pygame.K_p, pygame.K_q])
-        assert not viewing.is_paused
-
-    def test_faster_and_slower_have_ends(self) -> None:
-        assert self.watch([pygame.K_UP, pygame.K_q], speed=8)[0].speed == 16
-        assert self.watch([pygame.K_MINUS, pygame.K_q], speed=8)[0].speed == 4
-        assert self.watch([*[pygame.K_PLUS] * 20, pygame.K_q])[0].speed == 240
-        assert self.watch([*[pygame.K_DOWN] * 20, pygame.K_q])[0].speed == SLOWEST
+    def test_keys_do_what_the_page_says(self) -> None:
+        for keys, steps, is_paused, speed in (
+            ((pygame.K_RIGHT, pygame.K_s), 2, True, 0.4),
+            ((pygame.K_SPACE,), 0, True, 0.4),
+            ((pygame.K_SPACE, pygame.K_p), 0, False, 0.4),
+            ((pygame.K_UP, pygame.K_PLUS), 0, False, 1.6),
+            ((pygame.K_DOWN, pygame.K_MINUS), 0, False, 0.1),
+        ):
+            for end in (pygame.K_q, pygame.K_ESCAPE):
+                viewing, moment = self.watch([*keys, end], speed=0.4)
+                assert (moment.steps, viewing.is_paused, viewing.speed) == (steps, is_paused, speed)
 
     def test_the_next_life(self) -> None:
         _, moment = self.watch([pygame.K_n, pygame.K_q])

@@ -42,8 +42,9 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_mode_is_that_of_the_file_unless_it_is_said(models: Path) -> None:
     write_trace(Trace("goodharts-proxy_mortal", ("torch", "jax"), Case((0,), seed=3)), models / "game.json")
     chosen = [(None, None), ("proxy", None), (None, model_path("proxy")), (None, models / "game.json"), (None, models)]
+    chosen += [(None, models / "models"), ("proxy", models / "models")]
     names = [view_of(mode, path).world.name.removeprefix("goodharts-") for mode, path in chosen]
-    assert names == ["ground_truth", "proxy", "proxy", "proxy_mortal", "ground_truth"]
+    assert names == ["ground_truth", "proxy", "proxy", "proxy_mortal", "ground_truth", "ground_truth", "proxy"]
     with pytest.raises(UsageError, match="is of mode proxy, not of ground_truth: leave out --mode"):
         view_of("ground_truth", model_path("proxy"))
 
@@ -83,6 +84,13 @@ def test_it_is_watched_as_text_with_the_value_of_either_critic(
         assert said.startswith(f"ppo_{mode}.pth, likeliest actions, torch\ngame 0, step 0\nenergy 1.00, step 0, at ")
         assert ", value " in said
         assert said.splitlines()[-1].startswith("game 0: truncated after 1 step, return ")
+
+
+def test_a_folder_of_models_is_watched_in_the_mode_that_is_said(
+    models: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["watch", "models", "--mode", "proxy", "--render", "ansi", "--max-steps", "1"]) == 0
+    assert capsys.readouterr().out.startswith("ppo_proxy.pth, likeliest actions, torch\ngame 0")
 
 
 def test_a_page_has_the_games_and_says_what_killed(models: Path) -> None:

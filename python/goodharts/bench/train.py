@@ -6,16 +6,21 @@ import dataclasses
 from collections.abc import Iterator
 
 import jax
+import torch
 
 from goodharts.architecture import NETWORKS, NetworkKind
-from goodharts.bench.nothing_torch import torch_trainers
 from goodharts.config import ENGINES, Config, EngineName
+from goodharts.devices import choose_device, prepare
 from goodharts.jax_training import env_of
-from goodharts.rules import DEFAULT_MODE, MODES
+from goodharts.rules import DEFAULT_MODE, MODES, Mode
+from goodharts.torch_env.env import Games, Outcome
+from goodharts.torch_env.random import game_keys
 from goodharts.training.jax_ppo.trainer import JaxTrainer
+from goodharts.training.rollout import Player
+from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.trainer import Trainer
 from worldkit.bench.nothing import NothingEnv
-from worldkit.bench.records import Record, plain_record
+from worldkit.bench.records import Record, records_beside_ceiling
 
 CPU_STEPS = 4
 """Of each game in a sample of the cnn on a CPU, where the documented rollout takes minutes."""
@@ -39,27 +44,43 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
 
 def _measure(engine: EngineName, network: NetworkKind, num_envs: int, repetitions: int) -> list[Record]:
     training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
-    config = dataclasses.replace(Config(), training=training)
-    made = {"torch": torch_trainers, "jax": jax_trainers}[engine]
-    trainers = made(config, CPU_STEPS if network == "cnn" else None)
-    samples = [[_update(trainer) for trainer in trainers] for _ in range(1 + repetitions)][1:]
-    share = [real / nothing for real, nothing in samples]
-    name = f"{engine}_{network}"
-    return [
-        plain_record(f"train_steps_per_second_{name}", num_envs, [real for real, _ in samples]),
-        plain_record(f"train_ceiling_steps_per_second_{name}", num_envs, [nothing for _, nothing in samples]),
-        plain_record(f"train_share_of_ceiling_{name}", num_envs, share, unit=""),
-    ]
+    real, nothing = trainers(dataclasses.replace(Config(), training=training), CPU_STEPS if network == "cnn" else None)
+    pairs = [(_update(real), _update(nothing)) for _ in range(1 + repetitions)][1:]
+    return records_beside_ceiling(f"train {engine}_{network}", num_envs, pairs)
 
 
-def jax_trainers(config: Config, cpu_steps: int | None) -> tuple[JaxTrainer, JaxTrainer]:
+def trainers(config: Config, cpu_steps: int | None) -> tuple[Trainer, Trainer]:
     """A trainer, and one whose games do nothing. cpu_steps: of a game in a rollout on a CPU; None leaves it be."""
-    if jax.default_backend() == "cpu" and cpu_steps:
+    is_torch = config.training.engine == "torch"
+    device = choose_device()
+    if (device.type if is_torch else jax.default_backend()) == "cpu" and cpu_steps:
         config = config.over({"training": {"steps_per_env": cpu_steps}}, "The benchmark")
-    nothing = NothingEnv(env_of(MODES[DEFAULT_MODE]))
-    return JaxTrainer(DEFAULT_MODE, config), JaxTrainer(DEFAULT_MODE, config, nothing)
+    if not is_torch:
+        nothing_env = NothingEnv(env_of(MODES[DEFAULT_MODE]))
+        return JaxTrainer(DEFAULT_MODE, config), JaxTrainer(DEFAULT_MODE, config, nothing_env)
+    prepare(device)
+    real, nothing = (TorchTrainer(DEFAULT_MODE, config, device) for _ in range(2))
+    games = config.training.n_envs
+    still = NothingGames(real.mode, games, device)
+    nothing.player = Player(still, nothing.player.noise, range(games), games)
+    return real, nothing
 
 
 def _update(trainer: Trainer) -> float:
     trainer.step()
     return trainer.config.batch_size / trainer.seconds.all
+
+
+class NothingGames(Games):
+    """The first moment of some games for ever: no world, no ends, no rewards."""
+
+    def __init__(self, mode: Mode, games: int, device: torch.device) -> None:
+        super().__init__(mode, games, device=device)
+        codes = self.start(game_keys(0, games).to(device))
+        nothing, never = torch.zeros(games, device=device), torch.zeros(games, dtype=torch.bool, device=device)
+        components = torch.zeros((games, 5), dtype=torch.int64, device=device)
+        self._outcome = Outcome(codes, components, nothing, nothing.long(), never, never)
+
+    def step(self, actions: torch.Tensor) -> Outcome:
+        """What was there first."""
+        return self._outcome

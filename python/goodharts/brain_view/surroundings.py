@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from goodharts.brain_view.moment import HORIZON, Moment
 from goodharts.render.colours import POISON_COLOUR
-from goodharts.render.signs import draw_arrow, draw_death, draw_food, draw_poison
+from goodharts.render.signs import draw_arrow, draw_death, draw_items
 from goodharts.render.surroundings import around
-from goodharts.rules import FOOD, POISON, REACH, SIZE, VIEW
+from goodharts.rules import REACH, SIZE, VIEW
 from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, TEXT, mix
 from worldkit.render.pen import Pen, Point
 
@@ -29,13 +29,7 @@ def draw_surroundings(pen: Pen, moment: Moment) -> None:
             pen.line(start, end, GROUND, 1)
     _draw_seams(pen, moment)
     _draw_trail(pen, moment)
-    for row, cells in enumerate(around(moment.state, HORIZON).tolist()):
-        for column, kind in enumerate(cells):
-            centre = _centre(column - HORIZON, row - HORIZON)
-            if kind == FOOD:
-                draw_food(pen, centre, 6)
-            elif kind == POISON:
-                draw_poison(pen, centre, 6)
+    draw_items(pen, around(moment.state, HORIZON), CELL, 6)
     pen.box((first - 1, first - 1), (size + 2, size + 2), mix(AGENT, _NEAR, 0.25), width=2, radius=3)
     _draw_agent(pen, moment)
     if moment.news:

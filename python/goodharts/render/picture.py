@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodharts.render.colours import POISON_COLOUR
-from goodharts.render.signs import draw_food, draw_poison
+from goodharts.render.signs import draw_food, draw_items, draw_poison
 from goodharts.render.surroundings import around, grid_of
-from goodharts.rules import EMPTY, FOOD, POISON, REACH, SIZE
+from goodharts.rules import REACH, SIZE
 from parity import State
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
@@ -38,18 +38,9 @@ def draw_picture(state: State) -> NDArray[np.uint8]:
     return pixels(pen.finished())
 
 
-def _draw_item(pen: Pen, centre: tuple[float, float], radius: float, kind: int) -> None:
-    if kind == FOOD:
-        draw_food(pen, centre, radius)
-    elif kind == POISON:
-        draw_poison(pen, centre, radius)
-
-
 def _draw_map(pen: Pen, state: State) -> None:
     pen.box((0, 0), (_MAP, _MAP), FLOOR)
-    grid = grid_of(state)
-    for row, column in np.argwhere(grid != EMPTY).tolist():
-        _draw_item(pen, (_DOT * (column + 0.5), _DOT * (row + 0.5)), 0.6 * _DOT, int(grid[row, column]))
+    draw_items(pen, grid_of(state), _DOT, 0.6 * _DOT)
     x, y = _DOT * (state["x"] + 0.5), _DOT * (state["y"] + 0.5)
     reach = _DOT * (REACH + 0.5)
     for left in _on_torus(x, reach):
@@ -77,9 +68,7 @@ def _draw_near(pen: Pen, state: State) -> None:
     for line in range(2 * _SHOWN + 2):
         pen.line((_CELL * line, 0), (_CELL * line, _NEAR), GROUND)
         pen.line((0, _CELL * line), (_NEAR, _CELL * line), GROUND)
-    cells = around(state, _SHOWN)
-    for row, column in np.argwhere(cells != EMPTY).tolist():
-        _draw_item(pen, (_CELL * (column + 0.5), _CELL * (row + 0.5)), 0.3 * _CELL, int(cells[row, column]))
+    draw_items(pen, around(state, _SHOWN), _CELL, 0.3 * _CELL)
     pen.circle((_NEAR / 2, _NEAR / 2), 0.4 * _CELL, AGENT)
     seen = _CELL * (2 * REACH + 1)
     pen.box(((_NEAR - seen) / 2, (_NEAR - seen) / 2), (seen, seen), AGENT, width=1.5)
@@ -96,7 +85,7 @@ def _draw_numbers(pen: Pen, state: State) -> None:
     for line, (name, value) in enumerate((("step", state["steps"]), ("at", f"{state['x']}, {state['y']}"))):
         pen.text(name, (0, 54 + 26 * line), 24, MUTED, align="left")
         pen.text(f"{value}", (_NEAR, 54 + 26 * line), 26, TEXT, align="right")
-    for line, (kind, name) in enumerate(((FOOD, "food"), (POISON, "poison"))):
-        _draw_item(pen, (8, 118 + 28 * line), 6.5, kind)
+    for line, (draw, name) in enumerate(((draw_food, "food"), (draw_poison, "poison"))):
+        draw(pen, (8, 118 + 28 * line), 6.5)
         pen.text(f"{name} on the grid", (24, 118 + 28 * line), 24, MUTED, align="left")
         pen.text(f"{state[f'{name}Count']}", (_NEAR, 118 + 28 * line), 26, TEXT, align="right")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
-from goodharts.rules import MOVES
+from goodharts.render.surroundings import Cells
+from goodharts.rules import EMPTY, FOOD, MOVES
 from worldkit.render.colours import TEXT, Colour
 from worldkit.render.pen import Pen, Point
 
@@ -19,6 +22,13 @@ def draw_poison(pen: Pen, centre: Point, radius: float) -> None:
     quarter = ((0.0, -tip), (dent, -dent), (tip, 0.0), (dent, dent))
     corners = (*quarter, *((-right, -down) for right, down in quarter))
     pen.polygon([(x + right, y + down) for right, down in corners], POISON_COLOUR)
+
+
+def draw_items(pen: Pen, cells: Cells, cell: float, radius: float) -> None:
+    """The food and the poison of cells (rows, columns), each so many pixels wide, the first one's corner at (0, 0)."""
+    for row, column in np.argwhere(cells != EMPTY).tolist():
+        draw = draw_food if cells[row, column] == FOOD else draw_poison
+        draw(pen, (cell * (column + 0.5), cell * (row + 0.5)), radius)
 
 
 def draw_death(pen: Pen, centre: Point, radius: float) -> None:

@@ -19,10 +19,5 @@ def grid_of(state: State) -> Cells:
 
 def around(state: State, reach: int) -> Cells:
     """The cells to each side of the agent, which is in the middle: int8 (2·reach + 1, 2·reach + 1)."""
-    return cut_out(grid_of(state), state["x"], state["y"], reach)
-
-
-def cut_out(grid: Cells, x: int, y: int, reach: int) -> Cells:
-    """The cells of a grid (128, 128), a torus, to each side of one: int8 (2·reach + 1, 2·reach + 1)."""
     offsets = np.arange(-reach, reach + 1)
-    return grid[np.ix_((y + offsets) % SIZE, (x + offsets) % SIZE)]
+    return grid_of(state)[np.ix_((state["y"] + offsets) % SIZE, (state["x"] + offsets) % SIZE)]

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
-from goodharts.rules import REACH, SIZE, Mode
+from goodharts.render.surroundings import around
+from goodharts.rules import EMPTY, FOOD, POISON, REACH, Mode
 from parity import Board, State
 from worldkit.render.colours import AGENT, MUTED, Colour
 
@@ -12,6 +13,7 @@ _SHOWN = REACH + 3
 LINE_NAMES = tuple(f"{offset:+d}" if offset else "0" for offset in range(-_SHOWN, _SHOWN + 1))
 """The rows and the columns of a drawn board: how far they are from the agent."""
 _AGENT, _FOOD, _POISON, _EMPTY = "@", "o", "x", "."
+_SIGNS = {EMPTY: _EMPTY, FOOD: _FOOD, POISON: _POISON}
 _COLOURS = {_AGENT: AGENT, _FOOD: FOOD_COLOUR, _POISON: POISON_COLOUR, _EMPTY: MUTED}
 
 SIGNS = {_AGENT: "agent", _FOOD: "food", _POISON: "poison", _EMPTY: "nothing"}
@@ -20,19 +22,11 @@ SIGNS = {_AGENT: "agent", _FOOD: "food", _POISON: "poison", _EMPTY: "nothing"}
 
 def draw_board(state: State) -> Board:
     """The surroundings of the agent, ``@``: food is ``o``, poison ``x``."""
-    food, poison = set(state["food"]), set(state["poison"])
-
-    def text(x: int, y: int) -> str:
-        cell = y % SIZE * SIZE + x % SIZE
-        if (x, y) == (state["x"], state["y"]):
-            return _AGENT
-        return _FOOD if cell in food else _POISON if cell in poison else _EMPTY
-
-    reach = range(-_SHOWN, _SHOWN + 1)
-    rows = tuple(tuple(text(state["x"] + dx, state["y"] + dy) for dx in reach) for dy in reach)
+    rows = [[_SIGNS[kind] for kind in line] for line in around(state, _SHOWN).tolist()]
+    rows[_SHOWN][_SHOWN] = _AGENT
     low, high = state["key"]
     return Board(
-        rows=rows,
+        rows=tuple(map(tuple, rows)),
         scalars={
             "x": state["x"],
             "y": state["y"],

@@ -35,8 +35,6 @@ def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
             num_envs=num_envs,
             spread=spread,
             compile_seconds=first_seconds - num_envs * STEPS / value,
-            trace_seconds=None,
-            peak_bytes=None,
         )
     ]
 

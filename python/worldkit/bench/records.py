@@ -32,9 +32,9 @@ class Record:
     unit: str
     num_envs: int
     spread: float
-    compile_seconds: float | None
-    trace_seconds: float | None
-    peak_bytes: int | None
+    compile_seconds: float | None = None
+    trace_seconds: float | None = None
+    peak_bytes: int | None = None
 
 
 def median_and_spread(samples: Sequence[float]) -> tuple[float, float]:
@@ -50,16 +50,21 @@ def median_and_spread(samples: Sequence[float]) -> tuple[float, float]:
 def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str = "steps/s") -> Record:
     """The median of samples, without compiler and memory."""
     value, spread = median_and_spread(samples)
-    return Record(
-        name=name,
-        value=value,
-        unit=unit,
-        num_envs=num_envs,
-        spread=spread,
-        compile_seconds=None,
-        trace_seconds=None,
-        peak_bytes=None,
-    )
+    return Record(name=name, value=value, unit=unit, num_envs=num_envs, spread=spread)
+
+
+def records_beside_ceiling(trainer: str, num_envs: int, pairs: Sequence[tuple[float, float]]) -> list[Record]:
+    """A trainer's steps a second, those where the world costs nothing, and their share, that of neighbouring samples.
+
+    trainer: what the records are of, such as ``train``, and after a space what their names end in, if anything does.
+    """
+    first, _, last = trainer.partition(" ")
+    end = f"_{last}" if last else ""
+    return [
+        plain_record(f"{first}_steps_per_second{end}", num_envs, [real for real, _ in pairs]),
+        plain_record(f"{first}_ceiling_steps_per_second{end}", num_envs, [ceiling for _, ceiling in pairs]),
+        plain_record(f"{first}_share_of_ceiling{end}", num_envs, [real / ceiling for real, ceiling in pairs], unit=""),
+    ]
 
 
 def as_json(records: Sequence[Record]) -> str:

@@ -12,7 +12,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from worldkit.bench.records import Record, plain_record
+from worldkit.bench.records import Record, records_beside_ceiling
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
 from worldkit.sb3.config import MaskablePPOConfig
@@ -34,16 +34,10 @@ def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions
     games, nothing = WorldVecEnv(spec, num_envs, seed=0), NothingVecEnv(spec, num_envs)
     models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in (games, nothing)]
     try:
-        samples = [[_update(model) for model in models] for _ in range(1 + repetitions)][1:]
+        pairs = [(_update(models[0]), _update(models[1])) for _ in range(1 + repetitions)][1:]
     finally:
         games.close()
-    real, ceiling = ([sample[which] for sample in samples] for which in (0, 1))
-    share = [sample[0] / sample[1] for sample in samples]
-    return [
-        plain_record("sb3_steps_per_second", num_envs, real),
-        plain_record("sb3_ceiling_steps_per_second", num_envs, ceiling),
-        plain_record("sb3_share_of_ceiling", num_envs, share, unit=""),
-    ]
+    return records_beside_ceiling("sb3", num_envs, pairs)
 
 
 def _update(model: MaskablePPO) -> float:

@@ -103,6 +103,7 @@ def load(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
 def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
     """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
 
+    Of a folder without those of worldkit's trainers it is the world's own, named as the default agent is.
     The name of an agent that comes with the game means it, unless there is a file or a folder of this name. What was
     passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
     """
@@ -110,6 +111,8 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
 
     path = view.world.agent_at(path)
     files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
+    if not files and view.default_agent and (own := path / view.default_agent.name).exists():
+        files = [own]
     if any(file.suffix == ".zip" for file in files):
         require_sb3(game.requirement)
     found = first_good_agent(view, files, **how)
