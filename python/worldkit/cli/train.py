@@ -313,7 +313,7 @@ def _say_what_came_of_it(
     for path in (*trained.files, *(folder / name for name in (METRICS, CURVE, CONFIG))):
         if path.exists():
             run.say(f"  {path}")
-    if "watch" in game.commands:
+    if game.view is not None:
         run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', trained.files[-1])}")
     if run.stop.requested:
         run.say(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")

@@ -119,7 +119,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     for path in (trained.model, best, folder / CURVE):
         if path.exists():
             run.say(f"  {path}")
-    if "watch" in game.commands:
+    if game.view is not None:
         watched = best if best.exists() else trained.model
         run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', watched)}")
     if stop.requested:

@@ -86,6 +86,7 @@ def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     }
     for name in named:
         assert str(finished.folder / name) in finished.output
+    assert "\nWatch it play: " in finished.output
     assert finished.output.rstrip().endswith("--total-timesteps 4000")
     assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
     # compiling is reported apart from training
