@@ -97,7 +97,10 @@ def packages() -> Check:
 
 def swift_toolchain() -> Check:
     """The Swift compiler, which only builds the engine."""
-    version = re.search(r"Swift version (\S+)", _run("swift", "--version").stdout) if shutil.which("swift") else None
+    version = None
+    if shutil.which("swift"):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            version = re.search(r"Swift version (\S+)", _run("swift", "--version").stdout)
     if version is None:
         remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
         return Check("Swift toolchain", NOTE, "there is no swift on the PATH that runs", remedy)

@@ -1,6 +1,7 @@
 """``hackmatrix doctor``: one line for each check, and a code that says whether anything needed is broken."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatc
     engine = doctor.swift_engine()
     assert engine.status == NOTE
     assert f"build it with {tmp_path}/swift-build" in engine.found
+
+
+def test_a_swift_that_does_not_answer_is_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compiler = tmp_path / "swift"
+    compiler.write_text("#!/bin/sh\nexec sleep 60\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(doctor, "PROBE_SECONDS", 0.2)
+    found = doctor.swift_toolchain()
+    assert (found.status, found.found) == (NOTE, "there is no swift on the PATH that runs")
 
 
 def test_an_engine_of_other_rules_is_broken(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
