@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 def run(options: Namespace) -> int:
     """Compare two engines over many games."""
-    engines, outcome, findings, answer = _compared(options)
+    world, spec, engines = _pair(options)
+    outcome, findings, answer = _compared(world, spec, engines, options)
     _answer(options, answer, lambda console: print_run(engines, outcome, findings, console))
     return 1 if outcome.divergences else 0
 
@@ -67,9 +68,9 @@ def replay(options: Namespace) -> int:
 
 def coverage(options: Namespace) -> int:
     """Compare two engines and count which rules fired."""
-    world, _, _ = _pair(options)
+    world, spec, engines = _pair(options)
     require_marks(world)
-    engines, outcome, findings, answer = _compared(options, marks=True)
+    outcome, findings, answer = _compared(world, spec, engines, options, marks=True)
     assert outcome.marks is not None
     found = coverage_of(world, outcome.marks)
     answer |= {
@@ -200,10 +201,9 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
 
 
 def _compared(
-    options: Namespace, *, marks: bool = False
-) -> tuple[tuple[str, str], Outcome, list[Finding], dict[str, Any]]:
-    """The engines, what a run of both found, a finding for each divergence, and all that as JSON values."""
-    world, spec, engines = _pair(options)
+    world: World, spec: str, engines: tuple[str, str], options: Namespace, *, marks: bool = False
+) -> tuple[Outcome, list[Finding], dict[str, Any]]:
+    """What a run of both engines found, a finding for each divergence, and both as JSON values."""
     settings = _settings(options, marks=marks)
     if settings.source.startswith(TRACES):
         folder = Path(settings.source.removeprefix(TRACES))
@@ -215,7 +215,7 @@ def _compared(
         with _progress(options, "steps of each game", settings.steps) as advance:
             outcome = run_lockstep(world, engines, settings, advance)
     findings = [] if options.no_report else _findings(world, spec, engines, outcome, options)
-    return engines, outcome, findings, _run_answer(world, engines, outcome, findings, options)
+    return outcome, findings, _run_answer(world, engines, outcome, findings, options)
 
 
 def _traces(world: World, folder: Path) -> list[Trace]:

@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 from goodharts.rules import NUM_CELLS, Numbers
 from parity.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Real, Values, Whole
 from parity.errors import UsageError
-from worldkit.config_layers import checked, from_environment, read_toml
+from worldkit.config_layers import from_environment, read_toml, validate_values
 from worldkit.settings import Setting, check_settings, setting, settings_of
 
 Layer = Mapping[str, Mapping[str, Any]]
@@ -197,7 +197,9 @@ class Config:
                 raise UsageError(
                     f"{source} gives {name} as a value, but it is a section: write [{name}] above its keys."
                 )
-            sections[name] = dataclasses.replace(getattr(self, name), **checked(SECTIONS[name], values, source, name))
+            sections[name] = dataclasses.replace(
+                getattr(self, name), **validate_values(SECTIONS[name], values, source, name)
+            )
         return dataclasses.replace(self, **sections)
 
     def validated(self) -> Self:

@@ -7,7 +7,7 @@ import numpy as np
 
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP
-from worldkit.ppo.numpy_network import Floats, PlainEncoder, dense
+from worldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
 _ROUNDS = 2
@@ -56,5 +56,5 @@ def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
     return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
 
-PLAIN_NETWORKS: Mapping[str, PlainEncoder | None] = {CENTRED: centred, CONV: conv, MLP: None}
+NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {CENTRED: centred, CONV: conv, MLP: None}
 """The networks of ``--network``, by name."""

@@ -5,7 +5,7 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.evaluation.report import WON
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
-from hackmatrix.numpy_networks import PLAIN_NETWORKS
+from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.panels import HackMatrixPanels
 from hackmatrix.rules import NUM_STAGES, SIZE, VERSION
 from hackmatrix.world import TRACE_NAMES
@@ -34,7 +34,7 @@ VIEW = ViewSpec(
     progress=_progress,
     end=_end,
     rules_version=VERSION,
-    networks=PLAIN_NETWORKS,
+    networks=NUMPY_NETWORKS,
     default_agent=AGENTS[BEST],
     panels=HackMatrixPanels,
     trace_names=TRACE_NAMES,

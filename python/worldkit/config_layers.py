@@ -41,10 +41,10 @@ def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:
         values = read_toml(file)
     except FileNotFoundError:
         raise UsageError(f"There is no {file}: name a TOML file of settings.") from None
-    return checked(config, values, str(file))
+    return validate_values(config, values, str(file))
 
 
-def checked(config: type[Any], values: Mapping[str, Any], source: str, section: str = "") -> dict[str, Any]:
+def validate_values(config: type[Any], values: Mapping[str, Any], source: str, section: str = "") -> dict[str, Any]:
     """Values for settings of a dataclass; raises UsageError that names ``source`` for the first fault."""
     known = {each.name: each for each in settings_of(config)}
     where = f" in [{section}]" if section else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from worldkit.evaluation.spec import EvaluationSpec
     from worldkit.jax.env import JaxEnv
     from worldkit.watch.spec import ViewSpec
+
+
+def import_attribute(module: str, name: str) -> Any:  # noqa: ANN401 - of the type that its place in ``Game`` has
+    """An attribute of a module that takes a while to import, which a mistaken command line need not wait for."""
+    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True)

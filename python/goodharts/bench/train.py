@@ -46,7 +46,7 @@ def _measure(engine: EngineName, network: NetworkKind, num_envs: int, repetition
     training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
     real, nothing = trainers(dataclasses.replace(Config(), training=training), CPU_STEPS if network == "cnn" else None)
     pairs = [(_update(real), _update(nothing)) for _ in range(1 + repetitions)][1:]
-    return records_beside_ceiling(f"train {engine}_{network}", num_envs, pairs)
+    return records_beside_ceiling("train", num_envs, pairs, suffix=f"_{engine}_{network}")
 
 
 def trainers(config: Config, cpu_steps: int | None) -> tuple[Trainer, Trainer]:

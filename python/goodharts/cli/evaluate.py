@@ -17,9 +17,9 @@ from goodharts.rules import DEFAULT_MODES, MODES
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
+from worldkit.cli.evaluate import add_choice_flags
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.cli.parser import fail
-from worldkit.evaluation.lookahead import LOOKAHEAD
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
@@ -232,14 +232,6 @@ def _parser(command: str, description: str) -> Parser:
         note = f"default {each.default_text}{_PUBLISHED_SIZE.get(key, '')}"
         assert each.values is not None
         parser.add_argument(each.flag, type=each.values, metavar=each.metavar, help=f"{each.help} ({note})")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
-    how.add_argument(
-        "--search",
-        type=LOOKAHEAD,
-        metavar="ROLLOUTSxSTEPS",
-        help="look ahead before every step, on the JAX engine, and take what is better than the likeliest action by "
-        f"more than chance, such as 8x16 ({LOOKAHEAD.span()})",
-    )
+    add_choice_flags(parser)
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser

@@ -53,17 +53,17 @@ def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str =
     return Record(name=name, value=value, unit=unit, num_envs=num_envs, spread=spread)
 
 
-def records_beside_ceiling(trainer: str, num_envs: int, pairs: Sequence[tuple[float, float]]) -> list[Record]:
-    """A trainer's steps a second, those where the world costs nothing, and their share, that of neighbouring samples.
+def records_beside_ceiling(
+    name: str, num_envs: int, pairs: Sequence[tuple[float, float]], suffix: str = ""
+) -> list[Record]:
+    """A trainer's steps per second, those in a world that costs nothing, and their ratio.
 
-    trainer: what the records are of, such as ``train``, and after a space what their names end in, if anything does.
+    pairs: neighbouring samples of both. name, suffix: how the names of the records begin and end.
     """
-    first, _, last = trainer.partition(" ")
-    end = f"_{last}" if last else ""
     return [
-        plain_record(f"{first}_steps_per_second{end}", num_envs, [real for real, _ in pairs]),
-        plain_record(f"{first}_ceiling_steps_per_second{end}", num_envs, [ceiling for _, ceiling in pairs]),
-        plain_record(f"{first}_share_of_ceiling{end}", num_envs, [real / ceiling for real, ceiling in pairs], unit=""),
+        plain_record(f"{name}_steps_per_second{suffix}", num_envs, [real for real, _ in pairs]),
+        plain_record(f"{name}_ceiling_steps_per_second{suffix}", num_envs, [ceiling for _, ceiling in pairs]),
+        plain_record(f"{name}_share_of_ceiling{suffix}", num_envs, [real / ceiling for real, ceiling in pairs], ""),
     ]
 
 

@@ -85,6 +85,19 @@ def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tu
     return player, f"a search of {args.search} steps"
 
 
+def add_choice_flags(parser: argparse.ArgumentParser) -> None:
+    """How actions are chosen: drawn unless ``--deterministic`` or ``--search`` is given."""
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
+    how.add_argument(
+        "--search",
+        type=LOOKAHEAD,
+        metavar="ROLLOUTSxSTEPS",
+        help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
+        f"take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
+    )
+
+
 def _parser(game: Game) -> Parser:
     parser = Parser(
         prog=f"{game.name} evaluate",
@@ -95,15 +108,7 @@ def _parser(game: Game) -> Parser:
         "player", metavar="PARAMS", help="a params_*.npz file, or `random`, or another player of the world by name"
     )
     parser.add_argument("--episodes", type=EPISODES, default=1000, metavar="N", help="(default 1000)")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--deterministic", action="store_true", help="take the likeliest actions")
-    how.add_argument(
-        "--search",
-        type=LOOKAHEAD,
-        metavar="ROLLOUTSxSTEPS",
-        help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
-        f"take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
-    )
+    add_choice_flags(parser)
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument(
         "--player-seed",

@@ -26,7 +26,7 @@ from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.threefry import seed_pairs
 
-Judge = Callable[[Params, Compact], tuple[Array, Array]]
+PolicyAndValue = Callable[[Params, Compact], tuple[Array, Array]]
 """Logits (n, actions) and values (n,) from parameters and compact observations."""
 Program = Callable[..., Array]
 
@@ -58,7 +58,7 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
     return _Searcher(world, search_program(env, judge, params, Search(*lookahead, discount_of(path)), seed))
 
 
-def search_program(env: JaxEnv, judge: Judge, params: Params, search: Search, seed: int) -> Program:
+def search_program(env: JaxEnv, judge: PolicyAndValue, params: Params, search: Search, seed: int) -> Program:
     """The compiled search for the actions, int32 (n,), of n games, which are the first of ``states``, leaves (m, …).
 
     It is called with states, seeds, uint32 (n, 2), and steps (n,), which tell one search from another, and masks.
@@ -76,7 +76,7 @@ def discount_of(path: Path) -> float:
 
 def _choice(
     env: JaxEnv,
-    judge: Judge,
+    judge: PolicyAndValue,
     search: Search,
     params: Params,
     key: Array,

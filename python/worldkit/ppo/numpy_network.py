@@ -12,7 +12,7 @@ from worldkit.ppo.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
 
-PlainEncoder = Callable[[Mapping[str, Any], Floats], Floats]
+NumpyEncoder = Callable[[Mapping[str, Any], Floats], Floats]
 """``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features)."""
 
 
@@ -25,7 +25,7 @@ class NumpyNetwork:
 
     architecture: Architecture
 
-    def __init__(self, params: Params, encoders: Mapping[str, PlainEncoder | None]) -> None:
+    def __init__(self, params: Params, encoders: Mapping[str, NumpyEncoder | None]) -> None:
         named = {name: encoder for name, encoder in encoders.items() if encoder}
         self.architecture = architecture_of(params, named)
         self._encoder = named.get(self.architecture.name)

@@ -18,7 +18,7 @@ from worldkit.render.panels import Panels
 
 if TYPE_CHECKING:
     from parity.viewer.page import End
-    from worldkit.ppo.numpy_network import Floats, PlainEncoder
+    from worldkit.ppo.numpy_network import Floats, NumpyEncoder
 
 Agent = Callable[["Floats"], "tuple[Floats, Floats]"]
 """Observations float32 (n, *shape) → logits float32 (n, actions), before any mask, and values float32 (n,) or NaN."""
@@ -65,7 +65,7 @@ class ViewSpec:
     progress: Callable[[State], str] = _nowhere
     end: Callable[[State, State, int, str | None], tuple[End | None, str]] = _no_end
     rules_version: str = "1"
-    networks: Mapping[str, PlainEncoder | None] = field(default_factory=lambda: {MLP: None})
+    networks: Mapping[str, NumpyEncoder | None] = field(default_factory=lambda: {MLP: None})
     readers: Mapping[str, Callable[[Path], Agent]] = field(default_factory=dict)
     default_agent: Path | None = None
     panels: type[Panels] = Panels

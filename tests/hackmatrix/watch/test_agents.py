@@ -14,7 +14,7 @@ from sb3_contrib import MaskablePPO
 from hackmatrix.env_spec import split
 from hackmatrix.evaluation.players import policy_of
 from hackmatrix.networks import NETWORKS
-from hackmatrix.numpy_networks import PLAIN_NETWORKS
+from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE
 from hackmatrix.train_config import CONV
 from hackmatrix.view_spec import VIEW
@@ -38,7 +38,7 @@ def observations(seed: int, count: int) -> np.ndarray:
 
 
 def test_every_network_has_its_twin() -> None:
-    assert PLAIN_NETWORKS.keys() == NETWORKS.keys()
+    assert NUMPY_NETWORKS.keys() == NETWORKS.keys()
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -46,7 +46,7 @@ def test_every_network_has_its_twin() -> None:
 def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_dim: int, num_layers: int) -> None:
     made = new_params(name, hidden_dim, num_layers)
     theirs = jax.jit(lambda seen: network_of(made, NETWORKS).apply(made, seen))
-    mine = NumpyNetwork(made, PLAIN_NETWORKS)
+    mine = NumpyNetwork(made, NUMPY_NETWORKS)
     for seed in range(20):
         seen = observations(seed, 5)
         for found, expected in zip(mine(seen), theirs(seen), strict=True):
@@ -57,7 +57,7 @@ def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_d
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
 def test_many_observations_are_judged_as_each_alone(seed: int, count: int) -> None:
-    network, seen = NumpyNetwork(new_params(), PLAIN_NETWORKS), observations(seed, count)
+    network, seen = NumpyNetwork(new_params(), NUMPY_NETWORKS), observations(seed, count)
     for together, alone in zip(network(seen), network(seen[-1:]), strict=True):
         np.testing.assert_allclose(together[-1], alone[0], rtol=1e-4, atol=1e-4)
 
