@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def import_attribute(module: str, name: str) -> Any:  # noqa: ANN401 - of the type that its place in ``Game`` has
     """An attribute of a module that takes a while to import, which a mistaken command line need not wait for."""
-    return getattr(import_module(module), name)
+    return getattr(importlib.import_module(module), name)
 
 
 @dataclass(frozen=True)
