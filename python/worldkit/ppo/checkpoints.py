@@ -220,14 +220,14 @@ def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None
     if any(name.startswith(NETWORK) for name, _ in differing):
         raise CheckpointError(
             f"{checkpoint.path} is of another network or optimizer: resume without --network, --hidden-dim, "
-            "--num-layers, --value-head, --privileged-critic, --lr-end and --lr-steps, which are kept in it."
+            "--num-layers, --activation, --value-head, --privileged-critic, --lr-end and --lr-steps, which are kept in it."
         )
 
 
 def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
     """Raises CheckpointError when a checkpoint's unlogged updates are not such as ``stats``, or others."""
     log = checkpoint.log
-    fit = all(_is_like(entry, stats) for entry in log.unlogged)
+    fit = all(_is_like(entry, stats._replace(episodes=None)) for entry in log.unlogged)
     since = checkpoint.progress.updates - log.at.updates
     if not fit or sum(len(entry.rollout.episodes) for entry in log.unlogged) != since:
         raise CheckpointError(

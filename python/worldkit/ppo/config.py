@@ -32,6 +32,9 @@ BATCH: Final = "batch"
 RateSteps = Literal["gradient-steps", "updates"]
 GRADIENT_STEPS: Final = "gradient-steps"
 UPDATES: Final = "updates"
+Activation = Literal["tanh", "relu"]
+TANH: Final = "tanh"
+RELU: Final = "relu"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -116,6 +119,9 @@ class TrainConfig:
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
     hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=Whole(1, 2**16))
     num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=Whole(1, 100))
+    activation: Activation = setting(
+        TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK, values=OneOf((TANH, RELU))
+    )
     dtype: str = setting(
         "float32",
         "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",

@@ -39,8 +39,9 @@ def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
 
 
 class EpisodeInfo(NamedTuple):
-    """The episode of a step so far; it is over where the step is ``done``."""
+    """The episode of a step so far; it is over where ``done``."""
 
+    done: Array  # bool
     terminated: Array  # bool
     length: Array  # int32
     episode_return: Array  # float32

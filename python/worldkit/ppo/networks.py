@@ -9,12 +9,13 @@ from flax import linen as nn
 from jax import Array
 
 from worldkit.jax.env import Encoder
-from worldkit.ppo.params import CRITIC, Params, architecture_of
+from worldkit.ppo.config import TANH, Activation
+from worldkit.ppo.params import CRITIC, Params, architecture_of, hidden_layer
 from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
 class ActorCritic(nn.Module):
-    """A tanh network with one trunk and two heads: (logits (..., num_actions), value (...)), float32.
+    """A network with one trunk and two heads: (logits (..., num_actions), value (...)), float32.
 
     The trunk is shared because nearly all the work lies in its first layer, which reads the observation.
     """
@@ -33,6 +34,7 @@ class ActorCritic(nn.Module):
     """How many axes an observation has."""
     num_privileges: int = 0
     """How many privileges the value reads beside the trunk, in a layer of its own."""
+    activation: Activation = TANH
 
     def __call__(self, obs: Array, privileges: Array | None = None) -> tuple[Array, Array]:
         """Evaluate observations, float32 (..., *shape), and ``JaxEnv.privileges``, (..., num_privileges).
@@ -53,17 +55,19 @@ class ActorCritic(nn.Module):
         else:
             leading = obs.ndim - self.observation_axes
             hidden = obs.reshape(*obs.shape[:leading], math.prod(obs.shape[leading:]))
+        activate = getattr(nn, self.activation)
         first_layer = getattr(self.encoder, "first_layer", None)
         for number in range(self.num_layers):
             dense = nn.Dense if number or not first_layer else partial(first_layer, is_sorted=is_sorted)
             dtype, init = jnp.dtype(self.dtype), nn.initializers.orthogonal(2**0.5)
-            hidden = nn.tanh(dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=f"hidden_{number}")(hidden))
+            name = hidden_layer(self.activation, number)
+            hidden = activate(dense(self.hidden_dim, dtype=dtype, kernel_init=init, name=name)(hidden))
         hidden = hidden.astype(jnp.float32)
         logits = nn.Dense(self.num_actions, kernel_init=nn.initializers.orthogonal(0.01), name="policy")(hidden)
         if self.num_privileges:
             known = jnp.zeros((*hidden.shape[:-1], self.num_privileges)) if privileges is None else privileges
             critic = nn.Dense(self.hidden_dim, kernel_init=nn.initializers.orthogonal(2**0.5), name=CRITIC)
-            hidden = nn.tanh(critic(jnp.concatenate([hidden, known], axis=-1)))
+            hidden = activate(critic(jnp.concatenate([hidden, known], axis=-1)))
         head = HEADS[self.value_head]
         return logits, nn.Dense(head.outputs, kernel_init=nn.initializers.orthogonal(1.0), name=head.layer)(hidden)
 
@@ -81,10 +85,11 @@ def make_network(
     value_head: ValueHead = PLAIN,
     observation_axes: int = 1,
     num_privileges: int = 0,
+    activation: Activation = TANH,
 ) -> ActorCritic:
     """The network of this name and encoder, these sizes and settings."""
     sizes = num_actions, hidden_dim, num_layers
-    return ActorCritic(*sizes, dtype, encoder, name, value_head, observation_axes, num_privileges)
+    return ActorCritic(*sizes, dtype, encoder, name, value_head, observation_axes, num_privileges, activation)
 
 
 def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
@@ -102,4 +107,5 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
         value_head=found.value_head,
         observation_axes=observation_axes,
         num_privileges=found.num_privileges,
+        activation=found.activation,
     )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from worldkit.ppo.params import CRITIC, Architecture, Params, architecture_of
+from worldkit.ppo.config import TANH
+from worldkit.ppo.params import CRITIC, Architecture, Params, architecture_of, hidden_layer
 from worldkit.ppo.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
@@ -17,7 +18,7 @@ NumpyEncoder = Callable[[Mapping[str, Any], Floats], Floats]
 
 
 class NumpyNetwork:
-    """A tanh network with one trunk and two heads: observations (n, *shape) to (logits (n, actions), values (n,)).
+    """A network with one trunk and two heads: observations (n, *shape) to (logits (n, actions), values (n,)).
 
     Raises ParityError if ``params`` are the parameters of something else, and ValueError, once called, where they do
     not fit the observations or each other.
@@ -38,16 +39,19 @@ class NumpyNetwork:
         else:
             hidden = observations.reshape(len(observations), math.prod(observations.shape[1:]))
         for number in range(self.architecture.num_layers):
-            hidden = np.tanh(dense(self._layer(f"hidden_{number}"), hidden))
+            hidden = self._activate(dense(self._layer(hidden_layer(self.architecture.activation, number)), hidden))
         logits = dense(self._layer("policy"), hidden)
         if self.architecture.num_privileges:  # which players do not know
             unknown = np.zeros((len(hidden), self.architecture.num_privileges), np.float32)
-            hidden = np.tanh(dense(self._layer(CRITIC), np.concatenate([hidden, unknown], axis=1)))
+            hidden = self._activate(dense(self._layer(CRITIC), np.concatenate([hidden, unknown], axis=1)))
         head = HEADS[self.architecture.value_head]
         outputs = dense(self._layer(head.layer), hidden)
         if outputs.shape[1:] != (head.outputs,):
             raise ValueError(f"the value is {outputs.shape[1:]} numbers")
         return logits, values_of(self.architecture.value_head, outputs)
+
+    def _activate(self, hidden: Floats) -> Floats:
+        return np.tanh(hidden) if self.architecture.activation == TANH else np.maximum(hidden, 0)
 
     def _layer(self, name: str) -> Any:  # noqa: ANN401 - parameters
         if name not in self._layers:

@@ -22,6 +22,7 @@ from worldkit.ppo.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
+from worldkit.ppo.config import RELU, TANH, Activation
 from worldkit.ppo.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
 from worldkit.runs.saved_config import began
 
@@ -47,6 +48,12 @@ class Architecture:
     num_layers: int
     value_head: ValueHead
     num_privileges: int = 0
+    activation: Activation = TANH
+
+
+def hidden_layer(activation: Activation, number: int) -> str:
+    """The name of a hidden layer, by which parameters alone say what their network's activation is."""
+    return f"hidden_{number}" if activation == TANH else f"hidden_{activation}_{number}"
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
@@ -56,14 +63,15 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
     """
     try:
         layers = params["params"]
-        hidden_dim = layers["hidden_0"]["kernel"].shape[1]
+        activation: Activation = RELU if hidden_layer(RELU, 0) in layers else TANH
+        hidden_dim = layers[hidden_layer(activation, 0)]["kernel"].shape[1]
         num_actions = layers["policy"]["kernel"].shape[1]
         num_privileges = layers[CRITIC]["kernel"].shape[0] - hidden_dim if CRITIC in layers else 0
     except (KeyError, TypeError, IndexError, AttributeError):
         raise ParityError("These parameters are not those of an ActorCritic; give a params_*.npz file.") from None
     num_layers = sum(name.startswith("hidden_") for name in layers)
     name = next((name for name in encoders if name in layers), MLP)
-    return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers), num_privileges)
+    return Architecture(name, num_actions, hidden_dim, num_layers, head_of(layers), num_privileges, activation)
 
 
 def misfit(path: Path) -> ParityError:

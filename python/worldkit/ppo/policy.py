@@ -59,10 +59,12 @@ def load_initial_params(path: Path, config: TrainConfig, env: JaxEnv) -> Initial
     if found.num_actions != env.num_actions:
         raise other_actions(path, env.num_actions)
     sizes = config.network, env.num_actions, config.hidden_dim, config.num_layers
-    if found != Architecture(*sizes, config.value_head, env.num_privileges if config.privileged_critic else 0):
+    num_privileges = env.num_privileges if config.privileged_critic else 0
+    if found != Architecture(*sizes, config.value_head, num_privileges, config.activation):
         raise UsageError(
             f"{path} is of another network: add --network {found.name} --hidden-dim {found.hidden_dim} "
-            f"--num-layers {found.num_layers} --value-head {found.value_head}"
+            f"--num-layers {found.num_layers} --value-head {found.value_head} "
+            f"--activation {found.activation}"
             f"{' --privileged-critic' if found.num_privileges else ''}."
         )
     return InitialParams(path, params)

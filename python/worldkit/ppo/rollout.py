@@ -122,7 +122,7 @@ def _env_step(
         value=value,
         action_mask=action_mask,
         truncated_value=_truncated_value(runner.train_state, env, mesh, step) if may_truncate else None,
-        episode=EpisodeInfo(step.terminated, episode_steps, episode_return, counts) if counts else None,
+        episode=EpisodeInfo(done, step.terminated, episode_steps, episode_return, counts) if counts else None,
     )
     added = parallel.over_games(env.metrics, mesh)(step, action)
     natural = config.natural_games

@@ -16,26 +16,36 @@ from parity.errors import UsageError
 from worldkit.jax.env import JaxEnv, State
 from worldkit.ppo import curriculum, parallel
 from worldkit.ppo.config import BATCH, TrainConfig
-from worldkit.ppo.masked_ppo import LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at, scaled_advantage
-from worldkit.ppo.params import Params
+from worldkit.ppo.masked_ppo import (
+    EpisodeInfo,
+    LossStats,
+    Rates,
+    Samples,
+    optimizer_of,
+    ppo_loss,
+    rates_at,
+    scaled_advantage,
+)
 from worldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
 from worldkit.ppo.train_state import TrainState
-from worldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
+from worldkit.ppo.value_heads import FIRST_SCALE, POPART, rescaled
 
 
 class UpdateStats(NamedTuple):
-    """The metrics of one update: losses averaged over its gradient steps, and those of its rollout."""
+    """The metrics of one update: losses averaged over its gradient steps, and those of its rollout.
+
+    episodes: the rollout's episodes, (steps, games), where the environment has ``counted_events``.
+    """
 
     loss: LossStats
     rollout: RolloutMetrics
+    episodes: EpisodeInfo | None = None
 
 
 # train(runner, num_updates)
 TrainFunction = Callable[[RunnerState, Array], tuple[RunnerState, UpdateStats]]
 GradientStep = Callable[[TrainState, Samples], tuple[TrainState, LossStats]]
 """One gradient step on a minibatch."""
-Rescaling = Callable[[Params, ValueScale, ValueScale], Params]
-"""From parameters whose values are on one scale to those whose same values are on another."""
 _LEAST_VARIANCE = 1e-12
 
 
@@ -65,6 +75,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
         config.value_head,
         len(env.observation_shape),
         env.num_privileges if config.privileged_critic else 0,
+        config.activation,
     )
     params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
     if games is None:
@@ -126,10 +137,10 @@ def _update(
 ) -> tuple[RunnerState, UpdateStats]:
     """One PPO update: rollout, GAE, learning."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
-    samples = samples_of(runner, transitions, config, env, mesh)
+    samples = samples_of(runner, transitions._replace(episode=None), config, env, mesh)
     key, learn_key = jax.random.split(runner.key)
     train_state, losses = learn(runner.train_state, samples, learn_key, config, env, mesh)
-    return runner._replace(train_state=train_state, key=key), UpdateStats(losses, metrics)
+    return runner._replace(train_state=train_state, key=key), UpdateStats(losses, metrics, transitions.episode)
 
 
 def learn(
@@ -139,19 +150,12 @@ def learn(
     config: TrainConfig,
     env: JaxEnv,
     mesh: Mesh | None = None,
-    *,
-    rates: Rates | None = None,
-    rescale: Rescaling = rescaled,
 ) -> tuple[TrainState, LossStats]:
-    """``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles.
-
-    rates: of this update; without them those that the settings say. rescale: ``rescaled`` for other parameters than an
-    ``ActorCritic``'s.
-    """
-    rates = rates or rates_at(config, train_state.step)
+    """``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles."""
+    rates = rates_at(config, train_state.step)
     explained = 1 - samples.advantage.var() / jnp.maximum(samples.target.var(), _LEAST_VARIANCE)
     if train_state.value_scale is not None:
-        train_state, samples = _followed(train_state, samples, config, rescale)
+        train_state, samples = _followed(train_state, samples, config)
     if config.normalize_advantage == BATCH:
         samples = samples._replace(advantage=scaled_advantage(samples.advantage, config.advantage))
 
@@ -171,14 +175,12 @@ def learn(
     return train_state, stats
 
 
-def _followed(
-    train_state: TrainState, samples: Samples, config: TrainConfig, rescale: Rescaling
-) -> tuple[TrainState, Samples]:
+def _followed(train_state: TrainState, samples: Samples, config: TrainConfig) -> tuple[TrainState, Samples]:
     """PopArt: the scale takes in the returns, the head keeps its values, and the samples' are as the head says them."""
     before, returns = train_state.value_scale, samples.target
     assert before is not None
     after = before.following(returns.mean(), returns.var(), config.popart_beta, jnp)
-    train_state = train_state.replace(params=rescale(train_state.params, before, after), value_scale=after)
+    train_state = train_state.replace(params=rescaled(train_state.params, before, after), value_scale=after)
     transition = samples.transition._replace(value=after.scaled(samples.transition.value))
     return train_state, samples._replace(transition=transition, target=after.scaled(returns))
 
