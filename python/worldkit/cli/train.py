@@ -22,7 +22,7 @@ from worldkit.settings import add_flags, as_flags, from_flags, given, kept, sett
 if TYPE_CHECKING:
     from worldkit.jax.env import JaxEnv
     from worldkit.ppo.checkpoints import Checkpoint
-    from worldkit.ppo.policy import InitialParams
+    from worldkit.ppo.params import InitialParams
     from worldkit.ppo.training import Trained
     from worldkit.runs.run import Run
 
@@ -195,7 +195,7 @@ def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEn
     """Read the parameters to begin with, if a file or an agent is named."""
     if options.init_from is None:
         return None
-    from worldkit.ppo.policy import load_initial_params
+    from worldkit.ppo.params import load_initial_params
 
     try:
         return load_initial_params(game.env().world.agent_at(options.init_from), config, env)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from parity.errors import ParityError, UsageError, is_out_of_memory
 from worldkit.jax.env import JaxEnv
@@ -25,8 +26,7 @@ from worldkit.ppo.checkpoints import (
 )
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
-from worldkit.ppo.params import Params, later_files
-from worldkit.ppo.policy import InitialParams, with_initial_params
+from worldkit.ppo.params import InitialParams, Params, later_files, misfit
 from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.update import init_runner
 from worldkit.runs.console import compiling
@@ -185,7 +185,7 @@ def _first_state(
     say: Callable[[str], None],
 ) -> LoopState:
     if start is None:
-        runner = with_initial_params(initial, compiled.runner) if initial else compiled.runner
+        runner = _with_initial_params(initial, compiled.runner) if initial else compiled.runner
         return LoopState(runner, Progress(), Log())
     runner = restored(start, compiled.runner, with_games=with_games)
     check_metrics(start, compiled.stats)
@@ -231,3 +231,12 @@ def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
             f"{start.path} counts gradient steps for {' and '.join(config.schedules)}, and {' and '.join(changed)} "
             "would change how many there are: resume with the same, or start a new run."
         )
+
+
+def _with_initial_params(initial: InitialParams, fresh: RunnerState) -> RunnerState:
+    """``fresh`` with these parameters, lying where its own do; raises ParityError where they are of other shapes."""
+    state = fresh.train_state
+    if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
+        raise misfit(initial.path)
+    params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
+    return fresh._replace(train_state=state.replace(params=params))
