@@ -23,7 +23,7 @@ from hackmatrix.rules import SIPHON
 from hackmatrix.world import WORLD
 from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import fail
 from worldkit.jax.xla import keep_compiled_programs
 from worldkit.ppo.networks import ActorCritic, load_network
 from worldkit.ppo.params import Params, save_params

@@ -134,10 +134,10 @@ def _recording(
     if not args.record:
         return nullcontext()
     if args.record.suffix == PAGE:
-        from worldkit.viewer.record import page_of_frames
+        from worldkit.viewer.agent import page_of_frames
 
         return page_of_frames(args.record, caption, view, player, args.engine)
-    from worldkit.watch.record import film_of_frames
+    from worldkit.watch.picture import film_of_frames
 
     return film_of_frames(args.record, caption, args.speed, view, episodes.get_states()[0])
 
