@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parity.arguments import SEED, STEPS, Whole
-from parity.errors import ParityError, UsageError
+from parity.errors import UsageError
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.lookahead import LOOKAHEAD
 from worldkit.game import Game
@@ -110,10 +110,10 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
     """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
 
     Of a folder without those of worldkit's trainers it is the world's own, named as the default agent is.
-    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. What was
-    passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. Otherwise
+    as ``first_good``.
     """
-    from worldkit.watch.agents import agents_of, first_good_agent
+    from worldkit.watch.agents import agents_of
 
     path = view.world.agent_at(path)
     files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
@@ -121,23 +121,28 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
         files = [own]
     if any(file.suffix == ".zip" for file in files):
         require_sb3(game.requirement)
+    return first_good(view, files, **how)
+
+
+def first_good(view: ViewSpec, files: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+    """The first of these files that holds an agent, and the agent; None where there are no files.
+
+    What was passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    """
+    from worldkit.watch.agents import first_good_agent
+
     found = first_good_agent(view, files, **how)
     if found is None:
         return None
     file, agent, faults = found
-    say_passed_over(faults)
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
     return file, agent
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """What the flags say of an agent's file, as ``load_agent`` takes it."""
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
-
-
-def say_passed_over(faults: Iterable[ParityError]) -> None:
-    """Say on standard error which agents' files could not be used on the way to the one that is."""
-    for fault in faults:
-        print(f"Passed over: {fault}", file=sys.stderr)
 
 
 def player_of(agent: Agent, args: argparse.Namespace, searcher: Player | None = None) -> AgentPlayer:
