@@ -31,7 +31,7 @@ from goodharts.rules import DEFAULT_MODES
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
 from parity.files import write_whole
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import fail
 from worldkit.pictures import drawn
 
 COLOURS = dict(zip(DEFAULT_MODES, ("#1b7f4d", "#7a5195", "#e07b39", "#c2324a"), strict=True))

@@ -21,8 +21,7 @@ from parity.arguments import Parser, Whole
 from parity.errors import ParityError
 from parity.files import write_whole
 from worldkit.bench.records import MEBIBYTE, Record, as_json
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
 from worldkit.jax.xla import prefer_wide_vectors
 from worldkit.pictures import drawn
 

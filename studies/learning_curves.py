@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
-from worldkit.cli.outputs import check_output, write_output
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import check_output, fail, write_output
 from worldkit.pictures import drawn, literal
 from worldkit.runs.folder import METRICS
 from worldkit.runs.sinks import read_csv

@@ -26,8 +26,7 @@ from worldkit.bench import env as env_bench
 from worldkit.bench import train as train_bench
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.bench.timing import beside
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
 from worldkit.jax.env import JaxEnv, StepOutput
 from worldkit.jax.xla import prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig

@@ -17,7 +17,7 @@ from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import SIPHON
 from parity.arguments import STEPS, Parser
 from parity.errors import ParityError
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import fail
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import summary

@@ -20,7 +20,7 @@ from parity.arguments import Parser
 from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from parity.strict_json import json_text
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import fail
 from worldkit.ppo.params import Params, load_params, save_params
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config

@@ -23,11 +23,10 @@ from hackmatrix.rules import SIPHON
 from hackmatrix.world import WORLD
 from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import fail
 from worldkit.jax.xla import keep_compiled_programs
-from worldkit.ppo.networks import ActorCritic
+from worldkit.ppo.networks import ActorCritic, load_network
 from worldkit.ppo.params import Params, save_params
-from worldkit.ppo.policy import load_network
 from worldkit.ppo.value_heads import symlog
 
 GAMES, STEPS, MINIBATCHES = 256, 64, 16

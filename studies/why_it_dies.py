@@ -34,10 +34,8 @@ from parity.arguments import SEED, STEPS, Parser, Whole
 from parity.console import open_console
 from parity.errors import ParityError
 from parity.table import Table
-from worldkit.cli.evaluate import PLAYER_SEED
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import fail
-from worldkit.cli.players import caption_of, load
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from worldkit.cli.players import PLAYER_SEED, caption_of, load
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.report import as_json, percent, share
 from worldkit.pictures import drawn, literal

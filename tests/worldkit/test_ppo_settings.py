@@ -22,8 +22,7 @@ from worldkit.ppo.loop import SavePlan
 from worldkit.ppo.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.numpy_network import NumpyNetwork
-from worldkit.ppo.params import checkpoint_path, load_params, params_of_checkpoint
-from worldkit.ppo.policy import load_initial_params
+from worldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from worldkit.ppo.rollout import RunnerState, collect_rollout, evaluate, samples_of
 from worldkit.ppo.training import train
 from worldkit.ppo.update import init_runner, learn, make_train, update_epoch

@@ -18,8 +18,7 @@ from parity.arguments import Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
 from worldkit.cli.evaluate import add_choice_flags
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation

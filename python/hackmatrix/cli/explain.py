@@ -14,7 +14,7 @@ from parity.errors import ParityError, UsageError
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
-from worldkit.viewer.own_trace import read_own_trace
+from worldkit.viewer.replay import read_own_trace
 
 _STEP = Whole(0, 2**31 - 1)
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}

@@ -13,7 +13,7 @@ from worldkit.evaluation.spec import Logits
 def policy_of(path: Path) -> Logits:
     """The network whose parameters the trainer wrote as ``params_*.npz``; raises ParityError for anything else."""
     from hackmatrix.jax_training import HackMatrixJaxEnv
-    from worldkit.ppo.policy import load_logits
+    from worldkit.ppo.networks import load_logits
 
     return load_logits(path, HackMatrixJaxEnv())
 

@@ -77,7 +77,7 @@ def load_policy(path: Path) -> Policy:
 
     from hackmatrix.jax_training import HackMatrixJaxEnv
     from parity.errors import ParityError
-    from worldkit.ppo.policy import load_network
+    from worldkit.ppo.networks import load_network
 
     try:
         network, params = load_network(path, HackMatrixJaxEnv())

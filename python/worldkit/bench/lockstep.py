@@ -1,11 +1,12 @@
 """How many steps a second the first two engines of a world make in lockstep, everything compared at every step."""
 
 import time
+from dataclasses import replace
 
 from parity import ParityError, UsageError, World
 from parity.console import typed_command
 from parity.lockstep import Settings, run
-from worldkit.bench.records import Record, median_and_spread
+from worldkit.bench.records import Record, plain_record
 
 STEPS = 600
 
@@ -26,17 +27,8 @@ def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
     _steps_per_second(world, num_envs, seed=0)
     first_seconds = time.perf_counter() - start
     samples = [_steps_per_second(world, num_envs, seed=1 + number) for number in range(repetitions)]
-    value, spread = median_and_spread(samples)
-    return [
-        Record(
-            name="lockstep_steps_per_second",
-            value=value,
-            unit="steps/s",
-            num_envs=num_envs,
-            spread=spread,
-            compile_seconds=first_seconds - num_envs * STEPS / value,
-        )
-    ]
+    record = plain_record("lockstep_steps_per_second", num_envs, samples)
+    return [replace(record, compile_seconds=first_seconds - num_envs * STEPS / record.value)]
 
 
 def _steps_per_second(world: World, num_envs: int, seed: int) -> float:

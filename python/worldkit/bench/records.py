@@ -37,20 +37,14 @@ class Record:
     peak_bytes: int | None = None
 
 
-def median_and_spread(samples: Sequence[float]) -> tuple[float, float]:
-    """The median of some positive samples and their range as a share of it.
+def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str = "steps/s") -> Record:
+    """The median of some positive samples and their range as a share of it, without compiler and memory.
 
     Raises:
         statistics.StatisticsError: there are no samples.
     """
     median = statistics.median(samples)
-    return median, (max(samples) - min(samples)) / median
-
-
-def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str = "steps/s") -> Record:
-    """The median of samples, without compiler and memory."""
-    value, spread = median_and_spread(samples)
-    return Record(name=name, value=value, unit=unit, num_envs=num_envs, spread=spread)
+    return Record(name=name, value=median, unit=unit, num_envs=num_envs, spread=(max(samples) - min(samples)) / median)
 
 
 def records_beside_ceiling(

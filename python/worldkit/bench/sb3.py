@@ -2,14 +2,11 @@
 
 import dataclasses
 import time
-from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from worldkit.bench.records import Record, records_beside_ceiling
@@ -47,40 +44,28 @@ def _update(model: MaskablePPO) -> float:
     return steps / (time.perf_counter() - start)
 
 
-class NothingVecEnv(VecEnv):
+class NothingVecEnv(WorldVecEnv):
     """The spaces of a world, and the first observation of some games for ever: no engine, no ends, no rewards."""
 
     def __init__(self, spec: EnvSpec, num_envs: int) -> None:
-        games = WorldVecEnv(spec, num_envs, seed=0)
-        self._observation = games.reset()
-        self._masks = list(games.action_masks().copy())
-        games.close()
+        super().__init__(spec, num_envs, seed=0)
+        self._first = super().reset()
+        self._masks = list(self.action_masks().copy())
+        super().close()
         self._rewards, self._dones = np.zeros(num_envs, np.float32), np.zeros(num_envs, np.bool_)
-        super().__init__(num_envs, games.observation_space, games.action_space)
 
     def reset(self) -> Any:  # noqa: ANN401 - as the world shows observations
         """The one observation."""
-        return self._observation
+        return self._first
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Nothing."""
 
     def step_wait(self) -> VecEnvStepReturn:
         """The one observation."""
-        return self._observation, self._rewards, self._dones, [{} for _ in range(self.num_envs)]
+        return self._first, self._rewards, self._dones, [{} for _ in range(self.num_envs)]
 
     def close(self) -> None:
-        """Nothing."""
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Masks are there."""
-        return attr_name == "action_masks"
-
-    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """No attributes."""
-        return [None] * self.num_envs
-
-    def set_attr(self, attr_name: str, value: object, indices: VecEnvIndices = None) -> None:
         """Nothing."""
 
     def env_method(
@@ -88,13 +73,3 @@ class NothingVecEnv(VecEnv):
     ) -> list[Any]:
         """The masks of the one observation."""
         return self._masks
-
-    def env_is_wrapped(
-        self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
-    ) -> list[bool]:
-        """Not wrapped."""
-        return [False] * self.num_envs
-
-    def get_images(self) -> Sequence[None]:
-        """No pictures."""
-        return [None] * self.num_envs

@@ -4,14 +4,14 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from worldkit.bench.records import Record, median_and_spread, plain_record
+from worldkit.bench.records import Record, plain_record
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_SAMPLE = 1.0
@@ -113,13 +113,8 @@ def beside(
 
 
 def _record(name: str, num_envs: int, program: Program[Carry], samples: Sequence[float]) -> Record:
-    value, spread = median_and_spread(samples)
-    return Record(
-        name=name,
-        value=value,
-        unit="steps/s",
-        num_envs=num_envs,
-        spread=spread,
+    return replace(
+        plain_record(name, num_envs, samples),
         compile_seconds=program.compile_seconds,
         trace_seconds=program.trace_seconds,
         peak_bytes=program.peak_bytes,

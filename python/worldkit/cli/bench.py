@@ -10,8 +10,7 @@ from parity.arguments import GAMES, Parser, Whole
 from parity.console import open_console
 from parity.errors import EngineError, install_command
 from worldkit.bench.records import Record, as_json, as_row
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, write_output
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, fail, write_output
 from worldkit.game import Benchmark, Game
 from worldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 

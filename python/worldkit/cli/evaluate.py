@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from parity.arguments import GAMES, SEED, STEPS, Parser, Whole
 from parity.console import open_console
 from parity.errors import UsageError
+from worldkit.cli import players
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.evaluation.lookahead import LOOKAHEAD
 from worldkit.game import Game
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 DIFFERENT_EXIT_CODE = 1
 BOTH = "both"
 EPISODES = Whole(1, 10_000_000)
-PLAYER_SEED = Whole(0, 2**32 - 1)
-"""JAX makes its keys of 32 bits."""
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -110,13 +109,7 @@ def _parser(game: Game) -> Parser:
     parser.add_argument("--episodes", type=EPISODES, default=1000, metavar="N", help="(default 1000)")
     add_choice_flags(parser)
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
-    parser.add_argument(
-        "--player-seed",
-        type=PLAYER_SEED,
-        default=0,
-        metavar="N",
-        help="seed of drawn actions and of searches (default 0)",
-    )
+    players.add_player_seed_flag(parser, "drawn actions and of searches")
     parser.add_argument(
         "--engine", default="jax", metavar="NAME", help=f"one of the world's, or `{BOTH}` (default jax)"
     )

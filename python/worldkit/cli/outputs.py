@@ -1,15 +1,17 @@
-"""Where a command writes its answer: a file, or standard output."""
+"""What the commands share: where an answer is written, a file or standard output, and the sentence that ends one."""
 
 import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from parity.arguments import Parser
+from parity.errors import ParityError
 from parity.files import write_whole
 from parity.streams import is_output_closed
-from worldkit.cli.parser import could_write, fail
 
 STANDARD_OUTPUT = "-"
+USAGE_EXIT_CODE = 2
 JSON_HELP = "write the figures as JSON; - is standard output"
 
 
@@ -17,7 +19,10 @@ def check_output(parser: Parser, target: str | None) -> None:
     """Exit with one sentence where ``target`` is what cannot be written to, before any work is done."""
     if target == STANDARD_OUTPUT and is_output_closed():
         parser.error("cannot write to standard output, which is closed: name a file")
-    if target not in (None, STANDARD_OUTPUT) and not could_write(Path(target or "")):
+    if target in (None, STANDARD_OUTPUT):
+        return
+    path = Path(target or "")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
         parser.error(f"cannot write {target}: name a file in a folder that exists and can be written to")
 
 
@@ -49,3 +54,9 @@ def can_be_rewritten(target: str) -> bool:
     """
     path = Path(target)
     return target != STANDARD_OUTPUT and not path.is_symlink() and (path.is_file() or not path.exists())
+
+
+def fail(error: ParityError | str) -> NoReturn:
+    """Print one sentence on standard error and exit with code 2."""
+    print(error, file=sys.stderr)
+    raise SystemExit(USAGE_EXIT_CODE)

@@ -16,7 +16,6 @@ from parity.arguments import SEED, Parser, Real
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
 from worldkit.cli import players
-from worldkit.cli.evaluate import PLAYER_SEED
 from worldkit.cli.outputs import check_output
 from worldkit.game import Game
 from worldkit.render.display import require_room
@@ -126,13 +125,9 @@ def _parser(game: Game) -> Parser:
     agent = parser.add_argument_group("agent")
     agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(view))
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
-    agent.add_argument(
-        "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions (default 0)"
-    )
+    players.add_player_seed_flag(agent, "drawn actions")
     agent.add_argument(
         "--speed", type=Real(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
     )
-    agent.add_argument(
-        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
-    )
+    players.add_trust_flag(agent)
     return parser

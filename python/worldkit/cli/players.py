@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parity.arguments import SEED, STEPS, Whole
-from parity.errors import ParityError, UsageError
-from worldkit.cli.evaluate import PLAYER_SEED
+from parity.errors import UsageError
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.lookahead import LOOKAHEAD
 from worldkit.game import Game
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from worldkit.watch.frames import AgentPlayer
     from worldkit.watch.spec import Agent, ViewSpec
 
+PLAYER_SEED = Whole(0, 2**32 - 1)
+"""JAX makes its keys of 32 bits."""
 _SIZE = Whole(1, 2**20)
 
 
@@ -60,9 +61,7 @@ def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
     """How an agent's file is read, and how the agent chooses."""
     group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
     group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
-    group.add_argument(
-        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
-    )
+    add_trust_flag(group)
     how = group.add_mutually_exclusive_group()
     how.add_argument("--deterministic", action="store_true", help="take the likeliest actions (the default)")
     how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
@@ -74,16 +73,23 @@ def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
             metavar="ROLLOUTSxSTEPS",
             help="look ahead before every step, as `evaluate` does, such as 8x16",
         )
+    add_player_seed_flag(group, "drawn actions and of searches")
+
+
+def add_trust_flag(group: argparse._ArgumentGroup) -> None:
+    """Whether a model of MaskablePPO may execute what it likes."""
     group.add_argument(
-        "--player-seed",
-        type=PLAYER_SEED,
-        default=0,
-        metavar="N",
-        help="seed of drawn actions and of searches (default 0)",
+        "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
     )
 
 
-def add_game_flags(group: argparse._ArgumentGroup, episodes: int) -> None:
+def add_player_seed_flag(group: argparse._ActionsContainer, drawing: str) -> None:
+    """What the player's own chance begins with; ``drawing``: what that is for."""
+    told = f"seed of {drawing} (default 0)"
+    group.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help=told)
+
+
+def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
     """Which games are played; ``episodes`` of them unless the person says how many."""
     group.add_argument(
         "--episodes", type=STEPS, default=episodes, metavar="N", help=f"how many games (default {episodes})"
@@ -104,10 +110,10 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
     """The agent in a file, or the furthest good one in the folder of a run; and its file. None in a folder without one.
 
     Of a folder without those of worldkit's trainers it is the world's own, named as the default agent is.
-    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. What was
-    passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    The name of an agent that comes with the game means it, unless there is a file or a folder of this name. Otherwise
+    as ``first_good``.
     """
-    from worldkit.watch.agents import agents_of, first_good_agent
+    from worldkit.watch.agents import agents_of
 
     path = view.world.agent_at(path)
     files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
@@ -115,23 +121,28 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
         files = [own]
     if any(file.suffix == ".zip" for file in files):
         require_sb3(game.requirement)
+    return first_good(view, files, **how)
+
+
+def first_good(view: ViewSpec, files: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+    """The first of these files that holds an agent, and the agent; None where there are no files.
+
+    What was passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
+    """
+    from worldkit.watch.agents import first_good_agent
+
     found = first_good_agent(view, files, **how)
     if found is None:
         return None
     file, agent, faults = found
-    say_passed_over(faults)
+    for fault in faults:
+        print(f"Passed over: {fault}", file=sys.stderr)
     return file, agent
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """What the flags say of an agent's file, as ``load_agent`` takes it."""
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
-
-
-def say_passed_over(faults: Iterable[ParityError]) -> None:
-    """Say on standard error which agents' files could not be used on the way to the one that is."""
-    for fault in faults:
-        print(f"Passed over: {fault}", file=sys.stderr)
 
 
 def player_of(agent: Agent, args: argparse.Namespace, searcher: Player | None = None) -> AgentPlayer:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parity.arguments import ALL_STEPS, STEPS, FileName, Parser, Real, Whole
-from parity.console import open_console, typed_command
+from parity.console import typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from worldkit.cli.parser import fail
+from worldkit.cli.outputs import fail
+from worldkit.cli.runs import LOGGING, RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.jax.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
@@ -22,39 +23,31 @@ from worldkit.settings import add_flags, as_flags, from_flags, given, kept, sett
 if TYPE_CHECKING:
     from worldkit.jax.env import JaxEnv
     from worldkit.ppo.checkpoints import Checkpoint
-    from worldkit.ppo.policy import InitialParams
-    from worldkit.ppo.training import Trained
-    from worldkit.runs.run import Run
+    from worldkit.ppo.params import InitialParams
 
-_LOGGING, _RUN, _HOSTS = "logging and checkpoints", "run", "several hosts"
+_HOSTS = "several hosts"
 
 
 @dataclass(frozen=True)
-class TrainOptions:
+class TrainOptions(RunOptions):
     """What the command line says beyond the settings of the trainer."""
 
-    no_wandb: bool = setting(False, "leave W&B out", group=_LOGGING)
-    project: str | None = setting(None, "W&B project; without it the world's name", group=_LOGGING, kind=str)
-    entity: str | None = setting(None, "W&B entity; without it the account's own", group=_LOGGING, kind=str)
-    run_name: str | None = setting(
-        None, "the run's name and folder; without it made from time and seed", group=_LOGGING, values=FileName()
-    )
     run_suffix: str | None = setting(
-        None, "appended to a name made from time and seed", group=_LOGGING, values=FileName(), metavar="TEXT"
+        None, "appended to a name made from time and seed", group=LOGGING, values=FileName(), metavar="TEXT"
     )
     save_interval_minutes: float = setting(
-        10.0, "minutes between checkpoints", group=_LOGGING, values=Real(0, 1e6, above=True)
+        10.0, "minutes between checkpoints", group=LOGGING, values=Real(0, 1e6, above=True)
     )
     save_interval: int | None = setting(
-        None, "updates between checkpoints, instead of minutes", group=_LOGGING, values=STEPS
+        None, "updates between checkpoints, instead of minutes", group=LOGGING, values=STEPS
     )
-    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=_LOGGING, kind=Path)
-    no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=_LOGGING)
+    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=LOGGING, kind=Path)
+    no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=LOGGING)
     resume: str | None = setting(
         None,
         "resume from this `checkpoint_*.pkl`, or from the `latest`: the furthest good one of the run in "
         "`--checkpoint-dir` that began last",
-        group=_RUN,
+        group=RUN,
         kind=str,
         metavar="FILE",
     )
@@ -62,26 +55,26 @@ class TrainOptions:
         None,
         "begin with the parameters of this `params_*.npz`, or of an agent that comes with the world, instead of "
         "random ones",
-        group=_RUN,
+        group=RUN,
         kind=Path,
         metavar="FILE",
     )
     preset: str | None = setting(
-        None, "settings that go together, by name; flags beside it go over them", group=_RUN, kind=str
+        None, "settings that go together, by name; flags beside it go over them", group=RUN, kind=str
     )
     config: Path | None = setting(
         None,
         "a TOML file of settings by their names, such as `learning_rate = 3e-4`; it goes over the preset, and flags go "
         "over it",
-        group=_RUN,
+        group=RUN,
         kind=Path,
         metavar="FILE",
     )
-    rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=_RUN)
+    rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=RUN)
     cpu_devices: int | None = setting(
-        None, "split the processor into so many devices, which share its cores and the games", group=_RUN, values=PARTS
+        None, "split the processor into so many devices, which share its cores and the games", group=RUN, values=PARTS
     )
-    auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=_RUN)
+    auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=RUN)
     distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
     coordinator: str | None = setting(
         None, "address of the first process, where JAX does not find it", group=_HOSTS, kind=str, metavar="HOST:PORT"
@@ -112,18 +105,13 @@ def main(game: Game, argv: Sequence[str]) -> int:
         _check_company(options)
         if options.resume is None:
             # before anything imports JAX, for which a mistake should not have to wait
-            config = _config_of(arguments, options, game.train_config, {})
+            config = _config_of(game, arguments, options, {})
         is_first = _joined(options)
         assert game.train_env is not None
         env = game.train_env()
         start = _resumed(options, env)
         if start is not None:
-            config = _config_of(
-                arguments,
-                options,
-                game.train_config,
-                kept(game.train_config, start.config, start.path),
-            )
+            config = _config_of(game, arguments, options, kept(game.train_config, start.config, start.path))
         initial = _initial(game, options, config, env)
         folder = _folder_of(game, options, config, start) if is_first else None
         return _train(game, config, env, options, folder, start, initial, argv)
@@ -149,14 +137,14 @@ def _check_company(options: TrainOptions) -> None:
 
 
 def _parser(game: Game) -> Parser:
+    kind = game.train_config
     parser = Parser(
-        prog=f"{game.name} train", description="Train an agent on the JAX engine with masked PPO.", allow_abbrev=False
+        prog=f"{game.name} train",
+        description="Train an agent on the JAX engine with masked PPO.",
+        epilog=" ".join(f"--preset {name} is {as_flags(kind, of)}." for name, of in kind.presets.items()),
+        allow_abbrev=False,
     )
-    add_flags(parser, game.train_config, TrainOptions)
-    presets = [
-        f"--preset {name} is {as_flags(game.train_config, of)}." for name, of in game.train_config.presets.items()
-    ]
-    parser.epilog = " ".join(presets)
+    add_flags(parser, kind, TrainOptions)
     return parser
 
 
@@ -195,7 +183,7 @@ def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEn
     """Read the parameters to begin with, if a file or an agent is named."""
     if options.init_from is None:
         return None
-    from worldkit.ppo.policy import load_initial_params
+    from worldkit.ppo.params import load_initial_params
 
     try:
         return load_initial_params(game.env().world.agent_at(options.init_from), config, env)
@@ -203,10 +191,9 @@ def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEn
         raise UsageError(str(error)) from error
 
 
-def _config_of(
-    arguments: argparse.Namespace, options: TrainOptions, kind: type[TrainConfig], before: dict[str, Any]
-) -> TrainConfig:
+def _config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]) -> TrainConfig:
     """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
+    kind = game.train_config
     flags = {**_preset(options, kind), **from_file(kind, options.config), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
@@ -254,28 +241,15 @@ def _train(
     from worldkit.ppo.loop import SavePlan
     from worldkit.ppo.training import train
     from worldkit.runs.console import say_nothing_to_keep
-    from worldkit.runs.run import Run, Tracking
-    from worldkit.runs.stop import StopRequest
 
-    console = open_console(quiet=folder is None)
-    tracking = Tracking(
-        options.project or game.name,
-        options.entity,
-        enabled=not options.no_wandb,
+    run = run_of(
+        game,
+        options,
+        folder,
+        "masked PPO",
+        stopping="the current chunk",
         upload=not options.no_artifact,
         rewind=options.rewind,
-    )
-    stop = StopRequest(
-        lambda: run.say("Stopping after the current chunk; a second Ctrl-C ends it at once."),
-        lambda: say_nothing_to_keep(console),
-    )
-    run = Run(
-        folder,
-        title=f"{game.title}, masked PPO",
-        console=console,
-        tracking=tracking,
-        milestone=game.milestone,
-        stop=stop,
     )
     plan = SavePlan(options.save_interval, options.save_interval_minutes)
     if options.preset:
@@ -283,42 +257,27 @@ def _train(
     is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
         run.say(f"--checkpoint-dir has no effect: the run continues in {folder}.")
-    with stop, run:
+    with run.stop, run:
         trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
     if trained.progress.updates == trained.since.updates:
-        say_nothing_to_keep(console)
+        say_nothing_to_keep(run.console)
         return INTERRUPTED_EXIT_CODE
-    if folder is not None:
-        _say_what_came_of_it(game, config, folder, trained, run, argv, is_resumed=start is not None)
-    return 1 if run.writer.failing else 0
-
-
-def _say_what_came_of_it(
-    game: Game,
-    config: TrainConfig,
-    folder: Path,
-    trained: "Trained",
-    run: "Run",
-    argv: Sequence[str],
-    *,
-    is_resumed: bool,
-) -> None:
-    longer = 10 * config.total_timesteps
+    if folder is None:
+        return 0
     steps = trained.progress.timesteps - trained.since.timesteps
     seconds = trained.progress.seconds - trained.since.seconds
     run.say(
         f"Trained {steps:,} steps in {seconds:.1f} s ({steps / seconds:,.0f} steps/s), "
         f"after {trained.compile_seconds:.1f} s of compiling."
     )
-    for path in (*trained.files, *(folder / name for name in (METRICS, CURVE, CONFIG))):
-        if path.exists():
-            run.say(f"  {path}")
-    if game.view is not None:
-        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', trained.files[-1])}")
+    files = (*trained.files, *(folder / name for name in (METRICS, CURVE, CONFIG)))
+    say_written(game, run, files, trained.files[-1])
+    longer = 10 * config.total_timesteps
     if run.stop.requested:
         run.say(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
-    elif not is_resumed and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
+    elif start is None and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
         run.say(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
+    return 1 if run.writer.failing else 0
 
 
 def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:

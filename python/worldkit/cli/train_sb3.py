@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from parity.arguments import FileName, Parser
-from parity.console import open_console, typed_command
+from parity.arguments import Parser
+from parity.console import typed_command
 from parity.errors import UsageError, install_command
+from worldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
@@ -17,40 +18,33 @@ from worldkit.sb3.config import RATES
 from worldkit.settings import add_flags, from_flags, given, kept, setting
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
-_RUN = "run"
 
 
 @dataclass(frozen=True)
-class TrainSB3Options:
+class TrainSB3Options(RunOptions):
     """What the command line says beyond the settings of MaskablePPO."""
 
     resume: Path | None = setting(
         None,
         "a model to continue, in its own folder: steps, schedules, evaluations and settings are kept; flags beside it "
         "change them",
-        group=_RUN,
+        group=RUN,
         kind=Path,
         metavar="ZIP",
     )
     trust: bool = setting(
-        False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=_RUN
+        False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=RUN
     )
     config: Path | None = setting(
         None,
         "a TOML file of settings by their names, such as `n_steps = 512`; flags go over it",
-        group=_RUN,
+        group=RUN,
         kind=Path,
         metavar="FILE",
     )
-    device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=_RUN)
-    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=_RUN, kind=str)
-    models_dir: Path = setting(Path("models"), "where runs go", group=_RUN, kind=Path)
-    run_name: str | None = setting(
-        None, "the run's folder; without it made from time and seed", group=_RUN, values=FileName()
-    )
-    no_wandb: bool = setting(False, "leave W&B out", group=_RUN)
-    project: str | None = setting(None, "W&B project; without it the world's name", group=_RUN, kind=str)
-    entity: str | None = setting(None, "W&B entity; without it the account's own", group=_RUN, kind=str)
+    device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=RUN)
+    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=RUN, kind=str)
+    models_dir: Path = setting(Path("models"), "where runs go", group=RUN, kind=Path)
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -80,29 +74,13 @@ def main(game: Game, argv: Sequence[str]) -> int:
     folder = _folder(options, config.seed)
 
     # Imported only now: a mistaken command line should not have to wait for torch.
-    from worldkit.runs.console import say_nothing_to_keep
-    from worldkit.runs.run import Run, Tracking
-    from worldkit.runs.stop import StopRequest
     from worldkit.sb3.training import train
 
     spec = game.env() if game.sb3_env is None else game.sb3_env(config)
-    console = open_console()
-    stop = StopRequest(
-        lambda: run.say("Stopping after this step; a second Ctrl-C ends it at once."),
-        lambda: say_nothing_to_keep(console),
-    )
-    run = Run(
-        folder,
-        title=f"{game.title}, MaskablePPO",
-        console=console,
-        step="timesteps",
-        tracking=Tracking(options.project or game.name, options.entity, enabled=not options.no_wandb, upload=False),
-        milestone=game.milestone,
-        stop=stop,
-    )
+    run = run_of(game, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
         run.say(f"--models-dir has no effect: the run continues in {folder}.")
-    with stop, run:
+    with run.stop, run:
         trained = train(
             config,
             spec,
@@ -115,14 +93,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
         )
 
     best = folder / "best_model.zip"
-    run.say(f"{'Stopped' if stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
-    for path in (trained.model, best, folder / CURVE):
-        if path.exists():
-            run.say(f"  {path}")
-    if game.view is not None:
-        watched = best if best.exists() else trained.model
-        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', watched)}")
-    if stop.requested:
+    run.say(f"{'Stopped' if run.stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
+    files = (trained.model, best, folder / CURVE)
+    say_written(game, run, files, best if best.exists() else trained.model)
+    if run.stop.requested:
         run.say(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
     tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
     run.say(f"Compare runs: {tensorboard}")

@@ -99,7 +99,7 @@ def _of_run(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) 
 def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
     from parity.finding import replayed
     from parity.report import report_page
-    from worldkit.viewer.own_trace import read_own_trace
+    from worldkit.viewer.replay import read_own_trace
     from worldkit.viewer.trace import trace_page
 
     trace = read_own_trace(view.world, args.path, view.trace_names)

@@ -118,13 +118,16 @@ def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, 
         args.agent = view.default_agent
     if args.agent:
         return players.load(game, view, args.agent, **players.reading(args))
-    from worldkit.watch.agents import latest_agent
-
     if args.latest is None:
         raise UsageError(f"There is no agent to watch: name one, {players.agents_text(view)}, or give --latest.")
-    path, agent, faults = latest_agent(view, args.latest, **players.reading(args))
-    players.say_passed_over(faults)
-    return path, agent
+    from worldkit.ppo.params import trained_files
+
+    found = players.first_good(view, trained_files(args.latest), **players.reading(args))
+    if found is None:
+        raise UsageError(
+            f"There is no params_*.npz or checkpoint_*.pkl in {args.latest}: name a file, or train an agent first."
+        )
+    return found
 
 
 def _recording(
@@ -134,10 +137,10 @@ def _recording(
     if not args.record:
         return nullcontext()
     if args.record.suffix == PAGE:
-        from worldkit.viewer.record import page_of_frames
+        from worldkit.viewer.agent import page_of_frames
 
         return page_of_frames(args.record, caption, view, player, args.engine)
-    from worldkit.watch.record import film_of_frames
+    from worldkit.watch.picture import film_of_frames
 
     return film_of_frames(args.record, caption, args.speed, view, episodes.get_states()[0])
 

@@ -19,8 +19,8 @@ from worldkit.evaluation.spec import Player
 from worldkit.jax.engine import JaxEngine
 from worldkit.jax.env import Compact, JaxEnv, State
 from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.networks import load_network
 from worldkit.ppo.params import Params
-from worldkit.ppo.policy import load_network
 from worldkit.ppo.search import Search, best_actions
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config

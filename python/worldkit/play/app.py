@@ -93,7 +93,7 @@ class PlayApp(App[EngineError]):
 class GameScreen(Screen[None]):
     """The board, its numbers, the actions and what came of them, in as much room as there is."""
 
-    BINDINGS: ClassVar = [Binding(command.keys, command.method, show=False) for command in COMMANDS]
+    BINDINGS: ClassVar = [Binding(command.keys, command.action, show=False) for command in COMMANDS]
 
     def __init__(self, session: Session, controls: Controls) -> None:
         super().__init__()
@@ -160,25 +160,15 @@ class GameScreen(Screen[None]):
         is_second = preview is not None and preview.action == action
         self._do(self._session.confirm if is_second else lambda: self._session.look(action))
 
-    def action_look(self) -> None:
-        """Look at actions, or play them again."""
-        self._do(self._session.toggle_looking)
+    def action_do(self, method: str) -> None:
+        """Call a method of the session, and show what came of it."""
+        self._do(getattr(self._session, method))
 
-    def action_confirm(self) -> None:
-        """Play the action that is looked at."""
-        self._do(self._session.confirm)
-
-    def action_agent(self) -> None:
-        """Let the agent play on, or take over."""
-        self._do(self._session.toggle_agent)
-
-    def action_faster(self) -> None:
-        """Let the agent play faster."""
-        self._pace("+")
-
-    def action_slower(self) -> None:
-        """Let the agent play slower."""
-        self._pace("-")
+    def action_pace(self, key: str) -> None:
+        """Let the agent play faster or slower."""
+        self._controls.press(key)
+        self._wind(restart=True)
+        self._show()
 
     def action_rewards(self) -> None:
         """Show all components."""
@@ -191,18 +181,6 @@ class GameScreen(Screen[None]):
     def action_help(self) -> None:
         """Show the keys and the signs."""
         self._open(Page("question_mark", help_text(self._session.panels, shortened(self._session.path, 60))))
-
-    def action_save(self) -> None:
-        """Save now."""
-        self._do(self._session.save)
-
-    def action_next(self) -> None:
-        """Begin the next game."""
-        self._do(self._session.next_game)
-
-    def action_leave(self) -> None:
-        """Leave."""
-        self.app.exit()
 
     @property
     def _is_small(self) -> bool:
@@ -230,11 +208,6 @@ class GameScreen(Screen[None]):
         if self._session.agent_plays:
             self._do(self._session.toggle_agent)
         self.app.push_screen(page)
-
-    def _pace(self, key: str) -> None:
-        self._controls.press(key)
-        self._wind(restart=True)
-        self._show()
 
     def _do(self, change: Callable[[], None]) -> None:
         """Change the session and show it; an engine that fails ends it, and the caller keeps the game."""

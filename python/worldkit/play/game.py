@@ -1,12 +1,14 @@
-"""A game that a person plays, as a value: what was done, by whom, what it earned, and where that led."""
+"""A game that a person plays, as a value: what was done, by whom, what it earned, where that led, and its file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from parity.trace import Case, Trace
+from parity.errors import UsageError
+from parity.trace import Case, Trace, write_trace
 from worldkit.play.table import Components, Position
 from worldkit.watch.frames import Frame
 from worldkit.watch.spec import ViewSpec
@@ -65,3 +67,24 @@ class PlayedGame:
             components=tuple(turn.components for turn in self.turns),
             component_names=world.components,
         )
+
+
+def default_path(world: str, seed: int) -> Path:
+    """A name in the working directory that no file has yet."""
+    return unused(Path(f"{world}-{seed}.json"))
+
+
+def unused(path: Path) -> Path:
+    """The path, or where there is such a file the first of NAME-2, NAME-3, … that is none."""
+    number, free = 2, path
+    while free.exists():
+        number, free = number + 1, path.with_stem(f"{path.stem}-{number}")
+    return free
+
+
+def save(game: PlayedGame, path: Path) -> None:
+    """Write the game to a file, whole or not at all; raises UsageError where that cannot be done."""
+    try:
+        write_trace(game.trace, path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}): make room or name another file.") from error

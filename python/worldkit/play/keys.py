@@ -6,25 +6,25 @@ from worldkit.render.panels import LEAVE
 
 
 @dataclass(frozen=True)
-class KeyCommand:
-    """A key that is no action: textual's names of it, how it is shown, the method of the screen, and what it does."""
+class Key:
+    """A key that is no action: textual's names of it, how it is shown, the action of the screen, and what it does."""
 
     keys: str
     sign: str
-    method: str
+    action: str
     purpose: str
 
 
 COMMANDS = (
-    KeyCommand("tab", "Tab", "look", "look ahead: action keys show what they would do; Tab again goes back"),
-    KeyCommand("enter", "Enter", "confirm", "play the action that is looked at"),
-    KeyCommand("space", "Space", "agent", "let the agent play on, or take over again; any action takes over too"),
-    KeyCommand("plus,equals_sign", "+", "faster", "the agent plays twice as fast"),
-    KeyCommand("minus", "-", "slower", "the agent plays half as fast"),
-    KeyCommand("R", "R", "rewards", "the reward of the step and of the episode, all components"),
-    KeyCommand("L", "L", "log", "what was done, and what it earned"),
-    KeyCommand("S", "S", "save", "save the game now; leaving and the end of a game save it too"),
-    KeyCommand("N", "N", "next", "once a game is over: the next one, of the next seed"),
-    KeyCommand("question_mark", "?", "help", "this help"),
-    KeyCommand(LEAVE, LEAVE, "leave", "leave; Ctrl+C does the same"),
+    Key("tab", "Tab", "do('toggle_looking')", "look ahead: action keys show what they would do; Tab again goes back"),
+    Key("enter", "Enter", "do('confirm')", "play the action that is looked at"),
+    Key("space", "Space", "do('toggle_agent')", "let the agent play on, or take over again; any action takes over too"),
+    Key("plus,equals_sign", "+", "pace('+')", "the agent plays twice as fast"),
+    Key("minus", "-", "pace('-')", "the agent plays half as fast"),
+    Key("R", "R", "rewards", "the reward of the step and of the episode, all components"),
+    Key("L", "L", "log", "what was done, and what it earned"),
+    Key("S", "S", "do('save')", "save the game now; leaving and the end of a game save it too"),
+    Key("N", "N", "do('next_game')", "once a game is over: the next one, of the next seed"),
+    Key("question_mark", "?", "help", "this help"),
+    Key(LEAVE, LEAVE, "app.leave", "leave; Ctrl+C does the same"),
 )

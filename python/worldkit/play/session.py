@@ -13,8 +13,7 @@ import numpy as np
 
 from parity.errors import UsageError
 from worldkit.play import messages
-from worldkit.play.game import PlayedGame
-from worldkit.play.saving import default_path, save, unused
+from worldkit.play.game import PlayedGame, default_path, save, unused
 from worldkit.play.table import Table
 from worldkit.render.panels import Obstacle
 from worldkit.watch.frames import AgentPlayer, decide

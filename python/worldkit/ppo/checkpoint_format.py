@@ -58,14 +58,17 @@ def pack(payload: dict[str, Any], world: str) -> bytes:
     return dumps({"format": f"{world} checkpoint", "version": FORMAT_VERSION, "sha256": checksum, "payload": data})
 
 
-def read_payload(path: Path, world: str) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
-    """The payload that ``pack`` was given; raises Malformed, or as ``parity.reading.read_bytes``, for anything else."""
+def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
+    """The payload that ``pack`` was given, of this world or of any.
+
+    Raises Malformed, or as ``parity.reading.read_bytes``, for anything else.
+    """
     content = loads(read_bytes(path, LIMIT))
     kind, version, payload, checksum = (
         content.get(name) if is_object(content) else None for name in ("format", "version", "payload", "sha256")
     )
-    if not isinstance(kind, str) or kind != f"{world} checkpoint":
-        raise Malformed(f"it is a pickle of something else than a run of {world}")
+    if not isinstance(kind, str) or (world is not None and kind != f"{world} checkpoint"):
+        raise Malformed(f"it is a pickle of something else than a run of {world or 'any world'}")
     if type(version) is not int or version != FORMAT_VERSION:
         raise Malformed(f"its format is version {shown(version)} and not {FORMAT_VERSION}")
     if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != str(checksum):

@@ -113,9 +113,14 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
     write_whole(path, data)
 
 
-def read_checkpoint(path: Path, env: JaxEnv) -> Checkpoint:
-    """Read what ``save_checkpoint`` wrote of this world; raises CheckpointError with one sentence for anything else."""
-    with as_checkpoint_errors(path, f"give another one, or `--resume {LATEST}`"):
+def read_checkpoint(
+    path: Path, env: JaxEnv, advice: str = f"give another one, or `--resume {LATEST}`"
+) -> Checkpoint:
+    """Read what ``save_checkpoint`` wrote of this world.
+
+    Raises CheckpointError with one sentence, which ends with ``advice``, for anything else.
+    """
+    with as_checkpoint_errors(path, advice):
         payload = read_payload(path, env.name)
         progress, runner = _progress_of(part(payload, "progress"), "progress"), runner_of(payload)
         log, config = _log_of(payload, progress), _config_of(part(payload, "config"), runner)

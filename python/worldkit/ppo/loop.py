@@ -22,7 +22,8 @@ from worldkit.ppo import parallel
 from worldkit.ppo.checkpoint_format import CheckpointError
 from worldkit.ppo.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.params import checkpoint_path, params_path, save_params
+from worldkit.ppo.masked_ppo import EpisodeInfo
+from worldkit.ppo.params import Params, checkpoint_path, params_path, save_params
 from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
@@ -48,10 +49,17 @@ class CompiledTraining(NamedTuple):
 
 @dataclass(frozen=True)
 class SavePlan:
-    """When a run with a folder is saved besides at its end: every so many updates, else every so many minutes."""
+    """When a run with a folder is saved besides at its end, and where.
+
+    every_updates: if given, every so many updates, else every_minutes.
+    checkpoint: the file that holds the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.
+    agent: a file and what writes the agent into it after each save; None: ``params_{updates}.npz`` in the folder.
+    """
 
     every_updates: int | None = None
     every_minutes: float = 10.0
+    checkpoint: Path | None = None
+    agent: tuple[Path, Callable[[Params, Progress], None]] | None = None
 
 
 def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> CompiledTraining:
@@ -110,16 +118,16 @@ def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tre
 
 
 class Saver:
-    """Writes ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` into ``folder``.
+    """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
 
     A save in the middle of a run that fails (a full disk) is told once, and tried again when the next one is due, by
     time within a minute; earlier files stay.
 
     Args:
-        folder: where the files go.
+        folder: where the files go that ``plan`` says nothing else of.
         settings: the run's, plain values.
         env: the world.
-        plan: when to save.
+        plan: when and where to save.
         say: takes a line for the user.
         upload: takes every file written.
     """
@@ -134,7 +142,7 @@ class Saver:
         say: Callable[[str], None],
         upload: Callable[[Path], None] = lambda path: None,
     ) -> None:
-        self._folder, self._settings, self._env = folder, settings, env
+        self._folder, self._settings, self._env, self._plan = folder, settings, env, plan
         self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
         self._writer, self._upload = RetryingWriter(say), upload
         self._last_time = time.monotonic()
@@ -150,8 +158,7 @@ class Saver:
             is_due = state.progress.updates % self._every_updates == 0
         else:
             is_due = bool(parallel.agreed(time.monotonic() - self._last_time >= self._every_seconds))
-        path, write = checkpoint_path(self._folder, state.progress.updates), partial(self._write, state)
-        if is_due and not self._writer.attempt(path, write, "checkpoint"):
+        if is_due and not self._writer.attempt(self._files(state)[0], partial(self._write, state), "checkpoint"):
             self._last_time = time.monotonic() - self._every_seconds + min(_RETRY_SECONDS, self._every_seconds)
 
     def save(self, state: LoopState) -> list[Path]:
@@ -169,21 +176,25 @@ class Saver:
         return files
 
     def _files(self, state: LoopState) -> list[Path]:
-        updates = state.progress.updates
-        return [checkpoint_path(self._folder, updates), params_path(self._folder, updates)]
+        updates, plan = state.progress.updates, self._plan
+        checkpoint = plan.checkpoint or checkpoint_path(self._folder, updates)
+        return [checkpoint, plan.agent[0] if plan.agent else params_path(self._folder, updates)]
 
     def _write(self, state: LoopState) -> None:
-        """Write both files, or the parameters alone where only they find room; raises OSError as writing does."""
-        checkpoint, params = self._files(state)
+        """Write both files, or the agent alone where only it finds room; raises OSError as writing does."""
+        checkpoint, agent = self._files(state)
         is_first = parallel.is_first_process()
         try:
             save_checkpoint(checkpoint, state, self._settings, self._env)
         finally:
-            if is_first:
-                save_params(params, state.runner.train_state.playable_params)
+            params = state.runner.train_state.playable_params
+            if is_first and self._plan.agent:
+                self._plan.agent[1](params, state.progress)
+            elif is_first:
+                save_params(agent, params)
         self._last_time, self._last_updates = time.monotonic(), state.progress.updates
         if is_first:
-            for path in (checkpoint, params):
+            for path in (checkpoint, agent):
                 self._upload(path)
 
 
@@ -197,12 +208,14 @@ def run_training(
     should_stop: Callable[[], bool] = lambda: False,
     begun: Callable[[], None] = lambda: None,
     saver: Saver | None = None,
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
 ) -> LoopState:
     """Run until ``config.total_timesteps`` steps are done, those of ``start`` included, or ``should_stop`` says so.
 
     Every ``config.log_interval`` updates, and at the end, ``write`` gets the metrics of the updates since. A call
     of the compiled program takes a few seconds at most, so that a stop need not wait longer; how updates are grouped
-    into calls changes nothing. ``begun`` is called after each: from the first one on there is something to save. Raises
+    into calls changes nothing. ``begun`` is called after each: from the first one on there is something to save.
+    ``on_episodes`` takes the number of each update and its rollout's episodes, (steps, games), on the host. Raises
     TrainingDiverged at metrics whose loss is not finite.
     """
     runner, progress, log = start
@@ -221,7 +234,12 @@ def run_training(
             progress.updates + chunk, progress.timesteps + chunk * config.batch_size, progress.seconds + seconds
         )
         begun()
-        log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats)))
+        if on_episodes and stats.episodes is not None:
+            episodes = jax.tree.map(parallel.on_host, stats.episodes)
+            for index in range(chunk):
+                number = progress.updates - chunk + index + 1
+                on_episodes(number, jax.tree.map(lambda leaf, index=index: leaf[index], episodes))
+        log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats._replace(episodes=None))))
         if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
             metrics = _metrics_since(log, progress, env, config.natural_games / config.num_envs)
             log = Log(progress, metrics)
@@ -229,7 +247,7 @@ def run_training(
             if not math.isfinite(metrics["train/total_loss"]):
                 raise TrainingDiverged(
                     f"Training diverged by update {progress.updates}: the loss is no longer a number; start again "
-                    "with a lower --lr."
+                    "with a lower learning rate."
                 )
         if saver:
             saver.after(LoopState(runner, progress, log))

@@ -1,16 +1,28 @@
 """What the policy and the value are computed by. A world brings encoders; the rest is here."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
+from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 from flax import linen as nn
+from flax.errors import FlaxError
 from jax import Array
+from jax.typing import ArrayLike
 
-from worldkit.jax.env import Encoder
+from worldkit.jax.env import Encoder, JaxEnv
 from worldkit.ppo.config import TANH, Activation
-from worldkit.ppo.params import CRITIC, Params, architecture_of, hidden_layer
+from worldkit.ppo.params import (
+    CRITIC,
+    Params,
+    architecture_of,
+    hidden_layer,
+    load_params,
+    misfit,
+    other_actions,
+)
 from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, values_of
 
 
@@ -109,3 +121,26 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
         num_privileges=found.num_privileges,
         activation=found.activation,
     )
+
+
+def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:
+    """What ``load_network`` loads as a compiled function: observations (n, ...) to logits (n, actions)."""
+    network, params = load_network(path, env)
+    return jax.jit(lambda observations: network.apply(params, observations)[0])
+
+
+def load_network(path: Path, env: JaxEnv) -> tuple[ActorCritic, Params]:
+    """The network whose parameters the trainer of this world wrote as ``params_*.npz``, and the parameters.
+
+    Raises ParityError, with one sentence, for any other file.
+    """
+    params = load_params(path)
+    network = network_of(params, env.networks(), len(env.observation_shape))
+    observations = jax.ShapeDtypeStruct((1, *env.observation_shape), jnp.float32)
+    try:
+        logits, _ = jax.eval_shape(network.apply, params, observations)
+    except (FlaxError, TypeError, ValueError) as error:
+        raise misfit(path) from error
+    if logits.shape[1] != env.num_actions:
+        raise other_actions(path, env.num_actions)
+    return network, params

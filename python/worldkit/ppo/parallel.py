@@ -4,7 +4,7 @@ One device and many make the same updates, up to the order in which floats are s
 their devices as one mesh; the first of them writes files and decides what depends on time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -33,12 +33,12 @@ def join_processes(coordinator: str | None, num_processes: int | None, process_i
         raise UsageError(f"The processes do not come together ({reason}); check --coordinator and its port.") from error
 
 
-def mesh_of_all_devices(num_envs: int) -> Mesh | None:
-    """All devices of all processes in a row; None where there is just one.
+def mesh_of_all_devices(num_envs: int, devices: Sequence[jax.Device] | None = None) -> Mesh | None:
+    """These devices, or all devices of all processes, in a row; None where there is just one.
 
     Raises UsageError when the games cannot be split evenly.
     """
-    devices = jax.devices()
+    devices = devices or jax.devices()
     if len(devices) == 1:
         return None
     if num_envs % len(devices):

@@ -5,12 +5,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.errors import ParityError
+from parity.errors import ParityError, UsageError
 from parity.files import write_whole
 from parity.reading import GIB, Unreadable, read_npz, shown
 from worldkit.ppo.checkpoint_format import (
@@ -22,9 +22,12 @@ from worldkit.ppo.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from worldkit.ppo.config import RELU, TANH, Activation
+from worldkit.ppo.config import RELU, TANH, Activation, TrainConfig
 from worldkit.ppo.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
 from worldkit.runs.saved_config import began
+
+if TYPE_CHECKING:
+    from worldkit.jax.env import JaxEnv
 
 Params = Any  # nested dicts of arrays, as flax makes them
 
@@ -191,3 +194,30 @@ def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
             raise Malformed(f"{shown(path)} is an array and holds others")
         place[name] = array
     return tree
+
+
+class InitialParams(NamedTuple):
+    """The file whose parameters a run begins with, and these parameters."""
+
+    path: Path
+    params: Params
+
+
+def load_initial_params(path: Path, config: TrainConfig, env: "JaxEnv") -> InitialParams:
+    """The parameters in a ``params_*.npz`` file, to begin a run with these settings with.
+
+    Raises UsageError where they are of another network, ParityError for any other file.
+    """
+    params = load_params(path)
+    found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])
+    if found.num_actions != env.num_actions:
+        raise other_actions(path, env.num_actions)
+    sizes = config.network, env.num_actions, config.hidden_dim, config.num_layers
+    num_privileges = env.num_privileges if config.privileged_critic else 0
+    if found != Architecture(*sizes, config.value_head, num_privileges, config.activation):
+        raise UsageError(
+            f"{path} is of another network: add --network {found.name} --hidden-dim {found.hidden_dim} "
+            f"--num-layers {found.num_layers} --value-head {found.value_head} "
+            f"--activation {found.activation}{' --privileged-critic' if found.num_privileges else ''}."
+        )
+    return InitialParams(path, params)

@@ -3,11 +3,12 @@
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from parity.errors import ParityError, UsageError, is_out_of_memory
 from worldkit.jax.env import JaxEnv
@@ -25,8 +26,8 @@ from worldkit.ppo.checkpoints import (
 )
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import CompiledTraining, SavePlan, Saver, compile_training, run_training
-from worldkit.ppo.params import Params, later_files
-from worldkit.ppo.policy import InitialParams, with_initial_params
+from worldkit.ppo.masked_ppo import EpisodeInfo
+from worldkit.ppo.params import InitialParams, Params, later_files, misfit
 from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.update import init_runner
 from worldkit.runs.console import compiling
@@ -73,8 +74,11 @@ def train(
     start: Checkpoint | None = None,
     initial: InitialParams | None = None,
     save_plan: SavePlan = SavePlan(),
+    devices: Sequence[jax.Device] | None = None,
+    notes: Mapping[str, Any] = {},
+    on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
 ) -> Trained:
-    """Train on all devices until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
+    """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
     Without a ``run`` nothing is shown and nothing written. No setting of the process is changed. Where several
     processes train together, each calls this, and only the first one's run may have a folder.
@@ -85,7 +89,10 @@ def train(
         run: where progress, metrics and checkpoints go.
         start: a checkpoint to resume from.
         initial: trained parameters that a run without ``start`` begins with.
-        save_plan: when checkpoints are written into the run's folder.
+        save_plan: when and where checkpoints are written, if the run has a folder.
+        devices: those to train on; all unless told otherwise.
+        notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
+        on_episodes: see ``run_training``.
 
     Raises:
         UsageError: the settings cannot be used, or ``start`` has had all their steps.
@@ -103,10 +110,10 @@ def train(
         with_games = keeps_games(start, shapes, config)
         _check_seed(config, start, with_games)
     run = run or Run()
-    mesh = parallel.mesh_of_all_devices(config.num_envs)
+    mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
     done = start.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
-    run.say(_headline(config, updates, start, initial))
+    run.say(_headline(config, devices or jax.devices(), updates, start, initial))
     with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
     run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
@@ -119,6 +126,7 @@ def train(
         "run_name": run.folder and run.folder.name,
         BEGAN: now() if later else _began(run.folder, start),
         **dataclasses.asdict(config),
+        **notes,
     }
     run.begin(
         settings,
@@ -139,6 +147,7 @@ def train(
         should_stop=lambda: run.stop.requested,
         begun=run.stop.begun,
         saver=saver if saves else None,
+        on_episodes=on_episodes,
     )
     has_trained = last.progress.updates > done.updates
     files = saver.save(last) if saves and has_trained else []
@@ -162,8 +171,13 @@ def _began(folder: Path | None, start: Checkpoint | None) -> str:
     return max(began(folder), kept if isinstance(kept, str) else "") or now()
 
 
-def _headline(config: TrainConfig, updates: int, start: Checkpoint | None, initial: InitialParams | None) -> str:
-    devices = jax.devices()
+def _headline(
+    config: TrainConfig,
+    devices: Sequence[jax.Device],
+    updates: int,
+    start: Checkpoint | None,
+    initial: InitialParams | None,
+) -> str:
     on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
     before = ""
     if start:
@@ -185,7 +199,7 @@ def _first_state(
     say: Callable[[str], None],
 ) -> LoopState:
     if start is None:
-        runner = with_initial_params(initial, compiled.runner) if initial else compiled.runner
+        runner = _with_initial_params(initial, compiled.runner) if initial else compiled.runner
         return LoopState(runner, Progress(), Log())
     runner = restored(start, compiled.runner, with_games=with_games)
     check_metrics(start, compiled.stats)
@@ -231,3 +245,12 @@ def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
             f"{start.path} counts gradient steps for {' and '.join(config.schedules)}, and {' and '.join(changed)} "
             "would change how many there are: resume with the same, or start a new run."
         )
+
+
+def _with_initial_params(initial: InitialParams, fresh: RunnerState) -> RunnerState:
+    """``fresh`` with these parameters, lying where its own do; raises ParityError where they are of other shapes."""
+    state = fresh.train_state
+    if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
+        raise misfit(initial.path)
+    params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
+    return fresh._replace(train_state=state.replace(params=params))

@@ -64,6 +64,9 @@ class Run:
         tracking: W&B, for a run with a folder.
         milestone: what people follow besides the return.
         stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
+        sinks: more that takes the metrics of a run with a folder.
+        report: takes each row of metrics, with a folder or without.
+        say: takes what the user is told, instead of the console.
     """
 
     def __init__(
@@ -76,9 +79,13 @@ class Run:
         tracking: Tracking = Tracking(enabled=False),
         milestone: Milestone | None = None,
         stop: StopRequest | None = None,
+        sinks: Sequence[Sink] = (),
+        report: Callable[[Metrics], None] = lambda metrics: None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = None if folder is None else Path(folder)
         self.console = console or Console(quiet=True)
+        self._extra, self._report, self._say = sinks, report, say or self._print
         self.stop = stop or StopRequest()
         self._title, self._step, self._tracking, self._milestone = title, step, tracking, milestone
         self.writer = RetryingWriter(self.say)
@@ -123,7 +130,7 @@ class Run:
             board = TensorBoardLog(self.folder / "tensorboard", self._step, after)
             self._wandb = self._tracked(self.folder, settings, kept, after)
             self.writer.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
-            self._sinks = [*rows, board, self._wandb]
+            self._sinks = [*rows, board, self._wandb, *self._extra]
             self._stack.push(self._end_files)
         self._stack.enter_context(self._progress)
 
@@ -131,6 +138,7 @@ class Run:
         """Hand the metrics of one interval to everything that takes them."""
         if self._progress:
             self._show(functools.partial(self._progress.write, metrics))
+        self._report(metrics)
         self.writer.retry()
         for sink in self._sinks:
             self.writer.attempt(sink.path, functools.partial(sink.write, metrics))
@@ -147,6 +155,9 @@ class Run:
 
     def say(self, line: str) -> None:
         """Tell the user something, in one line however narrow the terminal is."""
+        self._say(line)
+
+    def _print(self, line: str) -> None:
         self._show(functools.partial(self.console.print, line, soft_wrap=True, highlight=False, markup=False))
 
     def close(self) -> None:

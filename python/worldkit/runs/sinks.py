@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from parity.errors import UsageError
 from parity.files import write_whole
@@ -33,31 +33,25 @@ _Row = Mapping[str, Any]
 """A row as it stands in a file: cells of text, or values of JSON."""
 
 
-class Sink(Protocol):
-    """Something on the disk that takes the metrics of each logging interval."""
+class Sink(ABC):
+    """What takes the metrics of each logging interval. It holds nothing open, and as a context it ends itself.
 
-    @property
-    def path(self) -> Path:
-        """Where they go."""
+    path: where they go.
+    """
 
+    path: Path
+
+    @abstractmethod
     def write(self, metrics: Metrics) -> None:
         """Take the metrics of one interval by their names, and write them; raises OSError as writing does."""
 
+    @abstractmethod
     def flush(self) -> None:
         """Write what could not be written yet; raises OSError as writing does."""
 
     def end(self) -> None:
         """As ``flush``, and forget what an earlier session left of later steps: they do not come again."""
-
-
-class _Log(ABC):
-    """A sink as a context, which may also be used without one: it holds nothing open."""
-
-    @abstractmethod
-    def flush(self) -> None: ...
-
-    @abstractmethod
-    def end(self) -> None: ...
+        self.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -71,7 +65,7 @@ class _Log(ABC):
             self.flush()
 
 
-class _RowLog(_Log):
+class _RowLog(Sink):
     """A text file with a row per logging interval.
 
     Args:
@@ -228,7 +222,7 @@ class JsonLinesLog(_RowLog):
     _whole = _text
 
 
-class TensorBoardLog(_Log):
+class TensorBoardLog(Sink):
     """The metrics as scalars over the steps, in an event file of this session in ``folder``.
 
     Its first row hides what earlier sessions have after the step ``after``. TensorBoard's usual writers hand events to
@@ -259,10 +253,6 @@ class TensorBoardLog(_Log):
             self.path.mkdir(exist_ok=True)
             self._file.append(self._waiting)
             self._waiting = b""
-
-    def end(self) -> None:
-        """As ``flush``: later points of earlier sessions are hidden already."""
-        self.flush()
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from worldkit.runs.sinks import Sink
+
 _T = TypeVar("_T")
 
 _OFFLINE = ("offline", "dryrun")
@@ -25,7 +27,7 @@ _ROOM = 256 * 1024
 """Bytes that must fit on the disk before W&B gets more: it writes in blocks of 32 KiB, and some beside them."""
 
 
-class WandbRun:
+class WandbRun(Sink):
     """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``say`` gets one line, once.
 
     Args:
@@ -116,10 +118,6 @@ class WandbRun:
         waiting, self._waiting = self._waiting, []
         for metrics in waiting:
             self._try(functools.partial(self._log, metrics), _CALL_SECONDS)
-
-    def end(self) -> None:
-        """As ``flush``."""
-        self.flush()
 
     def upload(self, path: Path) -> None:
         """Keep a file on W&B as an artifact of the run."""

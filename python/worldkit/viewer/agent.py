@@ -1,13 +1,15 @@
-"""The games of an agent as a page."""
+"""The games of an agent as a page: played for it, or those that somebody watches."""
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from parity.viewer.page import Episode, Page
+from parity.viewer.write import write_page
 from worldkit.envs.episodes import Episodes
-from worldkit.viewer.episodes import episodes
-from worldkit.watch.frames import AgentPlayer, frames
+from worldkit.viewer.episodes import EpisodeSoFar, episodes
+from worldkit.watch.frames import AgentPlayer, Frame, frames
 from worldkit.watch.spec import ViewSpec
 
 SIDE_BY_SIDE = 128
@@ -60,3 +62,29 @@ def played(view: ViewSpec, player: AgentPlayer, games: Games) -> Iterator[Episod
     side_by_side = min(games.count, SIDE_BY_SIDE)
     with closing(Episodes(view.world, side_by_side, games.engine, max_episode_steps=games.max_steps)) as opened:
         yield from episodes(frames(view, opened, player, games.first_seed, games.count))
+
+
+@contextmanager
+def page_of_frames(
+    path: Path, caption: str, view: ViewSpec, player: AgentPlayer, engine: str
+) -> Iterator[Callable[[Frame], None]]:
+    """A function that takes the frames of one game after another, for a page of them.
+
+    The file is there once the context ends well; until then, and otherwise, what was there before stays. Raises
+    UsageError where it cannot be written.
+    """
+    told: list[EpisodeSoFar] = []
+
+    def add(frame: Frame) -> None:
+        if frame.decision is None:
+            told.append(EpisodeSoFar())
+        told[-1].add(frame)
+
+    yield add
+    page = Page(
+        headline=f"Watched: {caption}",
+        sides=(engine,),
+        episodes=(game.episode() for game in told),
+        about=(how_it_plays(player),),
+    )
+    write_page(page, view.world, path)

@@ -1,14 +1,17 @@
-"""A recorded case played again, on one or more engines, each on its own."""
+"""Trace files of one world, and a recorded case played again, on one or more engines, each on its own."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from parity import BatchEngine, State, World
+from parity.errors import UsageError
 from parity.guard import GuardedEngine
-from parity.trace import RESTART, Action, Case
+from parity.reading import shown
+from parity.trace import RESTART, Action, Case, Trace, read_trace
 
 _ONLY = np.zeros(1, np.intp)
 
@@ -24,6 +27,25 @@ class ReplayStep(NamedTuple):
     action: Action | None
     states: tuple[State, ...]
     components: tuple[tuple[int, ...], ...] = ()
+
+
+def read_own_trace(world: World, path: Path, other_names: tuple[str, ...] = ()) -> Trace:
+    """The trace in a file; raises UsageError where it is none of this world under these rules.
+
+    other_names: what traces call the world besides its own name.
+    """
+    trace = read_trace(path)
+    if trace.world not in (world.name, *other_names):
+        raise UsageError(f"{path} is a trace of world {shown(trace.world)}: give one of world '{world.name}'.")
+    for action in trace.case.actions:
+        if isinstance(action, int) and action >= len(world.actions):
+            raise UsageError(f"{path} holds action {action}: actions are 0 ... {len(world.actions) - 1}.")
+    for name in trace.component_names or ():
+        if name not in world.components:
+            raise UsageError(
+                f"{path} was recorded under other rules, which had the reward component {shown(name)}: record it anew."
+            )
+    return trace
 
 
 @contextmanager

@@ -55,19 +55,6 @@ def load_agent(
     return network
 
 
-def latest_agent(view: ViewSpec, folder: Path, **how: Any) -> tuple[Path, Agent, list[ParityError]]:  # noqa: ANN401 - as load_agent has them
-    """The furthest good agent of the run that began last in ``folder``, its file, and what was wrong with others.
-
-    Raises UsageError where there is none.
-    """
-    found = first_good_agent(view, trained_files(folder), **how)
-    if found is None:
-        raise UsageError(
-            f"There is no params_*.npz or checkpoint_*.pkl in {folder}: name a file, or train an agent first."
-        )
-    return found
-
-
 def agents_of(folder: Path) -> Sequence[Path]:
     """The agents of a run, the furthest first: parameters and checkpoints of `train`, or else models of `train-sb3`."""
     found = [path for path in trained_files(folder) if path.parent == folder]

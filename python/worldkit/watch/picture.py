@@ -1,15 +1,20 @@
 """A frame as a picture: the board, and at its right the decision that led to it and the rewards."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from parity import State
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT, Colour
-from worldkit.render.pen import Pen, surface_of
+from worldkit.render.film import film
+from worldkit.render.pen import Pen, pixels, surface_of
 from worldkit.watch.controls import KEYS, Controls
 from worldkit.watch.frames import Decision, Frame
+from worldkit.watch.spec import ViewSpec
 from worldkit.watch.text import MOST_ACTIONS, likeliest_first, reward_rows
 
 _PANEL = 360
@@ -45,6 +50,18 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
     picture.blit(surface_of(board), (0, 0))
     picture.blit(pen.finished(), (width - _PANEL, 0))
     return picture
+
+
+@contextmanager
+def film_of_frames(
+    path: Path, caption: str, speed: float, view: ViewSpec, state: State
+) -> Iterator[Callable[[Frame], None]]:
+    """A function that adds frames to a film of ``speed`` pictures a second, as ``worldkit.render.film`` makes it.
+
+    state: any of the world, as large as all are drawn.
+    """
+    with film(path, size_of(view.picture(state)), speed) as add:
+        yield lambda frame: add(pixels(draw_frame(frame, caption)))
 
 
 def _draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:

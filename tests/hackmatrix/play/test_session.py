@@ -11,7 +11,7 @@ from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from parity.errors import UsageError
 from parity.trace import read_trace
 from worldkit.play import panes
-from worldkit.play.saving import default_path, unused
+from worldkit.play.game import default_path, unused
 from worldkit.play.session import NO_AGENT, Session
 from worldkit.play.table import Table
 

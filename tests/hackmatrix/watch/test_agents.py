@@ -22,9 +22,9 @@ from parity.errors import ParityError
 from worldkit.evaluation.choice import likeliest
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.numpy_network import NumpyNetwork
-from worldkit.ppo.params import save_params
+from worldkit.ppo.params import save_params, trained_files
 from worldkit.sb3.models import load_model, model_content
-from worldkit.watch.agents import agents_of, latest_agent, load_agent
+from worldkit.watch.agents import agents_of, first_good_agent, load_agent
 
 from .conftest import new_params, write_checkpoint
 
@@ -72,7 +72,7 @@ def test_parameters_and_checkpoints_hold_the_same_agent(params: Path, tmp_path: 
 
 
 def test_the_latest_agent_is_the_furthest_of_the_run_that_began_last(run_folder: Path) -> None:
-    path, _, faults = latest_agent(VIEW, run_folder)
+    path, _, faults = first_good_agent(VIEW, trained_files(run_folder)) or pytest.fail("no agent")
     assert (path.parent.name, path.name, faults) == ("hackmatrix-20260102-000000-seed0", "checkpoint_20.pkl", [])
 
 
@@ -94,7 +94,7 @@ def test_a_damaged_file_is_passed_over_and_said(run_folder: Path, tmp_path: Path
     (tmp_path / "run").mkdir()
     save_params(tmp_path / "run" / "params_5.npz", new_params())
     (tmp_path / "run" / "params_6.npz").write_bytes(b"damaged")
-    path, _, faults = latest_agent(VIEW, tmp_path)
+    path, _, faults = first_good_agent(VIEW, trained_files(tmp_path)) or pytest.fail("no agent")
     assert path.name == "params_5.npz"
     assert [str(fault).split(" cannot")[0] for fault in faults] == [str(tmp_path / "run" / "params_6.npz")]
 

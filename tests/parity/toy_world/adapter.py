@@ -20,7 +20,7 @@ from worldkit.evaluation.spec import EvaluationSpec
 from worldkit.game import Game
 from worldkit.jax.engine import JaxEngine
 from worldkit.jax.env import JaxEnv, StepMetrics, StepOutput
-from worldkit.ppo.policy import load_logits
+from worldkit.ppo.networks import load_logits
 from worldkit.watch.spec import ViewSpec
 
 _SINGLE = ("walker", "wasp", "hp", "score", "turn")

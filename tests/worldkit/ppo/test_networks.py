@@ -13,10 +13,9 @@ from toy_world.in_jax import Orchard
 
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.networks import ActorCritic, network_of
+from worldkit.ppo.networks import ActorCritic, load_logits, load_network, network_of
 from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import Params, save_params
-from worldkit.ppo.policy import load_logits, load_network
 from worldkit.ppo.training import train
 
 from .orchards import PackedOrchard

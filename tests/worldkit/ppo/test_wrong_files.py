@@ -33,8 +33,8 @@ from worldkit.ppo.checkpoints import (
 )
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.masked_ppo import LossStats
+from worldkit.ppo.networks import load_logits
 from worldkit.ppo.params import load_params
-from worldkit.ppo.policy import load_logits
 from worldkit.ppo.rollout import RolloutMetrics, RunnerState
 from worldkit.ppo.training import keeps_games
 from worldkit.ppo.update import UpdateStats, init_runner

@@ -1,0 +1,72 @@
+"""What the trainers' commands share: the options of a run, and the run itself."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from parity.arguments import FileName
+from parity.console import open_console, typed_command
+from worldkit.game import Game
+from worldkit.settings import setting
+
+if TYPE_CHECKING:
+    from worldkit.runs.run import Run
+
+LOGGING, RUN = "logging and checkpoints", "run"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the command line of any trainer says of a run."""
+
+    no_wandb: bool = setting(False, "leave W&B out", group=LOGGING)
+    project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING, kind=str)
+    entity: str | None = setting(None, "W&B entity; without it the account's own", group=LOGGING, kind=str)
+    run_name: str | None = setting(
+        None, "the run's name and folder; without it made from time and seed", group=LOGGING, values=FileName()
+    )
+
+
+def run_of(
+    game: Game,
+    options: RunOptions,
+    folder: Path | None,
+    trainer: str,
+    *,
+    stopping: str,
+    step: str = "update",
+    upload: bool = False,
+    rewind: bool = False,
+) -> "Run":
+    """The run that the options ask for, in its folder; enter ``run.stop`` before it. Without a folder it is silent.
+
+    trainer: in the title. stopping: what ends before training stops. The others are as in `worldkit.runs.run`.
+    """
+    from worldkit.runs.console import say_nothing_to_keep
+    from worldkit.runs.run import Run, Tracking
+    from worldkit.runs.stop import StopRequest
+
+    console = open_console(quiet=folder is None)
+    run = Run(
+        folder,
+        title=f"{game.title}, {trainer}",
+        console=console,
+        step=step,
+        tracking=Tracking(options.project or game.name, options.entity, not options.no_wandb, upload, rewind),
+        milestone=game.milestone,
+        stop=StopRequest(
+            lambda: run.say(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
+            lambda: say_nothing_to_keep(console),
+        ),
+    )
+    return run
+
+
+def say_written(game: Game, run: "Run", files: Iterable[Path], agent: Path) -> None:
+    """Say which of the files there are, and how the agent in one of them is watched."""
+    for path in files:
+        if path.exists():
+            run.say(f"  {path}")
+    if game.view is not None:
+        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', agent)}")
