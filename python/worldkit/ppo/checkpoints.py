@@ -113,9 +113,7 @@ def save_checkpoint(path: Path, state: LoopState, config: dict[str, Any], env: J
     write_whole(path, data)
 
 
-def read_checkpoint(
-    path: Path, env: JaxEnv, advice: str = f"give another one, or `--resume {LATEST}`"
-) -> Checkpoint:
+def read_checkpoint(path: Path, env: JaxEnv, advice: str = f"give another one, or `--resume {LATEST}`") -> Checkpoint:
     """Read what ``save_checkpoint`` wrote of this world.
 
     Raises CheckpointError with one sentence, which ends with ``advice``, for anything else.
@@ -225,7 +223,7 @@ def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None
     if any(name.startswith(NETWORK) for name, _ in differing):
         raise CheckpointError(
             f"{checkpoint.path} is of another network or optimizer: resume without --network, --hidden-dim, "
-            "--num-layers, --activation, --value-head, --privileged-critic, --lr-end and --lr-steps, which are kept in it."
+            "--num-layers, --activation, --value-head, --privileged-critic, --lr-end and --lr-steps, which it keeps."
         )
 
 

@@ -22,10 +22,9 @@ from worldkit.ppo import parallel
 from worldkit.ppo.checkpoint_format import CheckpointError
 from worldkit.ppo.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.masked_ppo import EpisodeInfo
+from worldkit.ppo.masked_ppo import EpisodeInfo, optimizer_has_rate
 from worldkit.ppo.params import Params, checkpoint_path, params_path, save_params
 from worldkit.ppo.rollout import RunnerState
-from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 from worldkit.runs.retrying_writer import RetryingWriter, reason
 from worldkit.runs.run import TrainingDiverged
@@ -78,43 +77,42 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
 
-    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
-        after, stats = train(_whole(plain, shapes.train_state), num_updates)
-        return _plain(after), stats
+    # the functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves
+    leaves, structure = jax.tree.flatten(shapes)
+
+    def on_leaves(leaves: list[Array], num_updates: Array, of_run: Array) -> tuple[list[Array], UpdateStats]:
+        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run)
+        return jax.tree.leaves(after), stats
 
     with compile_in_background(1) as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         program = load_or_trace(
-            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", *world, settings], packages=packages
+            jax.jit(on_leaves),
+            leaves,
+            jnp.int32(1),
+            jnp.int32(1),
+            about=["updates", *world, settings],
+            packages=packages,
         )
         compiled = program.compile()
         runner = making.result()
     if mesh is not None:
         runner = jax.tree.map(parallel.placed, runner, wanted)
 
-    def updates(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
-        after, stats = compiled(_plain(runner), num_updates)
-        return _whole(after, runner.train_state), stats
+    def updates(
+        runner: RunnerState, num_updates: Array, updates_of_run: Array = jnp.int32(config.num_updates)
+    ) -> tuple[RunnerState, UpdateStats]:
+        after, stats = compiled(jax.tree.leaves(runner), num_updates, updates_of_run)
+        return jax.tree.unflatten(structure, after), stats
 
     return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
 
 
 def _settings(config: TrainConfig) -> dict[str, Any]:
     """The settings that a compiled program depends on."""
-    at_run_time = {"seed"} if config.schedules else {"seed", "total_timesteps"}
+    lasts = config.learning_rate_end is not None and optimizer_has_rate(config)
+    at_run_time = {"seed"} if lasts else {"seed", "total_timesteps"}
     return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
-
-
-def _plain(runner: RunnerState) -> Any:  # noqa: ANN401 - a tree
-    """The state without the functions that are kept in it, which cannot be written down with a trace."""
-    state, *of_games = runner
-    return (state.step, state.params, state.opt_state, state.value_scale), of_games
-
-
-def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tree
-    """The inverse of ``_plain``, with the functions of ``like``."""
-    (step, params, opt_state, scale), of_games = plain
-    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state, value_scale=scale), *of_games)
 
 
 class Saver:
@@ -226,7 +224,7 @@ def run_training(
         to_save = saver.updates_left(progress.updates) if saver else to_log
         chunk = min(fits, to_log, to_save, last_update - progress.updates)
         start_time = time.perf_counter()
-        runner, stats = train(runner, jnp.int32(chunk))
+        runner, stats = train(runner, jnp.int32(chunk), jnp.int32(config.num_updates))
         _wait_for(stats)
         seconds = time.perf_counter() - start_time
         fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))

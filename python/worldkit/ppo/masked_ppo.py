@@ -97,9 +97,13 @@ class Rates(NamedTuple):
     learning_rate: Array | float | None = None
 
 
-def rates_at(config: TrainConfig, step: Array | int) -> Rates:
-    """The rates of the update that begins after so many gradient steps: linear from the first update to the last."""
-    done = step // (config.update_epochs * config.num_minibatches) / max(config.num_updates - 1, 1)
+def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | None = None) -> Rates:
+    """The rates of the update that begins after so many gradient steps: linear from the first update to the last.
+
+    num_updates: of the run; None: ``config.num_updates``.
+    """
+    last = (config.num_updates if num_updates is None else num_updates) - 1
+    done = step // (config.update_epochs * config.num_minibatches) / jnp.maximum(last, 1)
 
     def between(first: float, last: float | None) -> Array | float:
         return first if last is None else first + (last - first) * jnp.minimum(done, 1.0)

@@ -42,8 +42,8 @@ class UpdateStats(NamedTuple):
     episodes: EpisodeInfo | None = None
 
 
-# train(runner, num_updates)
-TrainFunction = Callable[[RunnerState, Array], tuple[RunnerState, UpdateStats]]
+# train(runner, num_updates[, updates_of_run])
+TrainFunction = Callable[..., tuple[RunnerState, UpdateStats]]
 GradientStep = Callable[[TrainState, Samples], tuple[TrainState, LossStats]]
 """One gradient step on a minibatch."""
 _LEAST_VARIANCE = 1e-12
@@ -94,25 +94,28 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
 
 
 def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> jax.stages.Wrapped:
-    """Return the jitted ``train(runner, num_updates)``, a ``TrainFunction``: that many whole updates in one call.
+    """Return the jitted ``train(runner, num_updates, updates_of_run)``: that many whole updates in one call.
 
     ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
-    call needs no second compilation. The stats have a leading axis of ``log_interval``, of which
+    call needs no second compilation, and so is ``updates_of_run`` (int32; ``config.num_updates`` by default), where
+    schedules end. The stats have a leading axis of ``log_interval``, of which
     the first ``num_updates`` entries count. ``config`` is one that ``TrainConfig.validated`` accepts.
     """
 
     # Jitted, so that learning its shapes and calling it share one trace.
     @jax.jit
-    def update(runner: RunnerState) -> tuple[RunnerState, UpdateStats]:
-        return _update(runner, config, env, mesh)
+    def update(runner: RunnerState, updates_of_run: Array | int) -> tuple[RunnerState, UpdateStats]:
+        return _update(runner, config, env, mesh, updates_of_run)
 
-    def train(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
+    def train(
+        runner: RunnerState, num_updates: Array, updates_of_run: Array | int = config.num_updates
+    ) -> tuple[RunnerState, UpdateStats]:
         def body(index: Array, carry: tuple[RunnerState, UpdateStats]) -> tuple[RunnerState, UpdateStats]:
             runner, history = carry
-            runner, stats = update(runner)
+            runner, stats = update(runner, updates_of_run)
             return runner, jax.tree.map(lambda past, new: past.at[index].set(new), history, stats)
 
-        _, shapes = jax.eval_shape(update, runner)
+        _, shapes = jax.eval_shape(update, runner, updates_of_run)
         history = jax.tree.map(lambda leaf: jnp.zeros((config.log_interval, *leaf.shape), leaf.dtype), shapes)
         runner, history = jax.lax.fori_loop(0, num_updates, body, (runner, history))
         if mesh is not None:
@@ -133,13 +136,13 @@ def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
 
 
 def _update(
-    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None
+    runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, updates_of_run: Array | int | None = None
 ) -> tuple[RunnerState, UpdateStats]:
     """One PPO update: rollout, GAE, learning."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
     samples = samples_of(runner, transitions._replace(episode=None), config, env, mesh)
     key, learn_key = jax.random.split(runner.key)
-    train_state, losses = learn(runner.train_state, samples, learn_key, config, env, mesh)
+    train_state, losses = learn(runner.train_state, samples, learn_key, config, env, mesh, updates_of_run)
     return runner._replace(train_state=train_state, key=key), UpdateStats(losses, metrics, transitions.episode)
 
 
@@ -150,9 +153,13 @@ def learn(
     config: TrainConfig,
     env: JaxEnv,
     mesh: Mesh | None = None,
+    updates_of_run: Array | int | None = None,
 ) -> tuple[TrainState, LossStats]:
-    """``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles."""
-    rates = rates_at(config, train_state.step)
+    """``update_epochs`` passes over a rollout's samples in minibatches that ``key`` shuffles.
+
+    updates_of_run: where schedules end; None: ``config.num_updates``.
+    """
+    rates = rates_at(config, train_state.step, updates_of_run)
     explained = 1 - samples.advantage.var() / jnp.maximum(samples.target.var(), _LEAST_VARIANCE)
     if train_state.value_scale is not None:
         train_state, samples = _followed(train_state, samples, config)
