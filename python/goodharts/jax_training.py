@@ -32,7 +32,7 @@ from goodharts.rules import (
 )
 from parity import State as StateDict
 from worldkit.jax.batching import batch_native
-from worldkit.jax.env import JaxEnv, StepOutput
+from worldkit.jax.env import Encoder, JaxEnv, StepOutput
 from worldkit.jax.threefry import Seed
 from worldkit.jax.wide import Wide
 from worldkit.threefry import seed_pair, threefry2x32
@@ -128,6 +128,11 @@ class GoodhartsJaxEnv(JaxEnv):
         counts = jnp.where(span > 0, 2 * (compact.counts - least) / np.maximum(span, 1) - 1, 0)
         truth = observation.shown(Variant(MODES[DEFAULT_MODE]), compact.view)
         return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
+
+    def networks(self) -> Mapping[str, Encoder | None]:
+        from goodharts.jax_networks import NETWORKS  # here: Flax takes long to import
+
+        return NETWORKS
 
     def to_dict(self, state: State) -> StateDict:
         return state_dict.to_dict(state)

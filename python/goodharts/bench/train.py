@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import assert_never
 
 import jax
 import torch
 
-from goodharts.architecture import NETWORKS, NetworkKind
-from goodharts.config import ENGINES, Config, EngineName
+from goodharts.architecture import NETWORKS, NetworkKind, network_config
+from goodharts.config import ENGINES, Config, EngineName, Training
 from goodharts.devices import choose_device, prepare
 from goodharts.jax_training import env_of
 from goodharts.rules import DEFAULT_MODE, MODES, Mode
 from goodharts.torch_env.env import Games, Outcome
 from goodharts.torch_env.random import game_keys
-from goodharts.training.jax_ppo.trainer import JaxTrainer
+from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.rollout import Player
 from goodharts.training.torch_trainer import TorchTrainer
-from goodharts.training.trainer import Trainer
 from worldkit.bench.nothing import NothingEnv
 from worldkit.bench.records import Record, records_beside_ceiling
+from worldkit.bench.timing import beside
+from worldkit.bench.train import compiled
 
 CPU_STEPS = 4
 """Of each game in a sample of the cnn on a CPU, where the documented rollout takes minutes."""
@@ -44,20 +46,32 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
 
 def _measure(engine: EngineName, network: NetworkKind, num_envs: int, repetitions: int) -> list[Record]:
     training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
-    real, nothing = trainers(dataclasses.replace(Config(), training=training), CPU_STEPS if network == "cnn" else None)
-    pairs = [(_update(real), _update(nothing)) for _ in range(1 + repetitions)][1:]
-    return records_beside_ceiling("train", num_envs, pairs, suffix=f"_{engine}_{network}")
-
-
-def trainers(config: Config, cpu_steps: int | None) -> tuple[Trainer, Trainer]:
-    """A trainer, and one whose games do nothing. cpu_steps: of a game in a rollout on a CPU; None leaves it be."""
-    is_torch = config.training.engine == "torch"
     device = choose_device()
-    if (device.type if is_torch else jax.default_backend()) == "cpu" and cpu_steps:
-        config = config.over({"training": {"steps_per_env": cpu_steps}}, "The benchmark")
-    if not is_torch:
-        nothing_env = NothingEnv(env_of(MODES[DEFAULT_MODE]))
-        return JaxTrainer(DEFAULT_MODE, config), JaxTrainer(DEFAULT_MODE, config, nothing_env)
+    if network == "cnn" and (device.type if engine == "torch" else jax.default_backend()) == "cpu":
+        training = dataclasses.replace(training, steps_per_env=CPU_STEPS)
+    match engine:
+        case "jax":
+            return _measure_jax(training, repetitions)
+        case "torch":
+            real, nothing = trainers(dataclasses.replace(Config(), training=training), device)
+            pairs = [(_update(real), _update(nothing)) for _ in range(1 + repetitions)][1:]
+            return records_beside_ceiling("train", num_envs, pairs, suffix=f"_{engine}_{network}")
+        case unknown:
+            assert_never(unknown)
+
+
+def _measure_jax(training: Training, repetitions: int) -> list[Record]:
+    platform = jax.default_backend()
+    shape = network_config(training, on_cpu=platform == "cpu")
+    config, env = train_config(training, shape, precision_on(platform, amp=True)), env_of(MODES[DEFAULT_MODE])
+    kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
+    real, ceiling, share = (f"train_{kind}_jax_{shape.kind}" for kind in kinds)
+    programs = compiled(env, config), compiled(NothingEnv(env), config)
+    return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
+
+
+def trainers(config: Config, device: torch.device) -> tuple[TorchTrainer, TorchTrainer]:
+    """A trainer, and one whose games do nothing."""
     prepare(device)
     real, nothing = (TorchTrainer(DEFAULT_MODE, config, device) for _ in range(2))
     games = config.training.n_envs
@@ -66,9 +80,8 @@ def trainers(config: Config, cpu_steps: int | None) -> tuple[Trainer, Trainer]:
     return real, nothing
 
 
-def _update(trainer: Trainer) -> float:
-    trainer.step()
-    return trainer.config.batch_size / trainer.seconds.all
+def _update(trainer: TorchTrainer) -> float:
+    return trainer.step().metrics["steps_per_second"]
 
 
 class NothingGames(Games):

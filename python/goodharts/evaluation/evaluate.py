@@ -100,21 +100,22 @@ def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callabl
     import jax
     import numpy as np
 
+    from goodharts.jax_networks import network_and_params
     from goodharts.jax_training import env_of
-    from goodharts.training.jax_ppo.network import evaluate as judge_of
     from worldkit.evaluation.searcher import search_program
     from worldkit.jax.engine import JaxEngine
     from worldkit.ppo.search import Search
     from worldkit.threefry import seed_pairs
 
     env = env_of(MODES[model.mode], numbers, evaluating=True)
-    weights = {name: tensor.numpy() for name, tensor in model.policy.cpu().state_dict().items()}
+    network, params = network_and_params(model.network, model.policy.cpu().state_dict())
     training = Config().over(model.config, "The model").training
 
-    def judge(weights: Any, compact: Any) -> tuple[jax.Array, jax.Array]:  # noqa: ANN401 - pytrees
-        return judge_of(model.network, weights, env.expand(compact), env.privileges(compact))
+    def judge(params: Any, compact: Any) -> tuple[jax.Array, jax.Array]:  # noqa: ANN401 - pytrees
+        judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
+        return judged
 
-    program = search_program(env, judge, weights, Search(*lookahead, training.gamma), seed=0)
+    program = search_program(env, judge, params, Search(*lookahead, training.gamma), seed=0)
 
     def player_on(engine: BatchEngine) -> Player:
         assert isinstance(engine, JaxEngine)

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from goodharts.config import Config
+from goodharts.config import JAX, Config
 from goodharts.models import config_of, mode_of, read_torch, write_torch
-from goodharts.training.trainer import Trainer
+from goodharts.rules import MODES
 from parity.arguments import FileName
 from parity.errors import UsageError
-from parity.reading import Unreadable, is_count, shown
+from parity.reading import Unreadable, is_count, is_number, is_object, shown
+
+if TYPE_CHECKING:
+    from goodharts.training.torch_trainer import TorchTrainer
 
 FORMAT = 1
 _KIND = "checkpoint"
+_PICKLE = b"\x80\x04"
+"""How worldkit's checkpoints begin, and torch's do not."""
+_ANEW = "leave --resume out to begin anew"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A run between two updates. name: that of its logs. state: see ``Trainer.state``."""
+    """A run between two updates. name: that of its logs.
+
+    state: see ``TorchTrainer.state``; of ``--engine jax`` it is worldkit's ``Checkpoint``.
+    """
 
     path: Path
     mode: str
@@ -28,7 +37,8 @@ class Checkpoint:
     config: Config
     update: int
     timesteps: int
-    state: Mapping[str, Any]
+    seconds: float
+    state: Any
 
 
 def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
@@ -36,7 +46,7 @@ def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
     return folder / f"ppo_{mode}.checkpoint.pth"
 
 
-def checkpoint_of(trainer: Trainer, name: str) -> dict[str, Any]:
+def checkpoint_of(trainer: TorchTrainer, name: str) -> dict[str, Any]:
     """What the file will hold; every process of a run takes part in this."""
     return {
         "format": FORMAT,
@@ -47,6 +57,7 @@ def checkpoint_of(trainer: Trainer, name: str) -> dict[str, Any]:
         "config": trainer.config.plain(),
         "update": trainer.update,
         "timesteps": trainer.timesteps,
+        "seconds": trainer.seconds,
         "state": trainer.state(),
     }
 
@@ -59,35 +70,68 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
 def read_checkpoint(path: Path) -> Checkpoint:
     """The checkpoint in a file; raises UsageError with one sentence about whatever is wrong with it."""
     try:
+        with path.open("rb") as file:
+            is_jax = file.read(len(_PICKLE)) == _PICKLE
+        if is_jax:
+            return _read_jax(path)
         content = read_torch(path, FORMAT)
         if content.get("kind") != _KIND:
             raise Unreadable("it is no checkpoint")
-        name = content.get("name")
-        if FileName().fault(name):
-            raise Unreadable(f"its name is {shown(name)}, which no log can have")
         for count in ("update", "timesteps"):
             if not is_count(content.get(count)):
                 raise Unreadable(f"its {count} is {shown(content.get(count))}, not a count")
-        config = Config().over(config_of(content), str(path)).validated()
-        return Checkpoint(
-            path, mode_of(content), str(name), config, content["update"], content["timesteps"], content.get("state", {})
-        )
-    except FileNotFoundError:
-        raise UsageError(f"There is no checkpoint {path}: leave --resume out to begin anew.") from None
+        seconds = content.get("seconds", 0.0)  # files of earlier versions do not say
+        if not is_number(seconds) or seconds < 0:
+            raise Unreadable(f"its seconds are {shown(seconds)}")
+        state, counts = content.get("state", {}), (content["update"], content["timesteps"], float(seconds))
+        checkpoint = Checkpoint(path, mode_of(content), _name_of(content), _config_of(content, path), *counts, state)
+        if checkpoint.config.training.engine == JAX:
+            raise Unreadable("an earlier version of --engine jax left it")
+        return checkpoint
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            raise UsageError(f"{path} cannot be read ({error.strerror}); {_ANEW}.") from None
+        raise UsageError(f"There is no checkpoint {path}: {_ANEW}.") from None
     except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; leave --resume out to begin anew.") from None
+        raise UsageError(f"{path} cannot be read: {fault}; {_ANEW}.") from None
 
 
-def restore(trainer: Trainer, checkpoint: Checkpoint) -> None:
-    """Let a trainer go on from a checkpoint; raises UsageError where that is damaged, or of another engine."""
-    engine = checkpoint.config.training.engine
-    if engine != trainer.engine:
-        raise UsageError(f"{checkpoint.path} was left by --engine {engine}, which {trainer.engine} cannot go on from.")
+def _read_jax(path: Path) -> Checkpoint:
+    """A checkpoint that worldkit's trainer wrote; raises UsageError with one sentence, or Unreadable."""
+    from goodharts.jax_training import env_of
+    from worldkit.ppo.checkpoint_format import CheckpointError, as_checkpoint_errors, part, read_payload
+    from worldkit.ppo.checkpoints import read_checkpoint
+
+    try:
+        with as_checkpoint_errors(path, _ANEW):
+            kept = part(read_payload(path, None), "config")
+        if not is_object(kept):
+            raise Unreadable("its config is no object")
+        mode = mode_of(kept)
+        config = _config_of({"config": kept.get("goodharts")}, path)
+        found = read_checkpoint(path, env_of(MODES[mode], config.numbers()), _ANEW)
+    except CheckpointError as error:
+        raise UsageError(str(error)) from None
+    return Checkpoint(path, mode, _name_of({"name": kept.get("run_name")}), config, *found.progress, found)
+
+
+def _name_of(content: Mapping[str, Any]) -> str:
+    name = content.get("name")
+    if FileName().fault(name):
+        raise Unreadable(f"its name is {shown(name)}, which no log can have")
+    return str(name)
+
+
+def _config_of(content: Mapping[str, Any], path: Path) -> Config:
+    return Config().over(config_of(content), str(path)).validated()
+
+
+def restore(trainer: TorchTrainer, checkpoint: Checkpoint) -> None:
+    """Let a trainer go on from a checkpoint of ``--engine torch``; raises UsageError where that is damaged."""
     try:
         trainer.restore(checkpoint.update, checkpoint.timesteps, checkpoint.state)
     except Unreadable as fault:
-        raise UsageError(f"{checkpoint.path} cannot be used: {fault}; leave --resume out to begin anew.") from None
+        raise UsageError(f"{checkpoint.path} cannot be used: {fault}; {_ANEW}.") from None
     except Exception as error:  # damaged values fail in every way there is
-        raise UsageError(
-            f"{checkpoint.path} is damaged ({type(error).__name__}): leave --resume out to begin anew."
-        ) from None
+        raise UsageError(f"{checkpoint.path} is damaged ({type(error).__name__}): {_ANEW}.") from None
+    trainer.seconds = checkpoint.seconds

@@ -1,17 +1,19 @@
-"""What a run needs of what plays and learns."""
+"""What a run needs of what trains: the torch PPO, or worldkit's in JAX."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, assert_never
 
-from goodharts.config import Config
-from goodharts.training.trainer import Trainer
+from goodharts.config import Config, EngineName
 from parity.errors import ParityError
+
+if TYPE_CHECKING:
+    from goodharts.training.runs import ModeRun
 
 
 class Engine(ABC):
-    """Opens trainers."""
+    """Trains modes."""
 
     @abstractmethod
     def check(self, config: Config) -> None:
@@ -19,19 +21,34 @@ class Engine(ABC):
 
     @abstractmethod
     def share_cores(self, processes: int) -> None:
-        """Let this process use its share of the cores, before it opens a trainer."""
+        """Let this process use its share of the cores, before it trains."""
 
     @abstractmethod
-    def opened(self, mode: str, config: Config) -> AbstractContextManager[Trainer]:
-        """A trainer of a mode; raises UsageError as ``check`` does."""
+    def train(self, run: ModeRun) -> None:
+        """Train until the run's updates are done or it is asked to stop, and save; raises UsageError as ``check``."""
 
     @abstractmethod
     def explained(self, error: Exception, mode: str) -> ParityError | None:
-        """What an error of a trainer means to its user; None for one that should not be."""
+        """What an error of training means to its user; None for one that should not be."""
+
+
+def engine_named(name: EngineName) -> Engine:
+    """The engine of this name, imported here: both take a while."""
+    match name:
+        case "torch":
+            from goodharts.training.torch_ppo import TorchEngine
+
+            return TorchEngine()
+        case "jax":
+            from goodharts.training.jax_ppo import JaxEngine
+
+            return JaxEngine()
+        case unknown:
+            assert_never(unknown)
 
 
 def out_of_memory(mode: str, place: str) -> ParityError:
-    """What to say where a trainer needs more than there is."""
+    """What to say where training needs more memory than there is."""
     return ParityError(
         f"Training {mode} needs more memory than {place} has: give fewer --n-envs, or more minibatches in config.toml."
     )

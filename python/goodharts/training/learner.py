@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,12 +20,28 @@ from goodharts.training.popart import PopArt
 from goodharts.training.ppo import Batch, advantages, losses
 from goodharts.training.rates import Rates
 from goodharts.training.rollout import Rollout
-from goodharts.training.trainer import Learned
 from parity.reading import Unreadable
 
 _ADAM_EPSILON = 1e-5
 _WEIGHTS, _SHUFFLE, NOISE = range(3)
 """What is drawn from a run's seed, each from a stream of its own."""
+
+
+class Learned(NamedTuple):
+    """What an update says of itself: means over its gradient steps, of all processes; ``action_probs`` has eight.
+
+    ``value_loss`` is half the squared error.
+    """
+
+    pg_loss: float
+    value_loss: float
+    entropy: float
+    approx_kl: float
+    clip_frac: float
+    entropy_floor_penalty: float
+    grad_norm: float
+    explained_variance: float
+    action_probs: list[float]
 
 
 def stream(seed: int, *which: int) -> int:
@@ -170,7 +186,7 @@ class Learner:
         self.optimizer.step()
         numbers = (
             found.policy_loss,
-            found.value_loss,
+            found.value_loss / 2,
             found.entropy,
             found.approx_kl,
             found.clip_fraction,

@@ -11,7 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from goodharts.training.launched import is_launched
+from goodharts.training.torchrun import is_launched
 from parity.errors import UsageError
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from goodharts.rules import ACTIONS, FOOD, POISON, VIEW
 from goodharts.torch_env.env import Games, Outcome
-from goodharts.training.trainer import EPISODE
+from goodharts.training.runs import EPISODE
 
 Judge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From codes int8 (n, 121) and counts (n, 2) to logits (n, 8) and values (n,), in units of reward."""

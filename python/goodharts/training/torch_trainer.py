@@ -1,34 +1,47 @@
-"""The trainer on the torch engine."""
+"""One mode's training on the torch engine, update by update, in memory alone."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from goodharts.architecture import network_config
-from goodharts.config import TORCH, Config
+from goodharts.config import Config
 from goodharts.devices import describe, mixed_precision
 from goodharts.models import Model
+from goodharts.rules import MODES
 from goodharts.torch_env import random, state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.state import State
 from goodharts.training.learner import NOISE, Learner, stream
 from goodharts.training.parallel import ALONE, Processes
 from goodharts.training.popart import PopArt
-from goodharts.training.rates import Rates
+from goodharts.training.rates import rates_at
 from goodharts.training.rollout import Player
-from goodharts.training.trainer import Learned, Seconds, Trainer
 from parity.errors import UsageError
 from parity.reading import Unreadable
+from worldkit.runs.run import TrainingDiverged
+from worldkit.runs.sinks import Metrics
 
 
-class TorchTrainer(Trainer):
+class Updated(NamedTuple):
+    """What an update gave, of all processes. metrics: by the names of worldkit's trainers.
+
+    episodes: those that ended in it, with the columns ``runs.EPISODE``.
+    """
+
+    metrics: Metrics
+    episodes: Sequence[Sequence[float]]
+
+
+class TorchTrainer:
     """Trains one mode.
 
     Args:
@@ -36,18 +49,22 @@ class TorchTrainer(Trainer):
         device: where everything is computed.
         processes: those that train the same network, each with its share of the games.
 
+    Attributes:
+        network: what is trained.
+        update, timesteps: how many there were.
+        seconds: how long they took.
+
     Raises UsageError where the games or the batch cannot be shared by the processes.
     """
-
-    engine = TORCH
 
     def __init__(
         self, mode: str, config: Config, device: torch.device | str = "cpu", processes: Processes = ALONE
     ) -> None:
-        self.device = torch.device(device)
-        super().__init__(mode, config, network_config(config.training, on_cpu=self.device.type == "cpu"))
+        self.mode, self.config, self.device = MODES[mode], config, torch.device(device)
+        self.network = network_config(config.training, on_cpu=self.device.type == "cpu")
+        self.update = self.timesteps = 0
+        self.seconds = 0.0
         self._processes = processes
-        self.is_first, self.processes = processes.is_first, processes.count
         precision = mixed_precision(self.device, config.runtime.amp)
         self.learner = Learner(self.mode, config, self.network, self.device, precision, processes)
         training = config.training
@@ -63,37 +80,55 @@ class TorchTrainer(Trainer):
         self.player = Player(games, noise, share, training.n_envs)
 
     @property
-    def parameters(self) -> int:
-        return self.learner.parameters
+    def is_done(self) -> bool:
+        """Whether all updates are done."""
+        return self.update >= self.config.training.updates
 
-    @property
-    def place(self) -> str:
-        return describe(self.device)
+    def about(self) -> dict[str, Any]:
+        """What ``_summary.json`` says of the trainer."""
+        precision = mixed_precision(self.device, self.config.runtime.amp) or torch.float32
+        return {
+            "network": {"kind": self.network.kind, "parameters": self.learner.parameters},
+            "engine": "torch",
+            "device": describe(self.device),
+            "precision": str(precision).removeprefix("torch."),
+            "processes": self._processes.count,
+            "versions": {"torch": torch.__version__},
+        }
 
-    @property
-    def precision(self) -> str:
-        return str(mixed_precision(self.device, self.config.runtime.amp) or torch.float32).removeprefix("torch.")
-
-    @property
-    def versions(self) -> Mapping[str, str]:
-        return {"torch": torch.__version__}
-
-    def any(self, flag: bool) -> bool:
-        return self._processes.any(flag)
-
-    def first_says(self, flag: bool) -> bool:
-        return bool(self._processes.gathered(flag)[0])
-
-    def _play_and_learn(self, rates: Rates) -> tuple[Learned, list[list[float]], Seconds]:
-        begun = time.perf_counter()
+    def step(self) -> Updated:
+        """One update: play, then learn. Raises TrainingDiverged where a loss is no longer a number."""
+        began = time.perf_counter()
         rollout = self.player.play(self.config.training.steps_per_env, self.learner.judge)
-        shares = self._processes.gathered(rollout.episodes.cpu().tolist())  # waits for the device
-        played = time.perf_counter()
-        learned = self.learner.learn(rollout, rates)
-        finished = [episode for share in shares for episode in share]
-        return learned, finished, Seconds(played - begun, time.perf_counter() - played)
+        shares = self._processes.gathered(rollout.episodes.cpu().tolist())
+        learned = self.learner.learn(rollout, rates_at(self.update, self.config.training.updates, self.config.training))
+        seconds = time.perf_counter() - began
+        episodes = [episode for share in shares for episode in share]
+        self.update += 1
+        self.timesteps += self.config.batch_size
+        self.seconds += seconds
+        if not all(math.isfinite(each) for each in (learned.pg_loss, learned.value_loss, learned.grad_norm)):
+            raise TrainingDiverged(
+                f"Training {self.mode.name} diverged in update {self.update}: the loss is no longer a number; start "
+                "again with a lower learning_rate."
+            )
+        numbers = learned._asdict()
+        chances = numbers.pop("action_probs")
+        metrics = {
+            "update": self.update,
+            "timesteps": self.timesteps,
+            "seconds": self.seconds,
+            "steps_per_second": self.config.batch_size / seconds,
+            "train/mean_episode_return": _mean([reward for _, _, _, reward, *_ in episodes]),
+            "train/mean_episode_length": _mean([length for _, _, length, *_ in episodes]),
+            "train/num_episodes": len(episodes),
+            **{f"train/{name}": number for name, number in numbers.items()},
+            **{f"train/action_prob_{action}": chance for action, chance in enumerate(chances)},
+        }
+        return Updated(metrics, episodes)
 
     def model(self) -> Model:
+        """The agent as it is now; its values are in units of reward."""
         policy = copy.deepcopy(self.learner.policy).cpu()
         now = self.learner.popart
         scale = PopArt(policy.value, 1.0)
@@ -102,7 +137,7 @@ class TorchTrainer(Trainer):
         return Model(self.mode.name, self.network, self.config.plain(), self.update, self.timesteps, policy)
 
     def state(self) -> dict[str, Any]:
-        # of all processes together
+        """Everything that training goes on from, of all processes together: plain values and tensors on the CPU."""
         state = self.player.games.state
         own = {each.name: getattr(state, each.name).cpu() for each in dataclasses.fields(state)}
         gathered = self._processes.gathered({**own, "totals": self.player.totals.cpu()})
@@ -139,3 +174,7 @@ def _on_cpu(value: Any) -> Any:  # noqa: ANN401 - plain values and tensors, nest
     if isinstance(value, Tensor):
         return value.cpu()
     return {name: _on_cpu(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan

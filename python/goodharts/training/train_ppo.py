@@ -7,17 +7,20 @@ import contextlib
 import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from goodharts.config import COMPILE_MODES, JAX, Config, Layer, read_config, setting_of
 from goodharts.rules import DEFAULT_MODES, MODES
-from goodharts.training import launched
+from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from parity.streams import open_missing_streams
+from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
 from worldkit.runs.console import say, say_nothing_to_keep
+from worldkit.runs.run import Tracking
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -25,13 +28,23 @@ if TYPE_CHECKING:
 
     from goodharts.dashboard import Dashboard
     from goodharts.training.checkpoints import Checkpoint
-    from goodharts.training.session import Ended, Job
-    from goodharts.training.trainer import Row
+    from goodharts.training.runs import Ended, Job, Row
 
 ALL = "all"
 FAILED_EXIT_CODE = 1
 _BENCHMARK_UPDATES = 5
 _KEPT_ON_RESUME = ("n_envs", "seed", "network")
+_LINES_PER_RUN = 32
+"""How many lines a mode prints where there is no terminal."""
+_HEADLINES = (
+    ("steps/s", "steps_per_second", ",.0f"),
+    ("reward", "episode_reward", ".2f"),
+    ("length", "episode_length", ".0f"),
+    ("entropy", "entropy", ".3f"),
+    ("KL", "approx_kl", ".4f"),
+    ("clipped", "clip_fraction", ".1%"),
+    ("explained", "explained_variance", ".2f"),
+)
 
 
 class _Modes(Values):
@@ -107,6 +120,7 @@ def _parser() -> Parser:
         help=f"torch.compile's mode: {' or '.join(COMPILE_MODES)} (default: not compiled)",
     )
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
+    parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
     parser.add_argument(
         "-b",
@@ -129,14 +143,16 @@ def _add(group: argparse._ActionsContainer, section: str, key: str, *flags: str)
 
 
 def _train(arguments: argparse.Namespace) -> int:
+    prefer_wide_vectors()  # before anything imports JAX
+    keep_compiled_programs("goodharts")
     config = read_config(_layer(arguments))
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
     _check_torch(arguments, config)
-    from goodharts.training.engines import engine_named  # both take a while to import, which mistakes need not wait for
-    from goodharts.training.outputs import reserved
+    from goodharts.training.engine import engine_named  # both take a while to import, which mistakes need not wait for
+    from goodharts.training.runs import reserved
 
-    is_first = launched.rank() == 0
+    is_first = rank() == 0
     console = open_console(quiet=not is_first)
     if not arguments.resume:
         engine_named(config.training.engine).check(config)  # before there are folders
@@ -177,8 +193,7 @@ def _layer(arguments: argparse.Namespace) -> Layer:
 
 
 def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
-    from goodharts.training.outputs import run_name
-    from goodharts.training.session import WARM_UP_UPDATES, Job
+    from goodharts.training.runs import WARM_UP_UPDATES, Job, run_name
 
     updates = _updates(arguments, config)
     if arguments.benchmark:
@@ -186,7 +201,8 @@ def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
     elif updates is None:
         updates = config.training.updates
     config = _with_updates(config, updates)
-    return [Job(mode, config, run_name(mode), is_benchmark=arguments.benchmark) for mode in arguments.mode]
+    is_benchmark, tracking = arguments.benchmark, Tracking("goodharts", enabled=arguments.wandb, upload=False)
+    return [Job(mode, config, run_name(mode), is_benchmark=is_benchmark, tracking=tracking) for mode in arguments.mode]
 
 
 def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
@@ -195,8 +211,9 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     Raises UsageError where a checkpoint cannot be used, or where all of them have had their updates.
     """
     from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
-    from goodharts.training.session import Job
+    from goodharts.training.runs import Job
 
+    tracking = Tracking("goodharts", enabled=arguments.wandb, upload=False)
     for key in _KEPT_ON_RESUME:
         if getattr(arguments, f"training.{key}") is not None:
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
@@ -213,7 +230,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
             )
         kept = _with_updates(kept, updates or kept.training.updates)
         if start.update < kept.training.updates:
-            jobs.append(Job(start.mode, kept, start.name, start))
+            jobs.append(Job(start.mode, kept, start.name, start, tracking=tracking))
         else:
             done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
     if not jobs:
@@ -261,23 +278,30 @@ def _with_updates(config: Config, updates: int) -> Config:
 
 def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]:
     """Train, show it, and stop when asked to, by a signal or on the dashboard."""
-    from goodharts.training.crew import train_modes
-    from goodharts.training.progress import Progress
-    from goodharts.training.session import Ended, train_mode
+    from goodharts.training.process_pool import train_modes
+    from goodharts.training.runs import Ended, train_mode
+    from worldkit.runs.console import ConsoleProgress
 
     modes = [job.mode for job in jobs]
-    is_crew = len(jobs) > 1 and not launched.is_launched()  # which ends each mode that has nothing to keep
-    progress = Progress(modes, console)
-    stop = StopRequest(
-        lambda: progress.say("Stopping after this update; a second Ctrl-C ends it at once."),
-        None if is_crew else lambda: say_nothing_to_keep(console),
+    is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
+    write_line = partial(say, console)
+    progress = ConsoleProgress(
+        {job.mode: job.config.training.updates * job.config.batch_size for job in jobs}, console, _HEADLINES
     )
-    with _opened_dashboard(modes, jobs[0].config, progress.say, with_dashboard) as dashboard, stop, progress:
+    stop = StopRequest(
+        lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
+        None if is_pool else lambda: say_nothing_to_keep(console),
+    )
+    with _opened_dashboard(modes, jobs[0].config, write_line, with_dashboard) as dashboard, stop, progress:
 
         def report(row: Row) -> None:
-            progress.write(row)
+            is_due = row["update"] % max(row["updates"] // _LINES_PER_RUN, 1) == 0 or row["update"] == row["updates"]
+            if console.is_terminal or is_due:
+                with contextlib.suppress(OSError):  # the terminal has gone
+                    progress.write(row, row["mode"])
             if dashboard:
                 dashboard.update(dict(row))
+                stop.requested = stop.requested or dashboard.stop_requested.is_set()
 
         def ended(how: Ended) -> None:
             if dashboard:
@@ -286,14 +310,12 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
         def should_stop() -> bool:
             return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
 
-        if is_crew:
-            return train_modes(jobs, report=report, say=progress.say, ended=ended, should_stop=should_stop)
+        if is_pool:
+            return train_modes(jobs, report=report, say=write_line, ended=ended, should_stop=should_stop)
         results = []
         for job in jobs:
             try:
-                results.append(
-                    train_mode(job, report=report, say=progress.say, should_stop=should_stop, begun=stop.begun)
-                )
+                results.append(train_mode(job, report=report, say=write_line, stop=stop, is_first=rank() == 0))
             except ParityError as error:
                 ended(Ended(job.mode, "failed", str(error)))
                 raise

@@ -100,9 +100,9 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         runner = jax.tree.map(parallel.placed, runner, wanted)
 
     def updates(
-        runner: RunnerState, num_updates: Array, updates_of_run: Array = jnp.int32(config.num_updates)
+        runner: RunnerState, num_updates: Array, updates_of_run: Array | int = config.num_updates
     ) -> tuple[RunnerState, UpdateStats]:
-        after, stats = compiled(jax.tree.leaves(runner), num_updates, updates_of_run)
+        after, stats = compiled(jax.tree.leaves(runner), num_updates, jnp.int32(updates_of_run))
         return jax.tree.unflatten(structure, after), stats
 
     return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
@@ -224,7 +224,7 @@ def run_training(
         to_save = saver.updates_left(progress.updates) if saver else to_log
         chunk = min(fits, to_log, to_save, last_update - progress.updates)
         start_time = time.perf_counter()
-        runner, stats = train(runner, jnp.int32(chunk), jnp.int32(config.num_updates))
+        runner, stats = train(runner, jnp.int32(chunk), config.num_updates)
         _wait_for(stats)
         seconds = time.perf_counter() - start_time
         fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))

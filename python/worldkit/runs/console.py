@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
 from rich.console import Console, RenderableType
@@ -12,11 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.segment import ControlType
 
 from parity.table import Table
-from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics
 
-# Shown name, metric, format.
-_HEADLINES = (
+Headline = tuple[str, str, str]
+"""A figure: its name, its metric and its format."""
+HEADLINES: tuple[Headline, ...] = (
     ("steps/s", "steps_per_second", ",.0f"),
     ("return", "train/mean_episode_return", ".3f"),
     ("length", "train/mean_episode_length", ".1f"),
@@ -27,17 +27,20 @@ _HEADLINES = (
 
 
 class ConsoleProgress:
-    """Progress of a run of ``total_timesteps``: a live panel on a terminal, plain lines elsewhere.
+    """Progress of runs side by side: a live panel on a terminal, plain lines elsewhere.
 
     Use it as a context.
+
+    Args:
+        totals: steps of each run by its name.
+        console: where it is shown.
+        headlines: figures, each with its name, its metric and its format.
     """
 
-    def __init__(self, total_timesteps: int, console: Console, milestone: Milestone | None = None) -> None:
-        self._console = console
-        own = [(milestone.name, milestone.metric, ".0f")] if milestone else []
-        self._headlines = [*_HEADLINES, *own]
-        self._total = total_timesteps
-        self._bar = Progress(
+    def __init__(self, totals: Mapping[str, int], console: Console, headlines: Sequence[Headline] = HEADLINES) -> None:
+        self._console, self._headlines, self._totals = console, headlines, totals
+        self._newest: dict[str, Metrics] = {run: {} for run in totals}
+        self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
@@ -47,11 +50,12 @@ class ConsoleProgress:
             TimeRemainingColumn(elapsed_when_finished=False),
             console=console,
         )
-        self._task = self._bar.add_task("training", total=total_timesteps, start=False)
-        self._live = Live(self._panel({}), console=console) if console.is_terminal else None
+        self._tasks = {run: self._bars.add_task(run, total=total, start=False) for run, total in totals.items()}
+        self._live = Live(self._panel(), console=console) if console.is_terminal else None
 
     def __enter__(self) -> Self:
-        self._bar.start_task(self._task)
+        for task in self._tasks.values():
+            self._bars.start_task(task)
         if self._live:
             self._live.start()
         return self
@@ -61,32 +65,40 @@ class ConsoleProgress:
             with contextlib.suppress(OSError):  # the terminal has gone
                 self._live.stop()
 
-    def write(self, metrics: Metrics) -> None:
-        """Show the newest metrics."""
+    def write(self, metrics: Metrics, run: str | None = None) -> None:
+        """Show the newest metrics of a run, by default of the only one."""
+        run = run or next(iter(self._totals))
+        self._newest[run] = metrics
         if self._live:
-            self._bar.update(self._task, completed=metrics["timesteps"])
-            self._live.update(self._panel(metrics))
+            self._bars.update(self._tasks[run], completed=metrics["timesteps"])
+            self._live.update(self._panel())
         else:
-            self._console.print(self._line(metrics), soft_wrap=True, highlight=False)
+            self._console.print(self._line(run), soft_wrap=True, highlight=False)
 
     def advance(self, timesteps: int) -> None:
-        """Move the bar between two rows of metrics."""
-        self._bar.update(self._task, completed=timesteps)
+        """Move the bar of the only run between two rows of metrics."""
+        (task,) = self._tasks.values()
+        self._bars.update(task, completed=timesteps)
 
-    def _panel(self, metrics: Metrics) -> RenderableType:
+    def _panel(self) -> RenderableType:
         figures = Table(box=None, padding=(0, 2, 0, 0))
-        for shown, _, _ in self._headlines:
+        names = self._totals if len(self._totals) > 1 else ()
+        for shown in (*(["run"] if names else []), *(shown for shown, _, _ in self._headlines)):
             figures.add_column(shown, justify="right")
-        figures.add_row(*(_formatted(metrics, name, style) for _, name, style in self._headlines))
+        for run, metrics in self._newest.items():
+            cells = (_formatted(metrics, name, style) for _, name, style in self._headlines)
+            figures.add_row(*([run] if names else []), *cells)
         panel = Table.grid()
-        panel.add_row(self._bar)
+        panel.add_row(self._bars)
         panel.add_row(figures)
         return panel
 
-    def _line(self, metrics: Metrics) -> str:
-        seconds_left = (self._total - metrics["timesteps"]) * metrics["seconds"] / metrics["timesteps"]
+    def _line(self, run: str) -> str:
+        metrics, total = self._newest[run], self._totals[run]
+        seconds_left = (total - metrics["timesteps"]) * metrics["seconds"] / metrics["timesteps"]
         figures = "  ".join(f"{shown} {_formatted(metrics, name, style)}" for shown, name, style in self._headlines)
-        return f"{metrics['timesteps']:,.0f} of {self._total:,} steps  {figures}  {duration(seconds_left)} left"
+        name = f"{run}  " if len(self._totals) > 1 else ""
+        return f"{name}{metrics['timesteps']:,.0f} of {total:,} steps  {figures}  {duration(seconds_left)} left"
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from rich.console import Console
 from parity.errors import ParityError
 from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
-from worldkit.runs.console import ConsoleProgress
+from worldkit.runs.console import HEADLINES, ConsoleProgress
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder
 from worldkit.runs.lock import LOCK, locked
 from worldkit.runs.milestone import Milestone
@@ -115,7 +115,8 @@ class Run:
 
         Raises UsageError where a file of an earlier session cannot be read, or ``later`` cannot be moved.
         """
-        self._progress = ConsoleProgress(total_timesteps, self.console, self._milestone)
+        own = [(self._milestone.name, self._milestone.metric, ".0f")] if self._milestone else []
+        self._progress = ConsoleProgress({"training": total_timesteps}, self.console, (*HEADLINES, *own))
         if self.folder is not None:
             kept = read_saved_config(self.folder).get("wandb_id") if is_resumed else None
             rows = (  # first, since these may refuse what an earlier session left

@@ -10,9 +10,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from goodharts.training.engines import engine_named
-from goodharts.training.session import Ended, Job, nothing_to_keep, train_mode
-from goodharts.training.trainer import Row
+from goodharts.training.engine import engine_named
+from goodharts.training.runs import Ended, Job, Row, nothing_to_keep, train_mode
 from parity.errors import ParityError
 from worldkit.runs.stop import StopRequest
 
@@ -82,23 +81,21 @@ def train_modes(
 
 def _work(job: Job, parent: Connection, processes: int) -> None:
     """A worker: trains one mode, and tells its parent how it goes."""
-    is_told = False
-
-    def should_stop() -> bool:
-        nonlocal is_told
-        is_told = is_told or parent.poll()  # it says stop, or is gone
-        return is_told or stop.requested
 
     def tell(message: Any) -> None:  # noqa: ANN401 - a row, a line, or how it ended
         with contextlib.suppress(OSError):  # the parent is gone: save and end
             parent.send(message)
 
+    def report(row: Row) -> None:
+        tell(row)
+        stop.requested = stop.requested or parent.poll()  # it says stop, or is gone
+
     with StopRequest() as stop:
         try:
             engine_named(job.config.training.engine).share_cores(processes)
-            message = train_mode(job, report=tell, say=tell, should_stop=should_stop)
+            message = train_mode(job, report=report, say=tell, stop=stop)
         except ParityError as error:
-            message = Ended(job.mode, "failed", str(error))
+            message = Ended(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
         except Exception as error:
             lines = str(error).splitlines() or [""]
             message = Ended(job.mode, "failed", f"{job.mode} failed ({type(error).__name__}: {lines[0]}).")

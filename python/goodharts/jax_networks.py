@@ -1,0 +1,138 @@
+"""The networks of ``goodharts.networks`` (G8) for worldkit's trainer, and their weights in torch's layout and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import Any, assert_never
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import linen as nn
+from jax import Array
+from numpy.typing import NDArray
+
+from goodharts.architecture import NetworkConfig, NetworkKind
+from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
+from worldkit.jax.env import Encoder
+from worldkit.ppo.config import RELU
+from worldkit.ppo.networks import ActorCritic, make_network
+from worldkit.ppo.params import CRITIC, Params, hidden_layer
+from worldkit.ppo.value_heads import HEADS, POPART, ValueHead
+
+_CHUNK = 128
+"""Boards convolved at once on a CPU: as fast as 32 or 512, in little memory."""
+
+_Convolution = Callable[[Array, Array], Array]
+
+
+class Cnn(nn.Module):
+    """Convolutions of 3 × 3 with ReLU: observations (n, 2, 11, 11) to (n, channels × 121) in torch's order, float32."""
+
+    dtype: str = "float32"
+    channels: tuple[int, ...] = NetworkConfig.channels
+
+    @nn.compact
+    def __call__(self, observation: Array) -> Array:
+        """Convolve; on a CPU by matrix products, since XLA's convolutions are slow there inside loops.
+
+        Their patches are nine times as large as the boards, so few boards have theirs at once, and have them anew when
+        gradients are taken.
+        """
+        layers = []
+        for number, (inputs, outputs) in enumerate(pairwise((OBSERVATION_SHAPE[0], *self.channels)), start=1):
+            init = nn.initializers.orthogonal(2**0.5, column_axis=0)
+            kernel = self.param(f"conv{number}_kernel", init, (outputs, inputs, 3, 3))
+            layers.append((kernel, self.param(f"conv{number}_bias", nn.initializers.zeros, (outputs,))))
+
+        def in_chunks(boards: Array) -> Array:
+            convolve = jax.checkpoint(partial(_convolved, layers, self.dtype, _product_of_patches))
+            return jax.lax.map(lambda board: convolve(board[None])[0], boards, batch_size=_CHUNK)
+
+        at_once = partial(_convolved, layers, self.dtype, _convolution)
+        return jax.lax.platform_dependent(observation, cpu=in_chunks, default=at_once)
+
+
+NETWORKS: dict[str, Encoder | None] = {"mlp": None, "cnn": Cnn}
+
+
+def num_layers(kind: NetworkKind) -> int:
+    """Hidden layers of a network, after its encoder if it has one."""
+    match kind:
+        case "cnn":
+            return 1
+        case "mlp":
+            return 2
+        case unknown:
+            assert_never(unknown)
+
+
+def network_and_params(shape: NetworkConfig, weights: Mapping[str, Any]) -> tuple[ActorCritic, Params]:
+    """The network of this shape, and torch's weights by name as its parameters; values are in units of reward."""
+    head: ValueHead = "plain"
+    layers: dict[str, dict[str, NDArray[np.float32]]] = {}
+    for theirs, (layer, kernel, bias) in _names(shape, head).items():
+        weight = np.asarray(weights[f"{theirs}.weight"])
+        layers.setdefault(layer, {})[kernel] = weight if weight.ndim == 4 else weight.T
+        layers[layer][bias] = np.asarray(weights[f"{theirs}.bias"])
+    encoder = partial(Cnn, channels=shape.channels) if shape.kind == "cnn" else None
+    privileges = len(layers[CRITIC]["kernel"]) - shape.hidden if shape.privileged else 0
+    network = make_network(
+        shape.kind,
+        encoder,
+        len(ACTIONS),
+        shape.hidden,
+        num_layers(shape.kind),
+        observation_axes=len(OBSERVATION_SHAPE),
+        num_privileges=privileges,
+        activation=RELU,
+    )
+    return network, {"params": layers}
+
+
+def torch_weights(shape: NetworkConfig, params: Params) -> dict[str, NDArray[np.float32]]:
+    """Parameters with a ``popart`` head as torch's weights by name; the inverse of ``network_and_params``."""
+    weights = {}
+    for theirs, (layer, kernel, bias) in _names(shape, POPART).items():
+        of_layer = params["params"][layer]
+        weight = np.array(of_layer[kernel])
+        weights[f"{theirs}.weight"] = weight if weight.ndim == 4 else np.ascontiguousarray(weight.T)
+        weights[f"{theirs}.bias"] = np.array(of_layer[bias])
+    return weights
+
+
+def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, str]]:
+    """Torch's name of each layer, and the layer, kernel and bias that it is here."""
+    dense = ["body.dense1", "body.dense"] if shape.kind == "mlp" else ["body.dense"]
+    names = {name: hidden_layer(RELU, number) for number, name in enumerate(dense)}
+    names |= {"policy": "policy", "value": HEADS[head].layer} | ({"joined.0": CRITIC} if shape.privileged else {})
+    found = {theirs: (ours, "kernel", "bias") for theirs, ours in names.items()}
+    if shape.kind == "cnn":
+        for number in range(1, len(shape.channels) + 1):
+            found[f"body.conv{number}"] = "cnn", f"conv{number}_kernel", f"conv{number}_bias"
+    return found
+
+
+def _convolved(layers: list[tuple[Array, Array]], dtype: str, convolution: _Convolution, observation: Array) -> Array:
+    """convolution: of boards (n, rows, columns, channels) with a kernel (out, in, 3, 3), to as many cells."""
+    out = observation.transpose(0, 2, 3, 1)
+    for kernel, bias in layers:
+        out = jax.nn.relu(convolution(out.astype(dtype), kernel.astype(dtype)) + bias)
+    return out.transpose(0, 3, 1, 2).reshape(len(out), -1)
+
+
+def _convolution(boards: Array, kernel: Array) -> Array:
+    layout = ("NHWC", "OIHW", "NHWC")
+    return jax.lax.conv_general_dilated(boards, kernel, (1, 1), "SAME", dimension_numbers=layout).astype(jnp.float32)
+
+
+def _product_of_patches(boards: Array, kernel: Array) -> Array:
+    (rows, columns), (height, width) = boards.shape[1:3], kernel.shape[2:]
+    padded = jnp.pad(boards, ((0, 0), (height // 2,) * 2, (width // 2,) * 2, (0, 0)))
+    corners = [(down, right) for down in range(height) for right in range(width)]
+    shifted = [padded[:, down : down + rows, right : right + columns] for down, right in corners]
+    along = (((3,), (1,)), ((), ()))
+    flat = kernel.transpose(0, 2, 3, 1).reshape(len(kernel), -1)
+    return jax.lax.dot_general(jnp.concatenate(shifted, axis=3), flat, along, preferred_element_type=jnp.float32)

@@ -1,0 +1,326 @@
+"""A run of one mode from its start to its end, whichever engine trains it: what it is to do, shows and leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import goodharts
+from goodharts.config import Config
+from goodharts.models import Model, model_path, read_model, write_model
+from goodharts.rules import ACTIONS
+from goodharts.training.checkpoints import Checkpoint, checkpoint_path
+from goodharts.training.engine import engine_named
+from goodharts.training.rates import rates_at
+from parity.errors import ParityError
+from parity.strict_json import json_text
+from worldkit.runs.branch import move_aside
+from worldkit.runs.folder import CURVE, make_folder
+from worldkit.runs.lock import locked
+from worldkit.runs.run import Run, Tracking
+from worldkit.runs.saved_config import BEGAN, now
+from worldkit.runs.sinks import CsvLog, Metrics
+from worldkit.runs.stop import StopRequest
+
+MODELS, LOGS, RUNS = "models", "logs", "runs"
+"""Folders in the working directory."""
+WARM_UP_UPDATES = 2
+"""Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
+EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
+"""The columns of finished episodes; step: of the rollout, from 0."""
+Row = Mapping[str, Any]
+"""An update by the documented names, with its ``mode``; NaN where there is nothing to say."""
+_METRICS = {
+    "update": "update",
+    "timesteps": "timesteps",
+    "episode_reward": "train/mean_episode_return",
+    "episode_length": "train/mean_episode_length",
+    "episodes": "train/num_episodes",
+    "policy_loss": "train/pg_loss",
+    "value_loss": "train/value_loss",
+    "entropy": "train/entropy",
+    "approx_kl": "train/approx_kl",
+    "clip_fraction": "train/clip_frac",
+    "entropy_floor_penalty": "train/entropy_floor_penalty",
+    "grad_norm": "train/grad_norm",
+    "explained_variance": "train/explained_variance",
+    "steps_per_second": "steps_per_second",
+    **{f"action_prob_{action}": f"train/action_prob_{action}" for action in range(len(ACTIONS))},
+}
+"""Documented names, and those of worldkit's trainers, of which ``value_loss`` is half the squared error."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one mode's run is to do.
+
+    config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
+    folder: where its outputs go. tracking: on W&B.
+    """
+
+    mode: str
+    config: Config
+    name: str
+    start: Checkpoint | None = None
+    is_benchmark: bool = False
+    folder: Path = Path()
+    tracking: Tracking = Tracking(enabled=False)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a mode's run ended, in a sentence; files: what it left."""
+
+    mode: str
+    outcome: Literal["finished", "stopped", "failed"]
+    sentence: str
+    files: tuple[str, ...] = ()
+    is_whole: bool = True
+
+
+@dataclass
+class Session:
+    """What this process has done of a run. row: of its last update."""
+
+    updates: int = 0
+    episodes: int = 0
+    seconds: list[float] = field(default_factory=list)
+    row: Row = field(default_factory=dict)
+
+
+class ModeRun:
+    """The files of one run: ``models/ppo_{mode}.pth`` with its checkpoint, ``logs/{name}_*`` and ``runs/{name}/``.
+
+    Use it as a context. A run that goes back, to a checkpoint that was put aside and put back, keeps its later agent
+    and logs in ``models/abandoned-N/``. An engine hands metrics to ``run``, and episodes to ``write_episodes``.
+
+    Args:
+        job: what to do.
+        report: takes the row of each update.
+        say: takes lines for the user.
+        stop: asks for an early end.
+        is_first: whether this process writes and speaks.
+
+    Attributes:
+        about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes,
+            versions.
+
+    Raises UsageError where there is a log of this name that holds something else, or no room for that.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        *,
+        report: Callable[[Row], None] = lambda row: None,
+        say: Callable[[str], None] = lambda line: None,
+        stop: StopRequest | None = None,
+        is_first: bool = True,
+    ) -> None:
+        self.job, self.is_first, self.say = job, is_first, say
+        self.session, self.about = Session(), dict[str, Any]()
+        self.after = job.start.update if job.start else 0
+        self._report = report if is_first else lambda row: None
+        self.model = model_path(job.mode, job.folder / MODELS)
+        self.checkpoint = checkpoint_path(job.mode, job.folder / MODELS)
+        logs = job.folder / LOGS
+        self._updates = _UpdatesLog(logs / f"{job.name}_updates.csv", self.after, self._row)
+        self._episodes = CsvLog(logs / f"{job.name}_episodes.csv", "update", self.after)
+        self._summary = logs / f"{job.name}_summary.json"
+        self.run = Run(
+            job.folder / RUNS / job.name if is_first and not job.is_benchmark else None,
+            title=f"Goodharts, {job.mode}",
+            tracking=job.tracking,
+            stop=stop,
+            sinks=[self._updates],
+            report=self._take,
+            say=say,
+        )
+
+    def __enter__(self) -> ModeRun:
+        self.run.__enter__()
+        if self.run.folder and self.after and _updates_of(self.model) > self.after:
+            records = (self.model, self._updates.path, self._episodes.path, self._summary)
+            aside = move_aside(self.job.folder / MODELS, (), records)
+            self.say(f"This is a branch: the agent and the logs of later updates than {self.after:,} are in {aside}.")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:  # noqa: ANN401 - of any context
+        if self.run.folder and self.session.updates:
+            if kind is None:
+                self.run.writer.write(self._summary, (json_text(self._summed_up(), indent=2) + "\n").encode())
+            self.run.writer.attempt(self._episodes.path, self._episodes.end)
+        self.run.__exit__(kind, *error)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it ended before its updates were done."""
+        return self.after + self.session.updates < self.job.config.training.updates
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, for ``config.json`` and W&B."""
+        return {"run_name": self.job.name, "mode": self.job.mode, BEGAN: now(), **self.job.config.plain()}
+
+    def write_episodes(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
+        """Log the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in their order."""
+        training, rows = self.job.config.training, []
+        for step, *values in sorted(episodes, key=lambda row: tuple(row[:2])):
+            numbers = dict(zip(EPISODE[1:], values, strict=True))
+            whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
+            timesteps = (update - 1) * self.job.config.batch_size + (int(step) + 1) * training.n_envs
+            rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
+        self.session.episodes += len(rows)
+        if self.run.folder:
+            self.run.writer.attempt(self._episodes.path, partial(self._episodes.write_all, rows))
+
+    def write_model(self, model: Model) -> None:
+        """Write the agent; raises OSError as writing does."""
+        write_model(self.model, model)
+
+    def ended(self) -> Ended:
+        """How the run ended, once its context is closed."""
+        job, session = self.job, self.session
+        if not session.updates:
+            return nothing_to_keep(job.mode)
+        seconds = session.seconds[WARM_UP_UPDATES:] if job.is_benchmark else session.seconds[1:] or session.seconds
+        if not seconds:
+            return Ended(job.mode, "stopped", f"{job.mode}: stopped before it was warm; nothing is measured.")
+        rate = f"{len(seconds) * job.config.batch_size / sum(seconds):,.0f} steps/s"
+        if job.is_benchmark:
+            on = f"{self.about['network']['kind']} on {self.about['device']}"
+            return Ended(job.mode, "finished", f"{job.mode}: {rate} with the {on} over {len(seconds)} updates.")
+        row, verb = session.row, "stopped" if self.is_stopped else "trained"
+        sentence = f"{job.mode}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
+        failing = self.run.writer.failing
+        if failing:
+            sentence += f" Not complete, because they could not be written: {', '.join(failing)}."
+        files = tuple(str(path) for path in self._files() if path.exists())
+        return Ended(job.mode, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
+
+    def _files(self) -> list[Path]:
+        folder = self.run.folder
+        of_run = [folder, folder / CURVE] if folder else []
+        return [self.model, self.checkpoint, self._updates.path, self._episodes.path, self._summary, *of_run]
+
+    def _take(self, metrics: Metrics) -> None:
+        batch_size = self.job.config.batch_size
+        self.session.updates += 1
+        self.session.seconds.append(batch_size / metrics["steps_per_second"])
+        self.session.row = self._row(metrics)
+        left = self.job.config.training.updates - self.session.row["update"]
+        seconds_left = left * sum(self.session.seconds) / len(self.session.seconds)
+        row: Row = {**self.session.row, "seconds": metrics["seconds"], "seconds_left": seconds_left}
+        self._report({"mode": self.job.mode, **row})
+
+    def _row(self, metrics: Metrics) -> Row:
+        """An update by the documented names."""
+        training = self.job.config.training
+        row: dict[str, Any] = {name: metrics[theirs] for name, theirs in _METRICS.items()}
+        row |= {name: int(row[name]) for name in ("update", "timesteps", "episodes")}
+        rates = rates_at(row["update"] - 1, training.updates, training)._asdict()
+        return row | {"updates": training.updates, "value_loss": 2 * row["value_loss"], **rates}
+
+    def _summed_up(self) -> dict[str, Any]:
+        session, config = self.session, self.job.config
+        versions = {"goodharts": goodharts.__version__, "rules": goodharts.RULES_VERSION}
+        return {
+            "mode": self.job.mode,
+            "name": self.job.name,
+            "outcome": "stopped" if self.is_stopped else "finished",
+            "update": session.row["update"],
+            "updates": config.training.updates,
+            "timesteps": session.row["timesteps"],
+            "this_session": {
+                "updates": session.updates,
+                "episodes": session.episodes,
+                "seconds": sum(session.seconds),
+            },
+            "last_update": session.row,
+            **self.about,
+            "versions": versions | self.about["versions"],
+            "hyperparameters": config.plain(),
+        }
+
+
+class _UpdatesLog(CsvLog):
+    """``logs/{name}_updates.csv``: rows by the documented names, out of a run's metrics."""
+
+    def __init__(self, path: Path, after: int, row_of: Callable[[Metrics], Row]) -> None:
+        super().__init__(path, "update", after)
+        self._row_of = row_of
+
+    def write(self, metrics: Metrics) -> None:
+        super().write(self._row_of(metrics))
+
+
+def train_mode(
+    job: Job,
+    *,
+    report: Callable[[Row], None] = lambda row: None,
+    say: Callable[[str], None] = lambda line: None,
+    stop: StopRequest | None = None,
+    is_first: bool = True,
+) -> Ended:
+    """Train a mode until its updates are done or ``stop`` asks for an end; either way everything is saved.
+
+    It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
+    calls this, and only the first one writes. The arguments are those of ``ModeRun``.
+
+    Raises:
+        UsageError: the device is missing, the games cannot be shared, the network cannot be compiled, or the
+            checkpoint is damaged.
+        TrainingDiverged: a loss is no longer a number; the last checkpoint stays.
+        ParityError: there is not enough memory.
+    """
+    engine, run = (
+        engine_named(job.config.training.engine),
+        ModeRun(job, report=report, say=say, stop=stop, is_first=is_first),
+    )
+    try:
+        with run:
+            engine.train(run)
+    except Exception as error:
+        explained = engine.explained(error, job.mode)
+        if explained:
+            raise explained from None
+        raise
+    return run.ended()
+
+
+def nothing_to_keep(mode: str) -> Ended:
+    """How a mode ends that is stopped before its first update is complete."""
+    return Ended(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
+
+
+def run_name(mode: str) -> str:
+    """The name of a new run's logs."""
+    return f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}"
+
+
+@contextlib.contextmanager
+def reserved(modes: list[str], folder: Path = Path()) -> Iterator[None]:
+    """Make the folders, and hold what these modes are trained into against other trainers.
+
+    Raises UsageError where a folder cannot be written to, or where another trainer is at work on one of the modes.
+    """
+    for name in (MODELS, LOGS, RUNS):
+        make_folder(folder / name, "make room there, or train in another folder")
+    with contextlib.ExitStack() as stack:
+        for mode in modes:
+            path = model_path(mode, folder / MODELS)
+            refusal = f"Another process is training {path}: let it end first, or train in another folder."
+            stack.enter_context(locked(path.parent, f"ppo_{mode}.lock", refusal))
+        yield
+
+
+def _updates_of(model: Path) -> int:
+    """How many updates an agent has had; 0 where none can be read."""
+    try:
+        return read_model(model).update
+    except ParityError:
+        return 0
