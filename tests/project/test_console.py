@@ -107,7 +107,7 @@ def test_the_lines_of_a_run_need_no_encoding(encoded: Print, encoding: str) -> N
     content = encoded(encoding)
     console = open_console()
     with compiling(console, "once"):
-        ConsoleProgress(20, console).write({"timesteps": 10.0, "seconds": 5.0, "train/entropy": 0.5})
+        ConsoleProgress({"run": 20}, console).write({"timesteps": 10.0, "seconds": 5.0, "train/entropy": 0.5})
     compiled, row = content().decode("ascii").splitlines()
     assert compiled == "Compiling (once) ..."
     assert row.startswith("10 of 20 steps  steps/s -  return -  length -  entropy 0.500")

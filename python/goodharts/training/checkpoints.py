@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from goodharts.config import JAX, Config
 from goodharts.models import config_of, mode_of, read_torch, write_torch
@@ -14,14 +14,11 @@ from parity.arguments import FileName
 from parity.errors import UsageError
 from parity.reading import Unreadable, is_count, is_number, is_object, shown
 
-if TYPE_CHECKING:
-    from goodharts.training.torch_trainer import TorchTrainer
-
 FORMAT = 1
-_KIND = "checkpoint"
+KIND = "checkpoint"
 _PICKLE = b"\x80\x04"
 """How worldkit's checkpoints begin, and torch's do not."""
-_ANEW = "leave --resume out to begin anew"
+BEGIN_ANEW = "leave --resume out to begin anew"
 
 
 @dataclass(frozen=True)
@@ -46,24 +43,8 @@ def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
     return folder / f"ppo_{mode}.checkpoint.pth"
 
 
-def checkpoint_of(trainer: TorchTrainer, name: str) -> dict[str, Any]:
-    """What the file will hold; every process of a run takes part in this."""
-    return {
-        "format": FORMAT,
-        "kind": _KIND,
-        "mode": trainer.mode.name,
-        "name": name,
-        "network": {**asdict(trainer.network), "channels": list(trainer.network.channels)},
-        "config": trainer.config.plain(),
-        "update": trainer.update,
-        "timesteps": trainer.timesteps,
-        "seconds": trainer.seconds,
-        "state": trainer.state(),
-    }
-
-
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Write what ``checkpoint_of`` gave, whole or not at all; raises OSError as writing does."""
+    """Write a checkpoint of ``--engine torch``, whole or not at all; raises OSError as writing does."""
     write_torch(path, content)
 
 
@@ -75,7 +56,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         if is_jax:
             return _read_jax(path)
         content = read_torch(path, FORMAT)
-        if content.get("kind") != _KIND:
+        if content.get("kind") != KIND:
             raise Unreadable("it is no checkpoint")
         for count in ("update", "timesteps"):
             if not is_count(content.get(count)):
@@ -90,10 +71,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
         return checkpoint
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
-            raise UsageError(f"{path} cannot be read ({error.strerror}); {_ANEW}.") from None
-        raise UsageError(f"There is no checkpoint {path}: {_ANEW}.") from None
+            raise UsageError(f"{path} cannot be read ({error.strerror}); {BEGIN_ANEW}.") from None
+        raise UsageError(f"There is no checkpoint {path}: {BEGIN_ANEW}.") from None
     except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; {_ANEW}.") from None
+        raise UsageError(f"{path} cannot be read: {fault}; {BEGIN_ANEW}.") from None
 
 
 def _read_jax(path: Path) -> Checkpoint:
@@ -103,13 +84,13 @@ def _read_jax(path: Path) -> Checkpoint:
     from worldkit.ppo.checkpoints import read_checkpoint
 
     try:
-        with as_checkpoint_errors(path, _ANEW):
+        with as_checkpoint_errors(path, BEGIN_ANEW):
             kept = part(read_payload(path, None), "config")
         if not is_object(kept):
             raise Unreadable("its config is no object")
         mode = mode_of(kept)
         config = _config_of({"config": kept.get("goodharts")}, path)
-        found = read_checkpoint(path, env_of(MODES[mode], config.numbers()), _ANEW)
+        found = read_checkpoint(path, env_of(MODES[mode], config.numbers()), BEGIN_ANEW)
     except CheckpointError as error:
         raise UsageError(str(error)) from None
     return Checkpoint(path, mode, _name_of({"name": kept.get("run_name")}), config, *found.progress, found)
@@ -124,14 +105,3 @@ def _name_of(content: Mapping[str, Any]) -> str:
 
 def _config_of(content: Mapping[str, Any], path: Path) -> Config:
     return Config().over(config_of(content), str(path)).validated()
-
-
-def restore(trainer: TorchTrainer, checkpoint: Checkpoint) -> None:
-    """Let a trainer go on from a checkpoint of ``--engine torch``; raises UsageError where that is damaged."""
-    try:
-        trainer.restore(checkpoint.update, checkpoint.timesteps, checkpoint.state)
-    except Unreadable as fault:
-        raise UsageError(f"{checkpoint.path} cannot be used: {fault}; {_ANEW}.") from None
-    except Exception as error:  # damaged values fail in every way there is
-        raise UsageError(f"{checkpoint.path} is damaged ({type(error).__name__}): {_ANEW}.") from None
-    trainer.seconds = checkpoint.seconds

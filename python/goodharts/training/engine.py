@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, assert_never
 
-from goodharts.config import Config, EngineName
+from goodharts.config import Config
+from goodharts.training.runs import ModeRun
 from parity.errors import ParityError
-
-if TYPE_CHECKING:
-    from goodharts.training.runs import ModeRun
 
 
 class Engine(ABC):
@@ -30,21 +27,6 @@ class Engine(ABC):
     @abstractmethod
     def explained(self, error: Exception, mode: str) -> ParityError | None:
         """What an error of training means to its user; None for one that should not be."""
-
-
-def engine_named(name: EngineName) -> Engine:
-    """The engine of this name, imported here: both take a while."""
-    match name:
-        case "torch":
-            from goodharts.training.torch_ppo import TorchEngine
-
-            return TorchEngine()
-        case "jax":
-            from goodharts.training.jax_ppo import JaxEngine
-
-            return JaxEngine()
-        case unknown:
-            assert_never(unknown)
 
 
 def out_of_memory(mode: str, place: str) -> ParityError:

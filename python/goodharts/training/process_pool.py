@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from goodharts.training.engine import engine_named
-from goodharts.training.runs import Ended, Job, Row, nothing_to_keep, train_mode
+from goodharts.training.engines import engine_named, train_mode
+from goodharts.training.runs import Ended, Job, Row, nothing_to_keep
 from parity.errors import ParityError
 from worldkit.runs.stop import StopRequest
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +16,6 @@ from goodharts.config import Config
 from goodharts.models import Model, model_path, read_model, write_model
 from goodharts.rules import ACTIONS
 from goodharts.training.checkpoints import Checkpoint, checkpoint_path
-from goodharts.training.engine import engine_named
 from goodharts.training.rates import rates_at
 from parity.errors import ParityError
 from parity.strict_json import json_text
@@ -34,7 +34,7 @@ WARM_UP_UPDATES = 2
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
 Row = Mapping[str, Any]
-"""An update by the documented names, with its ``mode``; NaN where there is nothing to say."""
+"""An update by the documented names; None, or NaN in files, where there is nothing to say."""
 _METRICS = {
     "update": "update",
     "timesteps": "timesteps",
@@ -168,7 +168,8 @@ class ModeRun:
 
     def write_episodes(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
         """Log the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in their order."""
-        training, rows = self.job.config.training, []
+        training = self.job.config.training
+        rows: list[Row] = []
         for step, *values in sorted(episodes, key=lambda row: tuple(row[:2])):
             numbers = dict(zip(EPISODE[1:], values, strict=True))
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
@@ -211,7 +212,7 @@ class ModeRun:
         batch_size = self.job.config.batch_size
         self.session.updates += 1
         self.session.seconds.append(batch_size / metrics["steps_per_second"])
-        self.session.row = self._row(metrics)
+        self.session.row = {name: None if math.isnan(value) else value for name, value in self._row(metrics).items()}
         left = self.job.config.training.updates - self.session.row["update"]
         seconds_left = left * sum(self.session.seconds) / len(self.session.seconds)
         row: Row = {**self.session.row, "seconds": metrics["seconds"], "seconds_left": seconds_left}
@@ -256,40 +257,6 @@ class _UpdatesLog(CsvLog):
 
     def write(self, metrics: Metrics) -> None:
         super().write(self._row_of(metrics))
-
-
-def train_mode(
-    job: Job,
-    *,
-    report: Callable[[Row], None] = lambda row: None,
-    say: Callable[[str], None] = lambda line: None,
-    stop: StopRequest | None = None,
-    is_first: bool = True,
-) -> Ended:
-    """Train a mode until its updates are done or ``stop`` asks for an end; either way everything is saved.
-
-    It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
-    calls this, and only the first one writes. The arguments are those of ``ModeRun``.
-
-    Raises:
-        UsageError: the device is missing, the games cannot be shared, the network cannot be compiled, or the
-            checkpoint is damaged.
-        TrainingDiverged: a loss is no longer a number; the last checkpoint stays.
-        ParityError: there is not enough memory.
-    """
-    engine, run = (
-        engine_named(job.config.training.engine),
-        ModeRun(job, report=report, say=say, stop=stop, is_first=is_first),
-    )
-    try:
-        with run:
-            engine.train(run)
-    except Exception as error:
-        explained = engine.explained(error, job.mode)
-        if explained:
-            raise explained from None
-        raise
-    return run.ended()
 
 
 def nothing_to_keep(mode: str) -> Ended:

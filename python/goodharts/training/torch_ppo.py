@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
+from typing import Any
 
 import torch
 
 from goodharts.config import Config
 from goodharts.devices import choose_device, prepare, share_threads
-from goodharts.training.checkpoints import checkpoint_of, restore, write_checkpoint
+from goodharts.training.checkpoints import BEGIN_ANEW, FORMAT, KIND, Checkpoint, write_checkpoint
 from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.parallel import Processes, joined
 from goodharts.training.runs import ModeRun
 from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.torchrun import local_rank
 from parity.errors import ParityError, UsageError, is_out_of_memory
+from parity.reading import Unreadable
 
 _COMPILERS = ("torch._dynamo", "torch._inductor")
 """The modules whose errors are those of ``torch.compile``."""
@@ -86,3 +89,30 @@ def _save(trainer: TorchTrainer, mode_run: ModeRun) -> bool:
         return True
     is_saved = writer.attempt(mode_run.checkpoint, lambda: write_checkpoint(mode_run.checkpoint, content))
     return writer.attempt(mode_run.model, lambda: mode_run.write_model(trainer.model())) and is_saved
+
+
+def checkpoint_of(trainer: TorchTrainer, name: str) -> dict[str, Any]:
+    """What the file will hold; every process of a run takes part in this."""
+    return {
+        "format": FORMAT,
+        "kind": KIND,
+        "mode": trainer.mode.name,
+        "name": name,
+        "network": {**asdict(trainer.network), "channels": list(trainer.network.channels)},
+        "config": trainer.config.plain(),
+        "update": trainer.update,
+        "timesteps": trainer.timesteps,
+        "seconds": trainer.seconds,
+        "state": trainer.state(),
+    }
+
+
+def restore(trainer: TorchTrainer, checkpoint: Checkpoint) -> None:
+    """Let a trainer go on from a checkpoint of ``--engine torch``; raises UsageError where that is damaged."""
+    try:
+        trainer.restore(checkpoint.update, checkpoint.timesteps, checkpoint.state)
+    except Unreadable as fault:
+        raise UsageError(f"{checkpoint.path} cannot be used: {fault}; {BEGIN_ANEW}.") from None
+    except Exception as error:  # damaged values fail in every way there is
+        raise UsageError(f"{checkpoint.path} is damaged ({type(error).__name__}): {BEGIN_ANEW}.") from None
+    trainer.seconds = checkpoint.seconds

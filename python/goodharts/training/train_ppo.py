@@ -149,7 +149,7 @@ def _train(arguments: argparse.Namespace) -> int:
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
     _check_torch(arguments, config)
-    from goodharts.training.engine import engine_named  # both take a while to import, which mistakes need not wait for
+    from goodharts.training.engines import engine_named  # both take a while to import, which mistakes need not wait for
     from goodharts.training.runs import reserved
 
     is_first = rank() == 0
@@ -278,8 +278,9 @@ def _with_updates(config: Config, updates: int) -> Config:
 
 def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]:
     """Train, show it, and stop when asked to, by a signal or on the dashboard."""
+    from goodharts.training.engines import train_mode
     from goodharts.training.process_pool import train_modes
-    from goodharts.training.runs import Ended, train_mode
+    from goodharts.training.runs import Ended
     from worldkit.runs.console import ConsoleProgress
 
     modes = [job.mode for job in jobs]

@@ -127,8 +127,8 @@ def say_nothing_to_keep(console: Console) -> None:
 
 
 def _formatted(metrics: Metrics, name: str, style: str) -> str:
-    value = metrics.get(name, math.nan)
-    return "–" if math.isnan(value) else format(value, style)
+    value = metrics.get(name)
+    return "–" if value is None or math.isnan(value) else format(value, style)
 
 
 def duration(seconds: float) -> str:

@@ -1,10 +1,9 @@
-"""The trainer on the JAX engine: it makes the updates of the torch trainer, and its files are the same."""
+"""Training in JAX: it makes the updates of the torch trainer, and its files are the same."""
 
 import csv
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +20,22 @@ from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.cli.train import main
 from goodharts.config import Config
-from goodharts.jax_training import GoodhartsJaxEnv
-from goodharts.models import policy_of, read_model
+from goodharts.jax_networks import network_and_params, torch_weights
+from goodharts.jax_training import GoodhartsJaxEnv, env_of
+from goodharts.models import read_model
 from goodharts.networks import ActorCritic
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
-from goodharts.training.checkpoints import read_checkpoint, restore
+from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.inputs import Inputs
-from goodharts.training.jax_ppo import network
-from goodharts.training.jax_ppo.programs import moment
-from goodharts.training.jax_ppo.trainer import JaxTrainer, precision_on
+from goodharts.training.jax_ppo import _finished, precision_on, train_config
 from goodharts.training.popart import PopArt
-from goodharts.training.rates import rates_at
 from goodharts.training.torch_trainer import TorchTrainer
-from parity.errors import UsageError
-from parity.reading import Unreadable
-from worldkit.ppo.masked_ppo import Rates
+from worldkit.ppo.checkpoints import named_leaves
+from worldkit.ppo.loop import metrics_of
+from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
+from worldkit.ppo.update import UpdateStats, init_runner, make_train
 from worldkit.ppo.value_heads import FIRST_SCALE, moved
 
 GAMES, STEPS = 8, 16
@@ -52,11 +50,16 @@ TRAINING: dict[str, Any] = {
     "entropy_floor": 3.0,  # above what eight actions have
     "learning_rate": 0.01,
 }
+SHAPE = NetworkConfig("mlp", hidden=16)
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
+Update = Callable[[RunnerState], tuple[RunnerState, UpdateStats]]
 
 
 def config(**training: Any) -> Config:  # noqa: ANN401 - values of [training]
     return Config().over({"training": {**TRAINING, **training}, "runtime": {"device": "cpu"}}, "the test").validated()
+
+
+SETTINGS, ENV = train_config(config().training, SHAPE), env_of(MODES["ground_truth"])
 
 
 @pytest.fixture(autouse=True)
@@ -69,28 +72,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def untrained() -> JaxTrainer:
-    """A trainer that no test lets train, or takes back to its beginning."""
-    return JaxTrainer("ground_truth", config())
+def fresh() -> RunnerState:
+    return init_runner(SETTINGS, ENV)
 
 
-@pytest.fixture
-def trainer(untrained: JaxTrainer) -> Iterator[JaxTrainer]:
-    learner, games = untrained._learner, untrained._games
-    yield untrained
-    untrained._learner, untrained._games = learner, games
-    untrained.update = untrained.timesteps = 0
+@pytest.fixture(scope="module")
+def update() -> Update:
+    train = make_train(SETTINGS, ENV)
+    return lambda runner: train(runner, jnp.int32(1))
 
 
-def in_torch(trainer: JaxTrainer) -> TorchTrainer:
-    """The torch trainer with the weights and the games of this one's beginning."""
-    twin = TorchTrainer("ground_truth", config())
-    twin.learner.policy.load_state_dict(weights_of(trainer))
-    return twin
-
-
-def weights_of(trainer: JaxTrainer) -> dict[str, torch.Tensor]:
-    return {name: torch.from_numpy(np.array(leaf)) for name, leaf in trainer._learner.weights.items()}
+def weights_of(runner: RunnerState) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(each) for name, each in torch_weights(SHAPE, runner.train_state.params).items()}
 
 
 def choose(twin: TorchTrainer, actions: NDArray[np.int32]) -> None:
@@ -99,42 +92,34 @@ def choose(twin: TorchTrainer, actions: NDArray[np.int32]) -> None:
     twin.player._exponential = lambda: 1e-20 ** next(draws).double()  # type: ignore[method-assign]
 
 
-def test_both_trainers_make_the_same_updates_of_the_same_actions(trainer: JaxTrainer) -> None:
+def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerState, update: Update) -> None:
     """Rewards, looking ahead after truncations, advantages, PopArt, both critics' loss, the floor, clipping, Adam."""
-    twin = in_torch(trainer)
+    twin = TorchTrainer("ground_truth", config())
+    twin.learner.policy.load_state_dict(weights_of(fresh))
     twin.player.games.state.steps += 500  # of 512: all that live on are truncated in the twelfth step
-    games = trainer._games
-    old = games.game.steps.low + jnp.uint32(500)
-    late = games.game._replace(steps=games.game.steps._replace(low=old))
-    trainer._games = games._replace(game=late, gained=games.gained._replace(steps=old.astype(jnp.int32)))
-    seen: list[Any] = []
-    play = trainer._programs.play
-
-    def recorded(*given: Any) -> Any:  # noqa: ANN401 - of the program
-        seen.append(play(*given))
-        return seen[-1]
-
-    trainer._programs = trainer._programs._replace(play=recorded)
+    old = fresh.env_state.steps.low + jnp.uint32(500)
+    late = fresh.env_state._replace(steps=fresh.env_state.steps._replace(low=old))
+    runner = fresh._replace(env_state=late, episode_steps=old.astype(jnp.int32))
+    play = jax.jit(lambda runner: collect_rollout(runner, SETTINGS, ENV)[1].action)
     for number in range(3):
-        updated = trainer.step()
-        choose(twin, np.asarray(seen[-1][1].transition.action).reshape(STEPS, GAMES))
+        choose(twin, np.asarray(play(runner)))
         wanted = twin.step()
-        assert updated.episodes == [pytest.approx(row, abs=1e-4) for row in wanted.episodes]
-        assert bool(updated.episodes) is (number == 0)
-        assert set(updated.row) == set(wanted.row)
-        for name, value in wanted.row.items():
-            if isinstance(value, float) and name not in ("steps_per_second", "seconds_left"):
-                assert updated.row[name] == pytest.approx(value, rel=2e-3, abs=1e-4), name
+        runner, stats = jax.device_get(update(runner))
+        metrics = metrics_of(stats._replace(episodes=None), GAMES * STEPS, ENV)
+        episodes = _finished(jax.tree.map(lambda leaf: leaf[0], stats.episodes))
+        assert episodes == [pytest.approx(tuple(row), abs=1e-4) for row in sorted(map(tuple, wanted.episodes))]
+        assert bool(episodes) is (number == 0)
+        for name, value in wanted.metrics.items():
+            if name.startswith("train/"):
+                assert metrics[name] == pytest.approx(value, rel=2e-3, abs=1e-4, nan_ok=True), name
         for name, tensor in twin.learner.policy.state_dict().items():
-            torch.testing.assert_close(weights_of(trainer)[name], tensor, rtol=1e-3, atol=2e-4, msg=name)
-        assert updated.row["entropy_floor_penalty"] > 0.04
-    trainer._programs = trainer._programs._replace(play=play)
+            torch.testing.assert_close(weights_of(runner)[name], tensor, rtol=1e-3, atol=2e-4, msg=name)
+        assert metrics["train/entropy_floor_penalty"] > 0.04
 
 
-def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(trainer: JaxTrainer) -> None:
+def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(fresh: RunnerState) -> None:
     """Every game is truncated in the first step, and those dead by then have nothing to come."""
-    games, before = trainer._games, trainer._learner
-    game = games.game
+    game = fresh.env_state
     starving = np.arange(GAMES) < 4  # they have the energy for less than a step, and eat nothing
     energy = jnp.where(starving, 5, 1000).astype(jnp.uint32)
     late = game._replace(
@@ -143,25 +128,36 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
         food=jnp.zeros_like(game.food),
         poison=jnp.zeros_like(game.poison),
     )
-    player = before._replace(scale=before.scale._replace(mean=jnp.float32(100)))
-    _, samples, (done, episode) = trainer._programs.play(player, games._replace(game=late), moment(0, 0))
-    assert done[0].all()
-    assert episode is not None
-    assert episode.terminated[0].tolist() == starving.tolist()
-    returns = np.asarray(samples.target).reshape(STEPS, GAMES)[0]
+    state = fresh.train_state
+    hopeful = state.replace(value_scale=state.value_scale._replace(mean=jnp.float32(100)))  # type: ignore[union-attr]
+
+    @jax.jit
+    def play(runner: RunnerState) -> Any:  # noqa: ANN401 - arrays
+        after, transitions, _ = collect_rollout(runner, SETTINGS, ENV)
+        return transitions, samples_of(after, transitions, SETTINGS, ENV).target
+
+    transitions, targets = play(fresh._replace(env_state=late, train_state=hopeful))
+    assert transitions.done[0].all()
+    assert transitions.episode.terminated[0].tolist() == starving.tolist()
+    returns = np.asarray(targets).reshape(STEPS, GAMES)[0]
     np.testing.assert_allclose(returns[starving], -4.01, atol=1e-3)  # the price of death, and that of a step
     np.testing.assert_allclose(returns[~starving], -0.01 + 0.99 * 100, atol=3)
+
+
+def networks(kind: NetworkKind, privileged: bool = True) -> tuple[ActorCritic, Any, Any]:
+    """A network in torch, and the same in JAX with its parameters."""
+    shape = NetworkConfig(kind, channels=(3, 4), hidden=8, privileged=privileged)
+    policy = ActorCritic(shape)
+    return policy, *network_and_params(shape, policy.state_dict())
 
 
 @pytest.mark.parametrize("privileged", [True, False])
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_network_is_the_same_in_both(kind: NetworkKind, privileged: bool) -> None:
-    shape = NetworkConfig(kind, channels=(3, 4), hidden=8, privileged=privileged)
-    drawn = network.initial_weights(shape, 1)
-    policy = policy_of(shape, {name: torch.from_numpy(each) for name, each in drawn.items()})
+    policy, network, params = networks(kind, privileged)
     seen, known = torch.rand(5, 2, 11, 11), torch.rand(5, 244)
     logits, values = policy(seen, known)
-    ours = network.evaluate(shape, drawn, seen.numpy(), known.numpy())  # type: ignore[arg-type]
+    ours = network.apply(params, seen.numpy(), known.numpy())
     np.testing.assert_allclose(ours[0], logits.detach(), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(ours[1], values.detach(), rtol=1e-4, atol=1e-5)
 
@@ -175,41 +171,37 @@ def library(*boards: jax.Array, cpu: object, default: Callable[..., jax.Array]) 
 def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if accelerator:
         monkeypatch.setattr(jax.lax, "platform_dependent", library)
-    shape, boards = NetworkConfig("cnn", channels=(3, 4), hidden=8), 130  # more than a CPU convolves at once
-    drawn = network.initial_weights(shape, 1)
+    boards = 130  # more than a CPU convolves at once
+    policy, network, params = networks("cnn")
     seen, known, direction = (torch.rand(boards, *rest) for rest in ((2, 11, 11), (244,), (8,)))
-    policy = policy_of(shape, {name: torch.from_numpy(each) for name, each in drawn.items()})
     (policy(seen, known)[0] * direction).mean().backward()
 
-    def loss(weights: network.Weights) -> jax.Array:
-        logits, _ = network.evaluate(shape, weights, jnp.asarray(seen), jnp.asarray(known))
-        return (logits * jnp.asarray(direction)).mean()
+    def loss(params: Any) -> jax.Array:  # noqa: ANN401 - parameters
+        return (network.apply(params, jnp.asarray(seen))[0] * jnp.asarray(direction)).mean()
 
-    ours = jax.jit(jax.grad(loss))(drawn)
-    for name, weight in policy.named_parameters():
-        if name.startswith("body.conv"):
-            assert weight.grad is not None
-            np.testing.assert_allclose(ours[name], weight.grad, rtol=1e-3, atol=1e-7)
+    ours = jax.jit(jax.grad(loss))(params)["params"]["cnn"]
+    for number in (1, 2):
+        convolution = policy.body.get_submodule(f"conv{number}")
+        for part, ending in (("weight", "kernel"), ("bias", "bias")):
+            wanted = convolution.get_parameter(part).grad
+            np.testing.assert_allclose(ours[f"conv{number}_{ending}"], wanted, rtol=1e-3, atol=1e-7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: NetworkKind) -> None:
-    shape = NetworkConfig(kind, channels=(3, 4), hidden=8)
-    weights = network.initial_weights(shape, 1)
-
-    def gradient(weights: network.Weights, seen: jax.Array, known: jax.Array) -> network.Weights:
-        return jax.grad(lambda weights: network.evaluate(shape, weights, seen, known)[0].sum())(weights)
-
-    lowered = export.export(jax.jit(gradient), platforms=("tpu", "cuda"))(
-        weights, np.zeros((5, 2, 11, 11), np.float32), np.zeros((5, 244), np.float32)
-    )
+    _, network, params = networks(kind)
+    gradient = jax.grad(lambda params, seen: network.apply(params, seen)[0].sum())
+    seen = np.zeros((5, 2, 11, 11), np.float32)
+    lowered = export.export(jax.jit(gradient), platforms=("tpu", "cuda"))(params, seen)
     assert ("stablehlo.convolution" in lowered.mlir_module()) == (kind == "cnn")
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
-    shape = NetworkConfig(kind, channels=(3, 4), hidden=8)
-    drawn, torchs = network.initial_weights(shape, 1), ActorCritic(shape).state_dict()
+    shape = NetworkConfig(kind, hidden=8)
+    settings = train_config(config(hidden=8, network=kind, n_envs=1, steps_per_env=2).training, shape)
+    drawn, torchs = torch_weights(shape, init_runner(settings, ENV).train_state.params), ActorCritic(shape).state_dict()
+    assert set(drawn) == set(torchs)
     for name, weight in torchs.items():
         ours = drawn[name].reshape(len(weight), -1)
         assert drawn[name].shape == weight.shape
@@ -217,9 +209,6 @@ def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
         of = weight.flatten(1) if weight.dim() > 1 else weight[:, None]
         np.testing.assert_allclose(np.linalg.norm(ours), of.norm(), rtol=1e-5)
         np.testing.assert_allclose(np.linalg.svd(ours)[1], np.linalg.svd(of.numpy())[1], atol=1e-5)
-    again, other = network.initial_weights(shape, 1), network.initial_weights(shape, 2)
-    assert all(np.array_equal(drawn[name], again[name]) for name in drawn)
-    assert not np.array_equal(drawn["policy.weight"], other["policy.weight"])
 
 
 def test_popart_is_that_of_torch() -> None:
@@ -237,14 +226,14 @@ def test_popart_is_that_of_torch() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, trainer: JaxTrainer) -> None:
+def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, fresh: RunnerState) -> None:
     theirs = Games(mode, GAMES)
     codes = theirs.start(game_keys(config().training.seed, GAMES))
     counts = torch.stack((theirs.state.food_count, theirs.state.poison_count), dim=1).to(torch.int16)
     seen, known = Inputs(mode, DEFAULT_NUMBERS, True, torch.device("cpu"))(codes, counts)
     assert known is not None
     ours = GoodhartsJaxEnv(mode)
-    kept = jax.vmap(ours.compact)(trainer._games.game)
+    kept = jax.vmap(ours.compact)(fresh.env_state)
     np.testing.assert_array_equal(ours.expand(kept), seen)
     np.testing.assert_allclose(ours.privileges(kept), known, atol=1e-6)
 
@@ -254,94 +243,76 @@ def test_G10_a_run_begins_with_the_games_of_its_seed() -> None:
     assert np.asarray(seeds).view(np.int32).tolist() == game_keys(2**40 + 3, 5).tolist()
 
 
-def test_what_changes_over_a_run_compiles_nothing_anew(trainer: JaxTrainer) -> None:
-    """The program of learning takes any rates: the first gradient steps are as long as the rate says."""
-    now, before = moment(1, 0), trainer._learner
-    _, samples, _ = trainer._programs.play(before, trainer._games, now)
-
-    def moved(rate: float) -> float:
-        rates = Rates(*(np.float32(each) for each in (0.2, 0.1, rate)))  # type: ignore[arg-type]
-        after, _ = trainer._programs.learn(before, samples, rates, now)
-        return float(np.abs(after.weights["policy.weight"] - before.weights["policy.weight"]).max())
-
-    assert moved(0.0) == 0
-    assert moved(0.002) == pytest.approx(2 * moved(0.001), rel=0.05)
+@pytest.fixture(scope="module")
+def whole(fresh: RunnerState) -> RunnerState:
+    """Three updates whose schedules end with the second, and then with the third."""
+    train, runner = make_train(SETTINGS, ENV), fresh
+    for updates in (2, 2, 3):
+        runner, _ = train(runner, jnp.int32(1), jnp.int32(updates))
+    return runner
 
 
 def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_without_a_break(
-    capsys: pytest.CaptureFixture[str], trainer: JaxTrainer
+    capsys: pytest.CaptureFixture[str], whole: RunnerState
 ) -> None:
     flags = ["--mode", "ground_truth", "--timesteps"]
     assert main([*flags, str(2 * GAMES * STEPS)]) == 0
     (log,) = Path("logs").glob("*_updates.csv")
     assert main([*flags, str(3 * GAMES * STEPS), "--resume"]) == 0
     assert "ground_truth: trained after update 3, 384 steps (" in capsys.readouterr().out
-    kept = read_checkpoint(CHECKPOINT)
-    # schedules end with the updates that are asked for, of which the first command knew of two alone
-    rates = [rates_at(0, 2, config().training), rates_at(1, 2, config().training), rates_at(2, 3, config().training)]
-    for update, now in enumerate(rates):
-        trainer.config = replace(trainer.config, training=replace(trainer.config.training, updates=(2, 2, 3)[update]))
-        assert trainer.step().row["learning_rate"] == now.learning_rate
-    assert_same(kept.state, trainer.state())
+    kept = read_checkpoint(CHECKPOINT).state.runner
+    wanted = named_leaves(whole)
+    assert set(kept) == set(wanted)
+    assert all(np.array_equal(kept[name], leaf) for name, leaf in wanted.items())
     with log.open(encoding="utf-8") as file:
-        assert [float(row["update"]) for row in csv.DictReader(file)] == [1, 2, 3]
+        assert [(float(row["update"]), float(row["learning_rate"])) for row in csv.DictReader(file)] == [
+            (1, 0.01),
+            (2, pytest.approx(1e-4)),
+            (3, pytest.approx(1e-4)),
+        ]
+    for name in ("metrics.csv", "learning_curve.png", "config.json", "tensorboard"):
+        assert list(Path("runs").glob(f"*/{name}"))
     model = read_model(Path("models/ppo_ground_truth.pth"))
     assert (model.update, model.timesteps, model.config["training"]["engine"]) == (3, 384, "jax")
-    seen = torch.rand(5, 2, 11, 11)
-    wanted, _ = network.evaluate(trainer.network, trainer._learner.weights, seen.numpy(), np.zeros((5, 244)))  # type: ignore[arg-type]
-    np.testing.assert_allclose(model.policy.logits(seen).detach(), wanted, rtol=1e-4, atol=1e-5)
+    # what a model says is in units of reward
+    seen, known = torch.rand(5, 2, 11, 11), torch.rand(5, 244)
+    state = whole.train_state
+    logits, scaled = state.apply_fn(state.params, seen.numpy(), known.numpy())
+    theirs = model.policy(seen, known)
+    np.testing.assert_allclose(theirs[0].detach(), logits, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(theirs[1].detach(), state.value_scale.values(scaled), rtol=1e-4, atol=1e-5)  # type: ignore[union-attr]
     assert evaluate_main(["--mode", "ground_truth", "--games", "2", "--steps", "3"]) == 0
 
 
-def assert_same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    for part, tensors in wanted.items():
-        assert set(found[part]) == set(tensors)
-        for name, tensor in tensors.items():
-            assert torch.equal(found[part][name], tensor), name
-
-
-def test_what_a_model_says_is_in_units_of_reward(trainer: JaxTrainer) -> None:
-    trainer.step()
-    scale = trainer._learner.scale
-    assert scale.deviation != 1
-    seen, known = torch.rand(5, 2, 11, 11), torch.rand(5, 244)
-    _, values = trainer.model().policy(seen, known)
-    _, scaled = network.evaluate(trainer.network, trainer._learner.weights, seen.numpy(), known.numpy())  # type: ignore[arg-type]
-    np.testing.assert_allclose(values.detach(), scale.values(scaled), rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize("began", ["torch", "jax"])
-def test_a_run_goes_on_with_the_engine_that_it_began_with(
-    began: str, trainer: JaxTrainer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_goes_on_with_the_engine_that_it_began_with(began: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--engine", began, "--updates", "1"]) == 0
     other = "jax" if began == "torch" else "torch"
     capsys.readouterr()
     assert main(["--engine", other, "--updates", "2", "--resume"]) == 2
     said = f"{CHECKPOINT} was left by --engine {began}: go on with that, or begin anew with {other}.\n"
     assert capsys.readouterr().err == said
-    if began == "torch":
-        with pytest.raises(UsageError, match="was left by --engine torch, which jax cannot go on from"):
-            restore(trainer, read_checkpoint(CHECKPOINT))
 
 
-def test_what_does_not_fit_a_run_is_refused(trainer: JaxTrainer) -> None:
-    state = trainer.state()
+def test_a_checkpoint_that_cannot_be_used_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--updates", "1"]) == 0
+    whole = CHECKPOINT.read_bytes()
+    capsys.readouterr()
 
-    def refused(part: str, name: str, tensor: torch.Tensor | None) -> str:
-        changed = {**state[part], name: tensor}
-        with pytest.raises(Unreadable) as caught:
-            trainer.restore(1, 128, {**state, part: changed})
-        return str(caught.value)
+    def refused(content: bytes) -> str:
+        CHECKPOINT.write_bytes(content)
+        assert main(["--updates", "2", "--resume"]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"{CHECKPOINT} ")
+        assert said.count("\n") == 1
+        return said
 
-    weight = ".weights['value.weight']"
-    assert refused("learner", "more", None) == "its network and optimizer are those of other settings"
-    assert refused("learner", weight, None) == f"its {weight} is no tensor"
-    assert refused("learner", weight, torch.zeros(1, 8)) == f"its {weight} is of shape (1, 8), not (1, 16)"
-    assert "is not finite" in refused("learner", weight, torch.full((1, 16), torch.nan))
-    assert "PopArt" in refused("learner", ".scale.deviation", torch.tensor(0.0))
-    said = refused("games", ".game.x", torch.full((GAMES,), 128, dtype=torch.int32))
-    assert said.startswith("its game 0 is against the rules (x must be a whole number in 0 … 127")
+    assert "it is damaged (" in refused(whole[:-200])
+    middle = len(whole) // 2
+    assert "its checksum is wrong" in refused(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    earlier = {"format": 1, "kind": "checkpoint", "mode": "ground_truth", "name": "a", "update": 1, "timesteps": 128}
+    torch.save({**earlier, "config": config().plain(), "state": {}}, CHECKPOINT)
+    assert "an earlier version of --engine jax left it; leave --resume out" in refused(CHECKPOINT.read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -367,7 +338,7 @@ def test_what_this_engine_cannot_do_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_matrix_products_are_in_bfloat16_where_devices_gain_by_it() -> None:
+def test_hidden_layers_compute_in_bfloat16_where_devices_gain_by_it() -> None:
     assert [precision_on("cpu", True), precision_on("gpu", True), precision_on("gpu", False)] == [
         "float32",
         "bfloat16",
@@ -376,8 +347,8 @@ def test_matrix_products_are_in_bfloat16_where_devices_gain_by_it() -> None:
 
 
 def test_training_waits_for_no_torch() -> None:
-    """It takes seconds to import, and is not needed before files are written; nor are Flax and distrax ever."""
-    script = "import goodharts.training.train_ppo, goodharts.training.session, goodharts.training.jax_ppo.trainer, sys"
-    loaded = "print([name for name in ('torch', 'flax', 'distrax') if name in sys.modules])"
+    """It takes seconds to import, and is not needed before files are written."""
+    script = "import goodharts.training.train_ppo, goodharts.training.runs, goodharts.training.jax_ppo, sys"
+    loaded = "import worldkit.ppo.training; print([name for name in ('torch', 'distrax') if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", f"{script}; {loaded}"], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"

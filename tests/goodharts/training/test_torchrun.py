@@ -75,7 +75,7 @@ def check_against_one_process() -> None:
     together = read_checkpoint(CHECKPOINT)
 
     alone = TorchTrainer("ground_truth", small_config(updates=3))
-    rows = [alone.step().row for _ in range(3)]
+    rows = [alone.step().metrics for _ in range(3)]
     wanted = alone.state()
     for name, tensor in wanted["games"].items():
         assert torch.equal(together.state["games"][name], tensor), name
@@ -83,7 +83,7 @@ def check_against_one_process() -> None:
     assert_close(together.state["weights"], wanted["weights"])
     assert_close(together.state["popart"], wanted["popart"])
     (log,) = Path("logs").glob("*_episodes.csv")
-    assert len(log.read_text(encoding="utf-8").splitlines()) == 1 + sum(row["episodes"] for row in rows)
+    assert len(log.read_text(encoding="utf-8").splitlines()) == 1 + sum(row["train/num_episodes"] for row in rows)
 
 
 def assert_close(found: dict[str, Any], wanted: dict[str, Any]) -> None:

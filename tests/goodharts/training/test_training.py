@@ -22,16 +22,16 @@ from goodharts import models
 from goodharts.cli.train import main
 from goodharts.config import Config
 from goodharts.models import read_model
-from goodharts.training import crew
-from goodharts.training.checkpoints import Checkpoint, read_checkpoint, restore
-from goodharts.training.outputs import reserved
+from goodharts.training import process_pool
+from goodharts.training.checkpoints import Checkpoint, read_checkpoint
+from goodharts.training.engines import train_mode
 from goodharts.training.ppo import losses
-from goodharts.training.rates import Rates
-from goodharts.training.session import Job, train_mode
-from goodharts.training.torch_trainer import TorchTrainer
-from goodharts.training.trainer import Learned, Seconds
+from goodharts.training.runs import Job, reserved
+from goodharts.training.torch_ppo import restore
+from goodharts.training.torch_trainer import TorchTrainer, Updated
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from tests.worldkit.runs.test_stop import NATIVE, call
+from worldkit.runs.stop import StopRequest
 
 from .small_runs import small_config, small_trainer, write_small_config
 
@@ -110,14 +110,14 @@ def test_a_run_leaves_the_documented_files(capsys: pytest.CaptureFixture[str]) -
     assert (summary["outcome"], summary["update"], summary["timesteps"]) == ("finished", 3, 384)
     assert summary["hyperparameters"] == model.config == small_config(updates=3).plain()
     assert summary["this_session"]["episodes"] == len(episodes)
-    board = EventAccumulator(str(only("runs/ground_truth_*")))
+    board = EventAccumulator(str(only("runs/ground_truth_*/tensorboard")))
     board.Reload()
-    entropies = [(event.step, event.value) for event in board.Scalars("entropy")]
+    entropies = [(event.step, event.value) for event in board.Scalars("train/entropy")]
     assert entropies == [(int(row["update"]), pytest.approx(float(row["entropy"]))) for row in updates]
     names = {path.name.split("_20")[0] for path in Path("logs").iterdir()}
     assert names == {"ground_truth"}
     said = capsys.readouterr().out
-    assert "ground_truth  update 2 of 3  reward " in said
+    assert "256 of 384 steps  steps/s " in said
     assert "ground_truth: trained after update 3, 384 steps (" in said
 
 
@@ -127,12 +127,14 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
     wanted = [whole.step() for _ in range(4)]
 
     done: list[int] = []
+    stop = StopRequest()
+
+    def report(row: Mapping[str, Any]) -> None:
+        done.append(row["update"])
+        stop.requested = len(done) == 2
+
     with reserved([mode]):
-        how = train_mode(
-            Job(mode, config, "halves"),
-            report=lambda row: done.append(row["update"]),
-            should_stop=lambda: len(done) == 2,
-        )
+        how = train_mode(Job(mode, config, "halves"), report=report, stop=stop)
     assert (how.outcome, done) == ("stopped", [1, 2])
     assert main(["--mode", mode, "--resume"]) == 0
 
@@ -141,8 +143,8 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
     assert (again.update, again.timesteps) == (4, 512)
     assert_same(again.state(), whole.state())
     updates, episodes = rows(Path("logs/halves_updates.csv")), rows(Path("logs/halves_episodes.csv"))
-    assert [float(row["policy_loss"]) for row in updates] == [each.row["policy_loss"] for each in wanted]
-    assert [float(row["reward"]) for row in episodes] == [row["reward"] for each in wanted for row in each.episodes]
+    assert [float(row["policy_loss"]) for row in updates] == [each.metrics["train/pg_loss"] for each in wanted]
+    assert [float(row["reward"]) for row in episodes] == [row[3] for each in wanted for row in each.episodes]
 
 
 def assert_same(found: Any, wanted: Any) -> None:  # noqa: ANN401 - plain values and tensors, nested
@@ -179,7 +181,7 @@ def test_a_run_that_goes_back_keeps_the_agent_and_the_logs_that_it_had(capsys: p
     checkpoint.write_bytes(first)
     capsys.readouterr()
     assert main(["--resume", "--updates", "2"]) == 0
-    assert "later updates than 1 are kept in models/abandoned-1." in capsys.readouterr().out
+    assert "later updates than 1 are in models/abandoned-1." in capsys.readouterr().out
     assert (Path("models/abandoned-1") / log.name).read_bytes() == wanted
     assert Path("models/abandoned-1/ppo_ground_truth.pth").read_bytes() == agent
     assert [row["update"] for row in rows(log)] == ["1", "2"]
@@ -295,7 +297,7 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
         is_full = row["update"] < until
 
     monkeypatch.setattr("goodharts.training.checkpoints.write_torch", failing)
-    monkeypatch.setattr("goodharts.training.session._RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("goodharts.training.torch_ppo._RETRY_SECONDS", 0.0)
     monkeypatch.setenv("GOODHARTS_RUNTIME_CHECKPOINT_MINUTES", "0.000001")
     monkeypatch.setattr(StandIn, "on_row", on_row)
     until = 3
@@ -312,7 +314,7 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
 
 def test_a_trainer_that_is_still_being_made_ends_at_once(tmp_path: Path) -> None:
     made = """
-setattr(import_module("goodharts.training.torch_engine"), "TorchTrainer", native)
+setattr(import_module("goodharts.training.torch_ppo"), "TorchTrainer", native)
 import_module("goodharts.cli.main").main(["train"])
 """
     said, code = call(NATIVE.format(number=signal.SIGTERM.value) + made, folder=tmp_path)
@@ -403,10 +405,10 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
 
 def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
     ours, theirs = multiprocessing.Pipe()
-    damaged = Checkpoint(Path("a.pth"), "proxy", "a", small_config(), 1, 128, {})
-    crew._work(Job("proxy", small_config(), "a", start=damaged), theirs, 1)
+    damaged = Checkpoint(Path("a.pth"), "proxy", "a", small_config(), 1, 128, 0.0, {})
+    process_pool._work(Job("proxy", small_config(), "a", start=damaged), theirs, 1)
     how = ours.recv()
-    said = "a.pth is damaged (KeyError): leave --resume out to begin anew."
+    said = "proxy: a.pth is damaged (KeyError): leave --resume out to begin anew."
     assert (how.mode, how.outcome, how.sentence) == ("proxy", "failed", said)
 
 
@@ -420,7 +422,7 @@ def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
     parent = threading.Thread(target=hear_of_one_update_and_go)
     parent.start()
     with reserved(["proxy"]):
-        crew._work(Job("proxy", small_config(updates=100_000), "alone"), theirs, 1)
+        process_pool._work(Job("proxy", small_config(updates=100_000), "alone"), theirs, 1)
     parent.join()
     assert 1 <= read_checkpoint(Path("models/ppo_proxy.checkpoint.pth")).update < 100_000
 
@@ -429,18 +431,17 @@ def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
 def test_a_benchmark_measures_all_its_updates_once_it_is_warm_and_saves_nothing(
     updates: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seconds = iter([Seconds(60.0, 40.0), Seconds(2.0, 3.0), *[Seconds(0.5, 1.5)] * updates])
-    update = TorchTrainer._play_and_learn
+    speeds = iter([1.0, 20.0, *[64.0] * updates])
+    step = TorchTrainer.step
 
-    def timed(trainer: TorchTrainer, rates: Rates) -> tuple[Learned, list[list[float]], Seconds]:
-        learned, finished, _ = update(trainer, rates)
-        return learned, finished, next(seconds)
+    def timed(trainer: TorchTrainer) -> Updated:
+        updated = step(trainer)
+        return updated._replace(metrics={**updated.metrics, "steps_per_second": next(speeds)})
 
-    monkeypatch.setattr(TorchTrainer, "_play_and_learn", timed)
+    monkeypatch.setattr(TorchTrainer, "step", timed)
     assert main(["--benchmark", "--updates", str(updates)]) == 0
     said = capsys.readouterr().out
-    measured = f"64 steps/s with the mlp on cpu over {updates} updates, 25% of the time playing, the rest learning."
-    assert measured in said
+    assert f"64 steps/s with the mlp on cpu over {updates} updates." in said
     assert sorted(path.name for path in Path().iterdir()) == ["config.toml"]
 
 
@@ -506,4 +507,4 @@ def test_a_checkpoint_goes_on_with_another_stream_on_another_device() -> None:
     state = trainer.state() | {"device": "cuda", "noise": torch.zeros(16, dtype=torch.uint8)}
     again = small_trainer()
     again.restore(1, 128, state)
-    assert again.step().row["update"] == 2
+    assert again.step().metrics["update"] == 2

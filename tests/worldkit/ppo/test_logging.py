@@ -12,12 +12,13 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from tests.terminals import LostTerminal
-from worldkit.runs.console import ConsoleProgress, compiling
+from worldkit.runs.console import HEADLINES, ConsoleProgress, compiling
 from worldkit.runs.curve import draw_curve
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, TensorBoardLog, read_csv
 
 MILESTONE = Milestone("stats/best_score", name="best score", title="Best score", unit="score", least=0, most=48)
+HEADLINES_HERE = (*HEADLINES, (MILESTONE.name, MILESTONE.metric, ".0f"))
 ROW = {
     "update": 10,
     "timesteps": 250_000,
@@ -97,7 +98,7 @@ def test_tensorboard_forgets_what_comes_again_after_a_resume(tmp_path: Path) -> 
 
 def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
     output = io.StringIO()
-    with ConsoleProgress(1_000_000, Console(file=output, width=40), MILESTONE) as progress:
+    with ConsoleProgress({"run": 1_000_000}, Console(file=output, width=40), HEADLINES_HERE) as progress:
         progress.write(ROW)
         progress.write({**ROW, "train/mean_episode_return": math.nan})
     lines = output.getvalue().splitlines()
@@ -111,7 +112,7 @@ def test_without_a_terminal_progress_is_one_plain_line_per_interval() -> None:
 def test_on_a_terminal_progress_is_a_live_panel() -> None:
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=140, _environ={"TERM": "xterm"})
-    with ConsoleProgress(1_000_000, console, MILESTONE) as progress:
+    with ConsoleProgress({"run": 1_000_000}, console, HEADLINES_HERE) as progress:
         progress.write(ROW)
     text = output.getvalue()
     assert "\x1b[" in text
@@ -121,8 +122,19 @@ def test_on_a_terminal_progress_is_a_live_panel() -> None:
 
 def test_a_terminal_that_has_gone_does_not_fail_the_end_of_a_run() -> None:
     out = LostTerminal()
-    with ConsoleProgress(1_000_000, Console(file=out, force_terminal=True)):
+    with ConsoleProgress({"run": 1_000_000}, Console(file=out, force_terminal=True)):
         out.has_gone = True
+
+
+def test_runs_side_by_side_are_told_by_their_names() -> None:
+    totals, out = {"first": 1_000_000, "second": 1_000_000}, io.StringIO()
+    with ConsoleProgress(totals, Console(file=out, width=200)) as progress:
+        progress.write(ROW, "second")
+    assert out.getvalue().startswith("second  250,000 of 1,000,000 steps  ")
+    out = io.StringIO()
+    with ConsoleProgress(totals, Console(file=out, force_terminal=True, width=140)) as progress:
+        progress.write(ROW, "second")
+    assert all(text in out.getvalue() for text in ("first", "second", "0/1000000", "250000/1000000", *SHOWN))
 
 
 @pytest.mark.parametrize("terminal", [False, True])
