@@ -24,7 +24,6 @@ from worldkit.ppo.checkpoints import LATEST, Log, LoopState, Progress, save_chec
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.params import checkpoint_path, params_path, save_params
 from worldkit.ppo.rollout import RunnerState
-from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import TrainFunction, UpdateStats, init_runner, make_train, shardings_of
 from worldkit.runs.retrying_writer import RetryingWriter, reason
 from worldkit.runs.run import TrainingDiverged
@@ -70,14 +69,17 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
             lambda leaf, sharding: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding), shapes, wanted
         )
 
-    def on_plain(plain: Any, num_updates: Array) -> tuple[Any, UpdateStats]:  # noqa: ANN401 - a tree
-        after, stats = train(_whole(plain, shapes.train_state), num_updates)
-        return _plain(after), stats
+    # the functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves
+    leaves, structure = jax.tree.flatten(shapes)
+
+    def on_leaves(leaves: list[Array], num_updates: Array) -> tuple[list[Array], UpdateStats]:
+        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates)
+        return jax.tree.leaves(after), stats
 
     with compile_in_background(1) as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         program = load_or_trace(
-            jax.jit(on_plain), _plain(shapes), jnp.int32(1), about=["updates", *world, settings], packages=packages
+            jax.jit(on_leaves), leaves, jnp.int32(1), about=["updates", *world, settings], packages=packages
         )
         compiled = program.compile()
         runner = making.result()
@@ -85,8 +87,8 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         runner = jax.tree.map(parallel.placed, runner, wanted)
 
     def updates(runner: RunnerState, num_updates: Array) -> tuple[RunnerState, UpdateStats]:
-        after, stats = compiled(_plain(runner), num_updates)
-        return _whole(after, runner.train_state), stats
+        after, stats = compiled(jax.tree.leaves(runner), num_updates)
+        return jax.tree.unflatten(structure, after), stats
 
     return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
 
@@ -95,18 +97,6 @@ def _settings(config: TrainConfig) -> dict[str, Any]:
     """The settings that a compiled program depends on."""
     at_run_time = {"seed"} if config.schedules else {"seed", "total_timesteps"}
     return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
-
-
-def _plain(runner: RunnerState) -> Any:  # noqa: ANN401 - a tree
-    """The state without the functions that are kept in it, which cannot be written down with a trace."""
-    state, *of_games = runner
-    return (state.step, state.params, state.opt_state, state.value_scale), of_games
-
-
-def _whole(plain: Any, like: TrainState) -> RunnerState:  # noqa: ANN401 - a tree
-    """The inverse of ``_plain``, with the functions of ``like``."""
-    (step, params, opt_state, scale), of_games = plain
-    return RunnerState(like.replace(step=step, params=params, opt_state=opt_state, value_scale=scale), *of_games)
 
 
 class Saver:
