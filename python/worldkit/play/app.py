@@ -19,8 +19,7 @@ from textual.widgets import Static
 
 from parity.errors import EngineError, UsageError
 from worldkit.play import panes
-from worldkit.play.dialogs import Page, help_text
-from worldkit.play.keys import COMMANDS
+from worldkit.play.dialogs import COMMANDS, Page, help_text
 from worldkit.play.messages import shortened
 from worldkit.play.session import Session
 from worldkit.watch.controls import Controls
@@ -93,7 +92,7 @@ class PlayApp(App[EngineError]):
 class GameScreen(Screen[None]):
     """The board, its numbers, the actions and what came of them, in as much room as there is."""
 
-    BINDINGS: ClassVar = [Binding(command.keys, command.action, show=False) for command in COMMANDS]
+    BINDINGS: ClassVar = COMMANDS
 
     def __init__(self, session: Session, controls: Controls) -> None:
         super().__init__()
