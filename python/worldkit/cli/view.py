@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import track
 
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
@@ -22,8 +22,7 @@ from worldkit.game import Game
 from worldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
-    from parity.trace import Trace
-    from parity.viewer.page import Episode, Page
+    from parity.viewer.page import Page
     from worldkit.viewer.agent import Games
     from worldkit.watch.frames import AgentPlayer
     from worldkit.watch.spec import Agent, ViewSpec
@@ -64,7 +63,10 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from parity.viewer.write import write_page
 
     page = make(game, view, args, command)
-    write_page(replace(page, episodes=_counted(page.episodes, args.episodes)), view.world, args.output)
+    console = open_console(stderr=True)
+    silent = not console.is_terminal
+    episodes = track(page.episodes, "games", args.episodes, console=console, transient=True, disable=silent)
+    write_page(replace(page, episodes=episodes), view.world, args.output)
     print(f"Written: {args.output}")
     return 0
 
@@ -100,35 +102,19 @@ def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
     from parity.finding import replayed
     from parity.report import report_page
     from worldkit.viewer.replay import read_own_trace
-    from worldkit.viewer.trace import trace_page
+    from worldkit.viewer.trace import sides_of, trace_page
 
     trace = read_own_trace(view.world, args.path, view.trace_names)
     for name in (args.engine,) if args.engine else dict.fromkeys(trace.engines):
         players.announce(game, name)
-    names = (args.engine,) if args.engine else _openable(view, trace)
+    names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
+    for fault in faults:
+        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
     if len(names) == 1:
         return trace_page(view, args.path.name, trace, names[0], command)
     one, other = names
     report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
     return report_page(report)
-
-
-def _openable(view: ViewSpec, trace: Trace) -> tuple[str, ...]:
-    """The engines that a trace names and that can be opened; why others cannot is said on standard error."""
-    from worldkit.viewer.trace import sides_of
-
-    names, faults = sides_of(view.world, trace)
-    for fault in faults:
-        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
-    return names
-
-
-def _counted(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
-    """The same episodes, and a bar on standard error while they are taken; silent without a terminal."""
-    console = open_console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield from bar.track(episodes, total, description="games")
 
 
 def _player(
