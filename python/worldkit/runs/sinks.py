@@ -16,8 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from parity.errors import UsageError
 from parity.files import write_whole
@@ -34,7 +33,7 @@ _Row = Mapping[str, Any]
 
 
 class Sink(ABC):
-    """What takes the metrics of each logging interval. It holds nothing open, and as a context it ends itself.
+    """What takes the metrics of each logging interval. It holds nothing open.
 
     path: where they go.
     """
@@ -52,17 +51,6 @@ class Sink(ABC):
     def end(self) -> None:
         """As ``flush``, and forget what an earlier session left of later steps: they do not come again."""
         self.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.end()
-        else:
-            self.flush()
 
 
 class _RowLog(Sink):
