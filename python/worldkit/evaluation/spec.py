@@ -45,18 +45,6 @@ class Episode:
     notes: Mapping[str, Any]
 
 
-def _no_notes(ending: str, state: State) -> Mapping[str, Any]:
-    return {}
-
-
-def _no_more_figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
-    return general
-
-
-def _no_more_rows(general: Rows, figures: Figures) -> Rows:
-    return general
-
-
 @dataclass(frozen=True)
 class EvaluationSpec:
     """A world as it is evaluated. Only ``env`` is required.
@@ -75,7 +63,7 @@ class EvaluationSpec:
     endings: Mapping[str, str] = field(default_factory=dict)
     players: Mapping[str, Player] = field(default_factory=dict)
     policy_of: Callable[[Path], Logits] | None = None
-    notes: Callable[[str, State], Mapping[str, Any]] = _no_notes
+    notes: Callable[[str, State], Mapping[str, Any]] = lambda ending, state: {}
     actions: tuple[str, ...] | None = None
-    figures: Callable[[Figures, Sequence[Episode]], Figures] = _no_more_figures
-    rows: Callable[[Rows, Figures], Rows] = _no_more_rows
+    figures: Callable[[Figures, Sequence[Episode]], Figures] = lambda general, episodes: general
+    rows: Callable[[Rows, Figures], Rows] = lambda general, figures: general
