@@ -23,9 +23,7 @@ from worldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
     from parity.viewer.page import Page
-    from worldkit.viewer.agent import Games
-    from worldkit.watch.frames import AgentPlayer
-    from worldkit.watch.spec import Agent, ViewSpec
+    from worldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
 _AGENT = (PARAMS, CHECKPOINT, MODEL)
@@ -58,7 +56,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     _check(parser, args, default)
     view = players.chosen_view(game, args, args.path)
     command = typed_command(game.name, game.module, "view", *argv)
-    make = _of_run if args.path.is_dir() else _of_trace if args.path.suffix == TRACE else _of_agent
+    make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
     from parity.viewer.write import write_page
 
@@ -72,20 +70,13 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 
 def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
-    from worldkit.viewer.agent import agent_page
-
-    path, agent = players.load(game, view, args.path, **players.reading(args))
-    player, games = _player(game, view, args, path, agent)
-    return agent_page(view, players.caption_of(view, path, args), player, games, command)
-
-
-def _of_run(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
-    """The curves of a run and games of its furthest agent; of a run that has only one of these, that one."""
+    """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
     from parity.viewer.page import Page
-    from worldkit.viewer.agent import agent_page
+    from worldkit.viewer.agent import Games, agent_page
     from worldkit.viewer.run import curves
 
-    drawn, name = curves(args.path, game.milestone), args.path.resolve().name
+    is_run, name = args.path.is_dir(), args.path.resolve().name
+    drawn = curves(args.path, game.milestone) if is_run else ()
     found = players.find(game, view, args.path, **players.reading(args))
     if found is None:
         if not drawn:
@@ -93,9 +84,11 @@ def _of_run(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) 
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
     path, agent = found
-    player, games = _player(game, view, args, path, agent)
-    page = agent_page(view, f"{name}, {players.caption_of(view, path, args)}", player, games, command)
-    return replace(page, curves=drawn)
+    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
+    players.announce(game, games.engine)
+    player = players.player_of(agent, args, players.searcher_for(game, view, path, args))
+    caption = players.caption_of(view, path, args)
+    return replace(agent_page(view, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 
 
 def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
@@ -115,17 +108,6 @@ def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
     one, other = names
     report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
     return report_page(report)
-
-
-def _player(
-    game: Game, view: ViewSpec, args: argparse.Namespace, path: Path, agent: Agent
-) -> tuple[AgentPlayer, Games]:
-    """Who plays, and which games."""
-    from worldkit.viewer.agent import Games
-
-    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
-    players.announce(game, games.engine)
-    return players.player_of(agent, args, players.searcher_for(game, view, path, args)), games
 
 
 def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:

@@ -122,16 +122,6 @@ class GameScreen(Screen[None]):
         (width, height), layout = self.size, self._layout
         self.set_class(self._is_small, "small")
         self.set_class(layout.large, "large")
-        self._lay_out(layout)
-        below = height - layout.size[1]
-        self.query_one("#below").display = below >= _LEAST_BELOW
-        self.query_one("#rewards").display = below >= panes.reward_lines(self._session)
-        told, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
-        self._put("#small", Text(f"{told} enlarge it to {columns} and {lines}, or leave with q."))
-        self._show()
-
-    def _lay_out(self, layout: panes.Layout) -> None:
-        """Give the parts of the screen their sizes."""
         middle = layout.size[1] - 3
         left = middle if layout.large else middle - layout.rows
         for name, (columns, lines) in {
@@ -143,6 +133,12 @@ class GameScreen(Screen[None]):
         }.items():
             styles = self.query_one(name).styles
             styles.width, styles.height = columns, lines
+        below = height - layout.size[1]
+        self.query_one("#below").display = below >= _LEAST_BELOW
+        self.query_one("#rewards").display = below >= panes.reward_lines(self._session)
+        told, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
+        self._put("#small", Text(f"{told} enlarge it to {columns} and {lines}, or leave with q."))
+        self._show()
 
     def on_key(self, event: events.Key) -> None:
         """An action's key."""

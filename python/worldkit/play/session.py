@@ -70,7 +70,8 @@ class Session:
         self._saved_turns = 0
         self.is_looking = self.agent_plays = False
         self.preview: Preview | None = None
-        self._arrive(self._new_game(seed))
+        start = self._table.start(seed)
+        self._arrive(PlayedGame(self._table.view, seed, start, start.components))
         self.notice = Notice(
             (
                 f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in",
@@ -103,8 +104,7 @@ class Session:
     def look(self, action: int) -> None:
         """Show what an action would do; the game stays as it is."""
         self.agent_plays, self.is_looking = False, True
-        reason = self._refusal(action)
-        if reason is not None:
+        if reason := self.obstacle(action):
             self.preview = Preview(action, None)
             self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.")
             return
@@ -165,8 +165,7 @@ class Session:
             self.saved[self.path] = self.game.verdict
 
     def _play(self, action: int, *, by_agent: bool) -> None:
-        reason = self._refusal(action)
-        if reason is not None:
+        if reason := self.obstacle(action):
             self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.")
             return
         self.is_looking, self.preview = False, None
@@ -181,14 +180,6 @@ class Session:
         if position.mask[action] and not position.ending:
             return None
         return self.panels.obstacle(position.state, action) or (_OVER if position.ending else _INVALID)
-
-    def _refusal(self, action: int) -> str | None:
-        found = self.obstacle(action)
-        return None if found is None else str(found)
-
-    def _new_game(self, seed: int) -> PlayedGame:
-        start = self._table.start(seed)
-        return PlayedGame(self._table.view, seed, start, start.components)
 
     def _arrive(self, game: PlayedGame) -> None:
         self.game = game
