@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from parity.arguments import SEED, STEPS, Whole
 from parity.errors import UsageError
 from worldkit.cli.train_sb3 import require_sb3
-from worldkit.evaluation.lookahead import LOOKAHEAD
+from worldkit.evaluation.spec import LOOKAHEAD
 from worldkit.game import Game
 from worldkit.jax.xla import keep_compiled_programs
 from worldkit.watch.agents import KINDS, agents_of, first_good_agent

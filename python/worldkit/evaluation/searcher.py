@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from parity import EngineError, UsageError, World
 from parity.arguments import SHARE
-from worldkit.evaluation.lookahead import Lookahead
-from worldkit.evaluation.spec import Player
+from worldkit.evaluation.spec import Lookahead, Player
 from worldkit.jax.engine import JaxEngine
 from worldkit.jax.env import Compact, JaxEnv, State
 from worldkit.ppo.config import TrainConfig

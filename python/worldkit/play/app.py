@@ -20,7 +20,7 @@ from textual.widgets import Static
 from parity.errors import EngineError, UsageError
 from worldkit.play import panes
 from worldkit.play.dialogs import COMMANDS, Page, help_text
-from worldkit.play.messages import shortened
+from worldkit.play.game import shortened
 from worldkit.play.session import Session
 from worldkit.watch.controls import Controls
 

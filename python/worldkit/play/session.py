@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from parity.errors import UsageError
-from worldkit.play import messages
-from worldkit.play.game import PlayedGame, default_path, save, unused
+from worldkit.play.game import PlayedGame, default_path, last_turn, outlook, save, shortened, unused
 from worldkit.play.table import Table
 from worldkit.render.panels import Obstacle
 from worldkit.watch.frames import AgentPlayer, decide
@@ -75,7 +74,7 @@ class Session:
         self.notice = Notice(
             (
                 f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in",
-                messages.shortened(path),
+                shortened(path),
             )
         )
 
@@ -110,7 +109,7 @@ class Session:
             return
         ahead = self.game.after(action, self._table.look(action), by_agent=False)
         self.preview = Preview(action, ahead)
-        self.notice = Notice(messages.outlook(self.panels, self.game, ahead))
+        self.notice = Notice(outlook(self.panels, self.game, ahead))
 
     def toggle_looking(self) -> None:
         """Begin to look at actions, or stop it."""
@@ -155,7 +154,7 @@ class Session:
         except UsageError as error:
             self._refuse(str(error))
         else:
-            self.notice = Notice((f"Saved after step {len(self.game.turns)}:", messages.shortened(self.path)))
+            self.notice = Notice((f"Saved after step {len(self.game.turns)}:", shortened(self.path)))
 
     def keep(self) -> None:
         """Save what is not saved yet; raises UsageError where that cannot be done."""
@@ -170,7 +169,7 @@ class Session:
             return
         self.is_looking, self.preview = False, None
         self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
-        self.notice = Notice((messages.last_turn(self.game),))
+        self.notice = Notice((last_turn(self.game),))
         if self.game.ending:
             self._end()
 
@@ -194,7 +193,7 @@ class Session:
         self.agent_plays = False
         self.save()
         if not self.notice.is_refusal:
-            where = f"Saved in {messages.shortened(self.path, 30)}. N plays game {self._following}, q leaves."
+            where = f"Saved in {shortened(self.path, 30)}. N plays game {self._following}, q leaves."
             self.notice = Notice((self.game.verdict, where))
 
     @property
