@@ -26,6 +26,13 @@ def import_attribute(module: str, name: str) -> Any:  # noqa: ANN401 - of the ty
     return getattr(importlib.import_module(module), name)
 
 
+def measured_by(module: str, *given: Callable[[], Any]) -> Callable[[int, int], Iterable[Record]]:
+    """The function ``measure`` of a module, imported when called, with what ``given`` return before its arguments."""
+    return lambda num_envs, repetitions: import_attribute(module, "measure")(
+        *(each() for each in given), num_envs, repetitions
+    )
+
+
 @dataclass(frozen=True)
 class Command:
     """One word of the console command: what it is for, and ``main(argv) -> exit code``, imported when called."""

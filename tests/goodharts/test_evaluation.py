@@ -36,9 +36,8 @@ from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
 from goodharts.world import evaluation_world, game_seeds
 from parity.console import open_console
-from worldkit.evaluation.lookahead import Lookahead
 from worldkit.evaluation.players import logits_player, uniform_logits
-from worldkit.evaluation.spec import Player
+from worldkit.evaluation.spec import Lookahead, Player
 
 
 def same(one: Lives, other: Lives) -> bool:

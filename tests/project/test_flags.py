@@ -15,7 +15,7 @@ from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
 from parity.arguments import FileName, OneOf, Real, Whole
 from worldkit.cli import app
-from worldkit.evaluation.lookahead import Lookaheads
+from worldkit.evaluation.spec import Lookaheads
 
 WORDS = [
     "nan",

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 import wandb
 
-from worldkit.runs.run import Run, Tracking
-from worldkit.runs.wandb_run import WandbRun
+from worldkit.runs.run import Run
+from worldkit.runs.wandb_run import Tracking, WandbRun
 
 
-def opened(folder: Path, said: list[str], **options: Any) -> WandbRun:  # noqa: ANN401 - as WandbRun has them
-    """A run that tells ``said``."""
-    return WandbRun(said.append, folder=folder, project="hackmatrix", name="mine", config={"lr": 1.0}, **options)
+def opened(folder: Path, said: list[str], run_id: str | None = None, **tracking: bool) -> WandbRun:
+    """A run that tells ``said``, after its step 40."""
+    return WandbRun(said.append, folder, Tracking(**tracking), {"lr": 1.0}, run_id=run_id, after=40)  # type: ignore[arg-type]
 
 
 def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ from pathlib import Path
 from worldkit.runs import wandb_run
 
 wandb_run._CALL_SECONDS = float(sys.argv[2])
-run = wandb_run.WandbRun(print, folder=Path(sys.argv[1]), project="worlds", name="mine", config={})
+run = wandb_run.WandbRun(print, Path(sys.argv[1]), wandb_run.Tracking(), {})
 run.close()
 print("went on")
 """
@@ -184,7 +184,7 @@ def test_a_variable_that_w_and_b_refuses_is_one_line_with_its_name(name: str, tm
     [
         ({}, {"id": None}),
         ({"run_id": "abc"}, {"id": "abc", "resume": "allow"}),
-        ({"run_id": "abc", "rewind_to": 40}, {"resume_from": "abc?_step=40"}),  # W&B refuses the others beside it
+        ({"run_id": "abc", "rewind": True}, {"resume_from": "abc?_step=40"}),  # W&B refuses the others beside it
     ],
     ids=["new", "resumed", "rewound"],
 )
@@ -215,7 +215,7 @@ def test_a_rewind_that_cannot_act_says_so(
     said: list[str] = []
     client = StandIn(monkeypatch)
     monkeypatch.setenv("WANDB_MODE", mode)
-    opened(tmp_path, said, rewind_to=40, **options)
+    opened(tmp_path, said, rewind=True, **options)
     assert said == [f"--rewind has no effect: {why}."]
     assert "resume_from" not in client.asked
 

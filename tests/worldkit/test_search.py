@@ -17,10 +17,10 @@ from toy_world.in_jax import CELLS, PICK, REST, Orchard
 
 from parity import EngineError, ParityError
 from worldkit.cli.app import main
-from worldkit.evaluation.lookahead import LOOKAHEAD, Lookahead
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.searcher import discount_of, searcher_of
+from worldkit.evaluation.spec import LOOKAHEAD, Lookahead
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo.networks import ActorCritic
 from worldkit.ppo.params import save_params

@@ -144,7 +144,7 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     sizes: set[tuple[int, int]] = set()
     show = Window.show
 
-    def shown(window: Window[pygame.Surface], picture: pygame.Surface) -> None:
+    def shown(window: Window, picture: pygame.Surface) -> None:
         show(window, picture)
         sizes.add(picture.get_size())
 

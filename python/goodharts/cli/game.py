@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from goodharts import __version__, rules
 from goodharts.sb3_config import GoodhartsSB3Config
-from worldkit.game import Benchmark, Command, Game, import_attribute
+from worldkit.game import Benchmark, Command, Game, import_attribute, measured_by
 
 _GAMES = 192
 """Of a documented training run."""
@@ -17,10 +15,7 @@ def _command(module: str, purpose: str, function: str = "main") -> Command:
 
 
 def _benchmark(module: str, purpose: str) -> Benchmark:
-    def measure(num_envs: int, repetitions: int) -> Any:  # noqa: ANN401 - as ``Benchmark`` has it
-        return import_attribute(f"goodharts.bench.{module}", "measure")(num_envs, repetitions)
-
-    return Benchmark(purpose, measure, games=_GAMES, needs="torch", plays=False)
+    return Benchmark(purpose, measured_by(f"goodharts.bench.{module}"), games=_GAMES, needs="torch", plays=False)
 
 
 GAME = Game(

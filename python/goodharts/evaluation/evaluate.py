@@ -16,8 +16,8 @@ from goodharts.evaluation.lives import CPU_CREW, GPU_CREW, play
 from goodharts.models import Model
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
-from worldkit.evaluation.lookahead import Lookahead
 from worldkit.evaluation.players import logits_player, uniform_logits
+from worldkit.evaluation.spec import Lookahead
 
 if TYPE_CHECKING:
     from parity import BatchEngine

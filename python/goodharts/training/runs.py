@@ -22,10 +22,11 @@ from parity.strict_json import json_text
 from worldkit.runs.branch import move_aside
 from worldkit.runs.folder import CURVE, make_folder
 from worldkit.runs.lock import locked
-from worldkit.runs.run import Run, Tracking
+from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN, now
 from worldkit.runs.sinks import CsvLog, Metrics
 from worldkit.runs.stop import StopRequest
+from worldkit.runs.wandb_run import Tracking
 
 MODELS, LOGS, RUNS = "models", "logs", "runs"
 """Folders in the working directory."""
@@ -60,7 +61,7 @@ class Job:
     """What one mode's run is to do.
 
     config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
-    folder: where its outputs go. tracking: on W&B.
+    folder: where its outputs go. tracking: on W&B; None: not there.
     """
 
     mode: str
@@ -69,7 +70,7 @@ class Job:
     start: Checkpoint | None = None
     is_benchmark: bool = False
     folder: Path = Path()
-    tracking: Tracking = Tracking(enabled=False)
+    tracking: Tracking | None = None
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, instal
 from parity.streams import open_missing_streams
 from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
 from worldkit.runs.console import say, say_nothing_to_keep
-from worldkit.runs.run import Tracking
 from worldkit.runs.stop import StopRequest
+from worldkit.runs.wandb_run import Tracking
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -201,8 +201,12 @@ def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
     elif updates is None:
         updates = config.training.updates
     config = _with_updates(config, updates)
-    is_benchmark, tracking = arguments.benchmark, Tracking("goodharts", enabled=arguments.wandb, upload=False)
+    is_benchmark, tracking = arguments.benchmark, _tracking(arguments)
     return [Job(mode, config, run_name(mode), is_benchmark=is_benchmark, tracking=tracking) for mode in arguments.mode]
+
+
+def _tracking(arguments: argparse.Namespace) -> Tracking | None:
+    return Tracking("goodharts", upload=False) if arguments.wandb else None
 
 
 def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
@@ -213,7 +217,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
     from goodharts.training.runs import Job
 
-    tracking = Tracking("goodharts", enabled=arguments.wandb, upload=False)
+    tracking = _tracking(arguments)
     for key in _KEPT_ON_RESUME:
         if getattr(arguments, f"training.{key}") is not None:
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")

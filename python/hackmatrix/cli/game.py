@@ -5,7 +5,7 @@ from __future__ import annotations
 from hackmatrix import __version__, rules
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.train_config import TrainConfig
-from worldkit.game import Benchmark, Command, Game, import_attribute
+from worldkit.game import Benchmark, Command, Game, import_attribute, measured_by
 
 GAME: Game = Game(
     name="hackmatrix",
@@ -37,7 +37,7 @@ GAME: Game = Game(
     benchmarks={
         "swift": Benchmark(
             "random play in the Swift engine, alone and through its protocol",
-            lambda num_envs, repetitions: import_attribute("hackmatrix.bench.swift", "measure")(num_envs, repetitions),
+            measured_by("hackmatrix.bench.swift"),
         ),
     },
     starts=lambda: import_attribute("hackmatrix.bench.startup", "STARTS"),

@@ -1,6 +1,7 @@
 """How fast the Gymnasium environments of a world are: one game, and many in the native vector environment."""
 
 import time
+from contextlib import closing
 from typing import Any
 
 import gymnasium
@@ -21,16 +22,12 @@ def measure(spec: EnvSpec, num_envs: int, repetitions: int) -> list[Record]:
     observations, infos and the choice of actions in. The second plays ``num_envs`` games. Memory is not measured.
     Raises EngineError where the engine cannot start.
     """
-    one = gymnasium.make(spec.id)
-    many = gymnasium.make_vec(spec.id, num_envs=num_envs, vectorization_mode="vector_entry_point")
-    try:
+    native = gymnasium.make_vec(spec.id, num_envs=num_envs, vectorization_mode="vector_entry_point")
+    with closing(gymnasium.make(spec.id)) as one, closing(native) as many:
         _play_one(one)
         alone = [_play_one(one) for _ in range(repetitions)]
         _play_many(many)
         together = [_play_many(many) for _ in range(repetitions)]
-    finally:
-        one.close()
-        many.close()
     return [
         plain_record("gym_steps_per_second", 1, alone),
         plain_record("gym_vector_steps_per_second", num_envs, together),

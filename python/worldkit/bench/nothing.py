@@ -1,13 +1,12 @@
 """An environment that costs nothing, in the shapes of a world: a trainer's speed with it is the trainer's own."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from worldkit.jax.env import Compact, Encoder, JaxEnv, StepOutput
+from worldkit.jax.env import Compact, JaxEnv, StepOutput
 
 
 class Moment(NamedTuple):
@@ -34,6 +33,13 @@ class Nothing(NamedTuple):
     next: Moment
 
 
+_SHARED = (
+    *("num_actions", "observation_shape", "low", "high", "components", "component_unit", "counted_events"),
+    *("can_truncate", "num_privileges", "expand", "privileges", "sort_key", "networks", "initial_seeds"),
+)
+"""What the environment has of its world as it is."""
+
+
 class NothingEnv(JaxEnv):
     """The first moment of a world's games for ever: their observation and mask, no reward, no end.
 
@@ -44,14 +50,8 @@ class NothingEnv(JaxEnv):
     def __init__(self, world: JaxEnv) -> None:
         self._world = world
         self.name = f"nothing in the shapes of {world.name}"
-        self.num_actions = world.num_actions
-        self.observation_shape = world.observation_shape
-        self.low, self.high = world.low, world.high
-        self.components = world.components
-        self.component_unit = world.component_unit
-        self.counted_events = world.counted_events
-        self.can_truncate = world.can_truncate
-        self.num_privileges = world.num_privileges
+        for name in _SHARED:
+            setattr(self, name, getattr(world, name))
 
     def reset(self, seed: Array) -> Nothing:
         game = self._world.reset(seed)
@@ -83,18 +83,3 @@ class NothingEnv(JaxEnv):
 
     def compact(self, state: Nothing) -> Compact:
         return state.now.shown
-
-    def expand(self, compact: Compact) -> Array:
-        return self._world.expand(compact)
-
-    def privileges(self, compact: Compact) -> Array | None:
-        return self._world.privileges(compact)
-
-    def sort_key(self, compact: Compact) -> Array | None:
-        return self._world.sort_key(compact)
-
-    def networks(self) -> Mapping[str, Encoder | None]:
-        return self._world.networks()
-
-    def initial_seeds(self, seed: int, num_games: int) -> Array:
-        return self._world.initial_seeds(seed, num_games)

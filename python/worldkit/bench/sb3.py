@@ -2,6 +2,7 @@
 
 import dataclasses
 import time
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,10 @@ def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions
     cannot start.
     """
     config = dataclasses.replace(config, n_steps=min(config.n_steps, STEPS))
-    games, nothing = WorldVecEnv(spec, num_envs, seed=0), NothingVecEnv(spec, num_envs)
-    models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in (games, nothing)]
-    try:
+    with closing(WorldVecEnv(spec, num_envs, seed=0)) as games:
+        envs = games, NothingVecEnv(spec, num_envs)
+        models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in envs]
         pairs = [(_update(models[0]), _update(models[1])) for _ in range(1 + repetitions)][1:]
-    finally:
-        games.close()
     return records_beside_ceiling("sb3", num_envs, pairs)
 
 

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from worldkit.bench.processes import Spent, spent
@@ -39,15 +40,12 @@ class Start:
 
 def first_update(module: str, num_envs: int) -> Start:
     """``train`` of this world with so many games, until the metrics of the first update are on the disk."""
-    options = {
-        "--num-envs": num_envs,
-        "--total-timesteps": TrainConfig(num_envs=num_envs).batch_size,
-        "--log-interval": 1,
-        "--checkpoint-dir": "{folder}",
-        "--run-name": "run",
-    }
-    words = [str(word) for option in options.items() for word in option]
-    return Start("first_update", (module, "train", "--no-wandb", *words), num_envs, _has_a_row)
+    steps = TrainConfig(num_envs=num_envs).batch_size
+    flags = (
+        f"--no-wandb --num-envs {num_envs} --total-timesteps {steps} --log-interval 1 --checkpoint-dir {{folder}} "
+        "--run-name run"
+    )
+    return Start("first_update", (module, "train", *flags.split()), num_envs, _has_a_row)
 
 
 def evaluated(module: str) -> Start:
@@ -69,12 +67,9 @@ def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
     with tempfile.TemporaryDirectory() as folder:
         for start in starts:
             runs = [_cold_and_warm(start, Path(folder)) for _ in range(repetitions)]
-            for which, cache in enumerate(CACHES):
-                of_cache = [run[which] for run in runs]
-                for name, values in (
-                    ("seconds", [each.seconds for each in of_cache]),
-                    ("cpu_seconds", [each.cpu_seconds for each in of_cache]),
-                ):
+            for cache, of_cache in zip(CACHES, zip(*runs, strict=True), strict=True):
+                for name in ("seconds", "cpu_seconds"):
+                    values = [getattr(each, name) for each in of_cache]
                     yield plain_record(f"{name}_to_{start.name}_{cache}", start.games, values, unit="s")
 
 
@@ -87,13 +82,8 @@ def _spent(start: Start, everything: Path, cache: str) -> Spent:
     folder = Path(tempfile.mkdtemp(dir=everything))
     agent = next(iter(trained_files(everything)), None)
     words = [word.format(folder=folder, agent=agent) for word in start.words]
-    is_there = start.is_there
-    return spent(
-        words,
-        folder / OUTPUT,
-        {"JAX_COMPILATION_CACHE_DIR": cache},
-        (lambda: is_there(folder)) if is_there else None,
-    )
+    is_there = partial(start.is_there, folder) if start.is_there else None
+    return spent(words, folder / OUTPUT, {"JAX_COMPILATION_CACHE_DIR": cache}, is_there)
 
 
 def _has_a_row(folder: Path) -> bool:

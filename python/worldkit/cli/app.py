@@ -100,7 +100,11 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         print(version_text(game))
         return 0
     try:
-        return _called(game, command, arguments)
+        if command in game.commands:
+            return game.commands[command].main(arguments)
+        module = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}")
+        exit_code: int = module.main(game, arguments)
+        return exit_code
     except ModuleNotFoundError as error:
         missing, _, _ = (error.name or "").partition(".")
         if missing in (game.module.partition(".")[0], "worldkit", "parity"):
@@ -108,13 +112,6 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         raise UsageError(
             f"{game.name} {command} needs {missing}: run `{install_command(game.requirement)}`."
         ) from error
-
-
-def _called(game: Game, command: str, arguments: list[str]) -> int:
-    if command in game.commands:
-        return game.commands[command].main(arguments)
-    exit_code: int = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}").main(game, arguments)
-    return exit_code
 
 
 def _purposes(game: Game) -> dict[str, str]:

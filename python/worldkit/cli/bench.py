@@ -11,11 +11,8 @@ from parity.console import open_console
 from parity.errors import EngineError, install_command
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, fail, write_output
-from worldkit.game import Benchmark, Game
+from worldkit.game import Benchmark, Game, measured_by
 from worldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
-
-_NEED_JAX = ("env", "train", "lockstep", "startup")
-"""The kit's benchmarks of an engine in JAX: of its trainer, and of it beside the world's first engine."""
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -84,32 +81,11 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
     """The kit's benchmarks that this world can run."""
     open_env = game.train_env
 
-    def env(num_envs: int, repetitions: int) -> Iterator[Record]:
-        from worldkit.bench.env import measure
-
-        assert open_env is not None
-        return measure(open_env(), num_envs, repetitions)
-
     def train(num_envs: int, repetitions: int) -> Iterator[Record]:
         from worldkit.bench.train import measure
 
         assert open_env is not None
         return measure(open_env(), game.train_config(num_envs=num_envs), repetitions)
-
-    def gym(num_envs: int, repetitions: int) -> list[Record]:
-        from worldkit.bench.gym import measure
-
-        return measure(game.env(), num_envs, repetitions)
-
-    def sb3(num_envs: int, repetitions: int) -> list[Record]:
-        from worldkit.bench.sb3 import measure
-
-        return measure(game.env(), game.sb3_config(), num_envs, repetitions)
-
-    def lockstep(num_envs: int, repetitions: int) -> list[Record]:
-        from worldkit.bench.lockstep import measure
-
-        return measure(game.env().world, num_envs, repetitions)
 
     def startup(num_envs: int, repetitions: int) -> Iterator[Record]:
         from worldkit.bench.startup import evaluated, first_update, measure
@@ -124,23 +100,29 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
             own = ()
         return measure([*starts, *own], repetitions)
 
-    sb3_games = game.sb3_config().num_envs
-    benchmarks = {
-        "env": Benchmark("random play on the JAX engine alone", env, plays=False),
-        "train": Benchmark("whole PPO updates, beside those on an environment that costs nothing", train, plays=False),
+    gym = measured_by("worldkit.bench.gym", game.env)
+    sb3 = measured_by("worldkit.bench.sb3", game.env, game.sb3_config)
+    played = {
         "gym": Benchmark("random play in the Gymnasium environments", gym, needs="gymnasium"),
         "sb3": Benchmark(
-            "MaskablePPO, beside one on an environment that does nothing", sb3, games=sb3_games, needs="sb3_contrib"
-        ),
-        "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
-        "startup": Benchmark(
-            "commands from their start to what one waits for, with a cold and a warm compilation cache",
-            startup,
-            plays=False,
+            "MaskablePPO, beside one on an environment that does nothing",
+            sb3,
+            games=game.sb3_config().num_envs,
+            needs="sb3_contrib",
         ),
     }
-    has = dict.fromkeys(_NEED_JAX, open_env is not None)
-    return {name: each for name, each in benchmarks.items() if has.get(name, True)}
+    if open_env is None:
+        return played
+    env = measured_by("worldkit.bench.env", open_env)
+    lockstep = measured_by("worldkit.bench.lockstep", lambda: game.env().world)
+    starts = "commands from their start to what one waits for, with a cold and a warm compilation cache"
+    return {
+        "env": Benchmark("random play on the JAX engine alone", env, plays=False),
+        "train": Benchmark("whole PPO updates, beside those on an environment that costs nothing", train, plays=False),
+        **played,
+        "lockstep": Benchmark("two engines in lockstep, everything compared", lockstep),
+        "startup": Benchmark(starts, startup, plays=False),
+    }
 
 
 def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:

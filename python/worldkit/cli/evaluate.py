@@ -9,7 +9,7 @@ from parity.console import open_console
 from parity.errors import UsageError
 from worldkit.cli import players
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.evaluation.lookahead import LOOKAHEAD
+from worldkit.evaluation.spec import LOOKAHEAD
 from worldkit.game import Game
 from worldkit.jax.xla import keep_compiled_programs
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from parity.arguments import SEED, STEPS, Whole
 from parity.errors import UsageError
 from worldkit.cli.train_sb3 import require_sb3
-from worldkit.evaluation.lookahead import LOOKAHEAD
+from worldkit.evaluation.spec import LOOKAHEAD
 from worldkit.game import Game
 from worldkit.jax.xla import keep_compiled_programs
-from worldkit.watch.agents import KINDS
+from worldkit.watch.agents import KINDS, agents_of, first_good_agent
 
 if TYPE_CHECKING:
     from worldkit.evaluation.spec import Player
@@ -111,33 +110,15 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
 
     Of a folder without those of worldkit's trainers it is the world's own, named as the default agent is.
     The name of an agent that comes with the game means it, unless there is a file or a folder of this name. Otherwise
-    as ``first_good``.
+    as `worldkit.watch.agents.first_good_agent`.
     """
-    from worldkit.watch.agents import agents_of
-
     path = view.world.agent_at(path)
     files = agents_of(path) if os.path.isdir(path) else [path]  # pathlib's own raises for a name that no file can have
     if not files and view.default_agent and (own := path / view.default_agent.name).exists():
         files = [own]
     if any(file.suffix == ".zip" for file in files):
         require_sb3(game.requirement)
-    return first_good(view, files, **how)
-
-
-def first_good(view: ViewSpec, files: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
-    """The first of these files that holds an agent, and the agent; None where there are no files.
-
-    What was passed over on the way is said on standard error. Raises ParityError where all there are cannot be used.
-    """
-    from worldkit.watch.agents import first_good_agent
-
-    found = first_good_agent(view, files, **how)
-    if found is None:
-        return None
-    file, agent, faults = found
-    for fault in faults:
-        print(f"Passed over: {fault}", file=sys.stderr)
-    return file, agent
+    return first_good_agent(view, files, **how)
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:

@@ -26,6 +26,13 @@ class RunOptions:
     run_name: str | None = setting(
         None, "the run's name and folder; without it made from time and seed", group=LOGGING, values=FileName()
     )
+    config: Path | None = setting(
+        None,
+        "a TOML file of settings by their names, such as `gamma = 0.99`; it goes over a preset, and flags go over it",
+        group=RUN,
+        kind=Path,
+        metavar="FILE",
+    )
 
 
 def run_of(
@@ -44,8 +51,9 @@ def run_of(
     trainer: in the title. stopping: what ends before training stops. The others are as in `worldkit.runs.run`.
     """
     from worldkit.runs.console import say_nothing_to_keep
-    from worldkit.runs.run import Run, Tracking
+    from worldkit.runs.run import Run
     from worldkit.runs.stop import StopRequest
+    from worldkit.runs.wandb_run import Tracking
 
     console = open_console(quiet=folder is None)
     run = Run(

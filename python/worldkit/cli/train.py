@@ -17,7 +17,7 @@ from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.jax.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
-from worldkit.runs.folder import CONFIG, CURVE, METRICS, new_run_folder, run_folder
+from worldkit.runs.folder import CONFIG, CURVE, METRICS, run_folder
 from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
 
 if TYPE_CHECKING:
@@ -61,14 +61,6 @@ class TrainOptions(RunOptions):
     )
     preset: str | None = setting(
         None, "settings that go together, by name; flags beside it go over them", group=RUN, kind=str
-    )
-    config: Path | None = setting(
-        None,
-        "a TOML file of settings by their names, such as `learning_rate = 3e-4`; it goes over the preset, and flags go "
-        "over it",
-        group=RUN,
-        kind=Path,
-        metavar="FILE",
     )
     rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=RUN)
     cpu_devices: int | None = setting(
@@ -220,10 +212,8 @@ def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "C
         check_steps_left(config, start)  # before there is a new folder
         if not options.run_name:
             return start.path.parent
-    if options.run_name:
-        return run_folder(options.checkpoint_dir, options.run_name, "--checkpoint-dir")
-    suffix = f"-{options.run_suffix}" if options.run_suffix else ""
-    return new_run_folder(options.checkpoint_dir, game.name, config.seed, suffix)
+    parent, kind = options.checkpoint_dir, game.name
+    return run_folder(parent, "--checkpoint-dir", kind, config.seed, options.run_name, options.run_suffix)
 
 
 def _train(

@@ -13,7 +13,7 @@ from parity.errors import UsageError, install_command
 from worldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
-from worldkit.runs.folder import CONFIG, CURVE, new_run_folder, run_folder
+from worldkit.runs.folder import CONFIG, CURVE, run_folder
 from worldkit.sb3.config import RATES
 from worldkit.settings import add_flags, from_flags, given, kept, setting
 
@@ -34,13 +34,6 @@ class TrainSB3Options(RunOptions):
     )
     trust: bool = setting(
         False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=RUN
-    )
-    config: Path | None = setting(
-        None,
-        "a TOML file of settings by their names, such as `n_steps = 512`; flags go over it",
-        group=RUN,
-        kind=Path,
-        metavar="FILE",
     )
     device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=RUN)
     engine: str | None = setting(None, "the engine to play on; by default the world's first", group=RUN, kind=str)
@@ -124,9 +117,7 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
 def _folder(options: TrainSB3Options, seed: int) -> Path:
     """A new run's folder, or the one of the model to resume."""
     if options.resume is None:
-        if options.run_name:
-            return run_folder(options.models_dir, options.run_name, "--models-dir")
-        return new_run_folder(options.models_dir, "sb3", seed, "", "--models-dir")
+        return run_folder(options.models_dir, "--models-dir", "sb3", seed, options.run_name)
     if not os.path.exists(options.resume):  # pathlib's own raises for a name that no file can have
         raise UsageError(f"There is no model {options.resume}: name a .zip file that training wrote.")
     if options.run_name is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import track
 
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
@@ -22,11 +22,8 @@ from worldkit.game import Game
 from worldkit.watch.agents import CHECKPOINT, MODEL, PARAMS
 
 if TYPE_CHECKING:
-    from parity.trace import Trace
-    from parity.viewer.page import Episode, Page
-    from worldkit.viewer.agent import Games
-    from worldkit.watch.frames import AgentPlayer
-    from worldkit.watch.spec import Agent, ViewSpec
+    from parity.viewer.page import Page
+    from worldkit.watch.spec import ViewSpec
 
 TRACE = ".json"
 _AGENT = (PARAMS, CHECKPOINT, MODEL)
@@ -59,31 +56,27 @@ def main(game: Game, argv: Sequence[str]) -> int:
     _check(parser, args, default)
     view = players.chosen_view(game, args, args.path)
     command = typed_command(game.name, game.module, "view", *argv)
-    make = _of_run if args.path.is_dir() else _of_trace if args.path.suffix == TRACE else _of_agent
+    make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
     from parity.viewer.write import write_page
 
     page = make(game, view, args, command)
-    write_page(replace(page, episodes=_counted(page.episodes, args.episodes)), view.world, args.output)
+    console = open_console(stderr=True)
+    silent = not console.is_terminal
+    episodes = track(page.episodes, "games", args.episodes, console=console, transient=True, disable=silent)
+    write_page(replace(page, episodes=episodes), view.world, args.output)
     print(f"Written: {args.output}")
     return 0
 
 
 def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
-    from worldkit.viewer.agent import agent_page
-
-    path, agent = players.load(game, view, args.path, **players.reading(args))
-    player, games = _player(game, view, args, path, agent)
-    return agent_page(view, players.caption_of(view, path, args), player, games, command)
-
-
-def _of_run(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
-    """The curves of a run and games of its furthest agent; of a run that has only one of these, that one."""
+    """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
     from parity.viewer.page import Page
-    from worldkit.viewer.agent import agent_page
+    from worldkit.viewer.agent import Games, agent_page
     from worldkit.viewer.run import curves
 
-    drawn, name = curves(args.path, game.milestone), args.path.resolve().name
+    is_run, name = args.path.is_dir(), args.path.resolve().name
+    drawn = curves(args.path, game.milestone) if is_run else ()
     found = players.find(game, view, args.path, **players.reading(args))
     if found is None:
         if not drawn:
@@ -91,55 +84,30 @@ def _of_run(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) 
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
     path, agent = found
-    player, games = _player(game, view, args, path, agent)
-    page = agent_page(view, f"{name}, {players.caption_of(view, path, args)}", player, games, command)
-    return replace(page, curves=drawn)
+    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
+    players.announce(game, games.engine)
+    player = players.player_of(agent, args, players.searcher_for(game, view, path, args))
+    caption = players.caption_of(view, path, args)
+    return replace(agent_page(view, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 
 
 def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str) -> Page:
     from parity.finding import replayed
     from parity.report import report_page
     from worldkit.viewer.replay import read_own_trace
-    from worldkit.viewer.trace import trace_page
+    from worldkit.viewer.trace import sides_of, trace_page
 
     trace = read_own_trace(view.world, args.path, view.trace_names)
     for name in (args.engine,) if args.engine else dict.fromkeys(trace.engines):
         players.announce(game, name)
-    names = (args.engine,) if args.engine else _openable(view, trace)
+    names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
+    for fault in faults:
+        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
     if len(names) == 1:
         return trace_page(view, args.path.name, trace, names[0], command)
     one, other = names
     report = replayed(view.world, trace, args.path, (one, other), timeout=DEFAULT_TIMEOUT, command=command)
     return report_page(report)
-
-
-def _openable(view: ViewSpec, trace: Trace) -> tuple[str, ...]:
-    """The engines that a trace names and that can be opened; why others cannot is said on standard error."""
-    from worldkit.viewer.trace import sides_of
-
-    names, faults = sides_of(view.world, trace)
-    for fault in faults:
-        print(f"Shown on {names[0]} alone: {fault}", file=sys.stderr)
-    return names
-
-
-def _counted(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
-    """The same episodes, and a bar on standard error while they are taken; silent without a terminal."""
-    console = open_console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield from bar.track(episodes, total, description="games")
-
-
-def _player(
-    game: Game, view: ViewSpec, args: argparse.Namespace, path: Path, agent: Agent
-) -> tuple[AgentPlayer, Games]:
-    """Who plays, and which games."""
-    from worldkit.viewer.agent import Games
-
-    games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
-    players.announce(game, games.engine)
-    return players.player_of(agent, args, players.searcher_for(game, view, path, args)), games
 
 
 def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:

@@ -86,11 +86,11 @@ def _in_window(args: argparse.Namespace, played: Games, view: ViewSpec, caption:
 
 def _in_terminal(args: argparse.Namespace, played: Games, view: ViewSpec, caption: str, stop: StopRequest) -> None:
     from worldkit.watch.controls import Controls, play
-    from worldkit.watch.terminal import Terminal
+    from worldkit.watch.terminal import open_terminal
 
     verdicts: list[str] = []
     try:
-        with Terminal(open_console(), caption, view.text_size) as screen:
+        with open_terminal(open_console(), caption, view.text_size) as screen:
             verdicts.extend(last.verdict for last in play(played, screen, Controls(args.speed), stop))
     finally:
         print("\n".join(verdicts))
@@ -121,8 +121,9 @@ def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, 
     if args.latest is None:
         raise UsageError(f"There is no agent to watch: name one, {players.agents_text(view)}, or give --latest.")
     from worldkit.ppo.params import trained_files
+    from worldkit.watch.agents import first_good_agent
 
-    found = players.first_good(view, trained_files(args.latest), **players.reading(args))
+    found = first_good_agent(view, trained_files(args.latest), **players.reading(args))
     if found is None:
         raise UsageError(
             f"There is no params_*.npz or checkpoint_*.pkl in {args.latest}: name a file, or train an agent first."

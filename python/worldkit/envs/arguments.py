@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from parity import State
 from parity.errors import UsageError
 
+UNLIMITED = -1
+"""What ``gym.make`` is told where not even the registered limit shall hold."""
 _NUMBERS = "biuf"
 """NumPy's kinds of bools, integers and floats."""
 
@@ -17,6 +19,15 @@ def check_seed(seed: int) -> int:
     if not 0 <= seed < 1 << 64:
         raise UsageError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}.")
     return seed
+
+
+def check_limit(max_episode_steps: int | None) -> int | None:
+    """The limit, None for none; raises UsageError below 1, except for Gymnasium's -1, which is none too."""
+    if max_episode_steps is None or max_episode_steps == UNLIMITED:
+        return None
+    if max_episode_steps < 1:
+        raise UsageError(f"max_episode_steps must be at least 1, not {max_episode_steps}; leave it out for no limit.")
+    return max_episode_steps
 
 
 def check_action(action: Any, count: int) -> int:  # noqa: ANN401 - whatever a policy returns

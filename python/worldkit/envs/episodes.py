@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from parity import BatchStep, EngineError, EngineOptions, State, UsageError, World
 from parity.engine import Array, Slots
-from worldkit.envs.limits import check_limit
+from worldkit.envs.arguments import check_limit
 from worldkit.envs.statistics import Statistics
 
 T = TypeVar("T")

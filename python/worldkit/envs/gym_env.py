@@ -1,5 +1,6 @@
 """One game of a world as a Gymnasium environment."""
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -8,13 +9,11 @@ from numpy.typing import NDArray
 
 from parity.errors import UsageError
 from worldkit.envs import infos
-from worldkit.envs.arguments import check_action, check_seed, plain_state
+from worldkit.envs.arguments import check_action, check_limit, check_seed, plain_state
 from worldkit.envs.episodes import Episodes
-from worldkit.envs.limits import limit_of_make
 from worldkit.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from parity import State
     from worldkit.render.window import Window
 
 _ONLY = np.zeros(1, np.intp)
@@ -70,10 +69,10 @@ class WorldEnv(gym.Env[Any, np.int64]):
         self.env_spec, self.render_mode, self.metadata = spec, render_mode, spec.metadata
         self.observation_space = spec.observation_space()
         self.action_space = spec.action_space()
-        limit = limit_of_make() if max_episode_steps is None else max_episode_steps
+        limit = _limit_of_make() if max_episode_steps is None else max_episode_steps
         self._episodes = Episodes(spec.world, 1, engine, deadline=deadline, restart=restart, max_episode_steps=limit)
         self._num_actions = len(spec.world.actions)
-        self._window: Window[State] | None = None
+        self._window: Window | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode; see the class."""
@@ -116,14 +115,15 @@ class WorldEnv(gym.Env[Any, np.int64]):
         state = self.get_state()
         if self.render_mode == "ansi" and spec.text is not None:
             return spec.text(state)
-        if self.render_mode == "rgb_array" and spec.picture is not None:
-            return spec.picture(state)
-        if self._window is None and spec.picture is not None:
+        assert spec.picture is not None
+        picture = spec.picture(state)
+        if self.render_mode == "rgb_array":
+            return picture
+        if self._window is None:
             from worldkit.render.window import Window
 
-            self._window = Window(spec.picture, spec.title, spec.frames_per_second)
-        if self._window is not None:
-            self._window.show(state)
+            self._window = Window(spec.title, spec.frames_per_second)
+        self._window.show(picture)
         return None
 
     def close(self) -> None:
@@ -139,3 +139,20 @@ class WorldEnv(gym.Env[Any, np.int64]):
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
         return self.env_spec.split(self._episodes.observation[0, ...])
+
+
+def _limit_of_make() -> int | None:
+    """The limit of the ``gym.make`` under which this is called; None outside of one, or where it has none.
+
+    ``gym.make`` passes its ``max_episode_steps`` to nobody: it puts a ``TimeLimit`` around the finished environment,
+    which cuts an episode without a word to the environment inside. One that has something to say at the end of an
+    episode has to know the limit, so it is read where it stands, among the variables of ``gym.make``.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not gym.make.__code__:
+        frame = frame.f_back
+    if frame is None:
+        return None
+    asked: int | None = frame.f_locals.get("max_episode_steps")
+    registered: int | None = getattr(frame.f_locals.get("env_spec"), "max_episode_steps", None)
+    return check_limit(registered if asked is None else asked)

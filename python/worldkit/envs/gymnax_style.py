@@ -48,6 +48,9 @@ class GymnaxStyle:
     ``max_steps`` truncates an episode after that many steps, unless the ``params`` handed to ``step`` say otherwise;
     None never does, and costs nothing. A finished episode is replaced at once by the game that follows it.
 
+    Besides ``name`` there are ``reward_names`` (the components, in order), ``num_actions``, valid or not, and
+    ``observation_size``, how many numbers an observation has.
+
     Environments, params and states can be copied and pickled. The spaces are gymnax's (``pip install gymnax``).
     """
 
@@ -56,31 +59,13 @@ class GymnaxStyle:
             raise UsageError(f"max_steps must be at least 1, got {max_steps}; leave it out for no limit.")
         self.env = env
         self.max_steps = max_steps
-
-    @property
-    def name(self) -> str:
-        """The world's name."""
-        return self.env.name
+        self.name, self.reward_names = env.name, env.components
+        self.num_actions, self.observation_size = env.num_actions, env.observation_size
 
     @property
     def default_params(self) -> EnvParams:
         """The parameters that hold where ``reset`` and ``step`` are given none."""
         return EnvParams() if self.max_steps is None else EnvParams(self.max_steps)
-
-    @property
-    def reward_names(self) -> tuple[str, ...]:
-        """The reward components, in order."""
-        return self.env.components
-
-    @property
-    def num_actions(self) -> int:
-        """How many actions there are, valid or not."""
-        return self.env.num_actions
-
-    @property
-    def observation_size(self) -> int:
-        """How many numbers an observation has."""
-        return self.env.observation_size
 
     def action_space(self, params: EnvParams | None = None) -> "spaces.Discrete":
         """The actions, valid or not."""

@@ -1,6 +1,5 @@
 """What the infos of the environments say, for one game and for many."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -83,31 +82,15 @@ def _plain(summary: Summary) -> Summary:
 
 
 def _spread(summary: Summary, slots: Slots, num_games: int) -> Summary:
-    """Arrays (k,) as arrays (n,) that are 0 outside slots (k,); dozens of them, so all of one type at once."""
-    leaves: dict[np.dtype[Any], list[NDArray[Any]]] = {}
-    for leaf in _leaves(summary):
-        leaves.setdefault(leaf.dtype, []).append(leaf)
-    spread = {}
-    for dtype, same in leaves.items():
-        full = np.zeros((len(same), num_games), dtype)
-        full[:, slots] = np.concatenate(same).reshape(len(same), -1)
-        spread[dtype] = iter(full)
-
-    def filled(part: Summary) -> Summary:
-        return {
-            name: filled(value) if isinstance(value, dict) else next(spread[value.dtype])
-            for name, value in part.items()
-        }
-
-    return filled(summary)
-
-
-def _leaves(summary: Summary) -> Iterator[NDArray[Any]]:
-    for value in summary.values():
+    """Arrays (k,) as arrays (n,) that are 0 outside slots (k,)."""
+    spread: Summary = {}
+    for name, value in summary.items():
         if isinstance(value, dict):
-            yield from _leaves(value)
+            spread[name] = _spread(value, slots, num_games)
         else:
-            yield value
+            spread[name] = np.zeros(num_games, value.dtype)
+            spread[name][slots] = value
+    return spread
 
 
 def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
@@ -119,18 +102,8 @@ def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
 
 def _marked(values: dict[str, Any], where: Bools) -> dict[str, Any]:
     """Values, and beside every key ``_key``: an array of its own that says where."""
-    marks = iter(where[None].repeat(_count(values), axis=0))
-
-    def with_marks(part: dict[str, Any]) -> dict[str, Any]:
-        infos: dict[str, Any] = {}
-        for name, value in part.items():
-            infos[name] = with_marks(value) if isinstance(value, dict) else value
-            infos[f"_{name}"] = next(marks)
-        return infos
-
-    return with_marks(values)
-
-
-def _count(values: dict[str, Any]) -> int:
-    """The keys of a tree."""
-    return len(values) + sum(_count(value) for value in values.values() if isinstance(value, dict))
+    infos: dict[str, Any] = {}
+    for name, value in values.items():
+        infos[name] = _marked(value, where) if isinstance(value, dict) else value
+        infos[f"_{name}"] = where.copy()
+    return infos

@@ -1,5 +1,7 @@
 """Playing whole episodes, and the record of each."""
 
+from contextlib import closing
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,11 +29,8 @@ def play_episodes(
     fails.
     """
     games = min(num_envs, num_episodes)
-    episodes = Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)
-    try:
+    with closing(Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)) as episodes:
         return _play(spec, episodes, player, first_seed, num_episodes)
-    finally:
-        episodes.close()
 
 
 def _play(

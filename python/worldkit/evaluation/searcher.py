@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from parity import EngineError, UsageError, World
 from parity.arguments import SHARE
-from worldkit.evaluation.lookahead import Lookahead
-from worldkit.evaluation.spec import Player
+from worldkit.evaluation.spec import Lookahead, Player
 from worldkit.jax.engine import JaxEngine
 from worldkit.jax.env import Compact, JaxEnv, State
 from worldkit.ppo.config import TrainConfig
@@ -63,7 +62,19 @@ def search_program(env: JaxEnv, judge: PolicyAndValue, params: Params, search: S
 
     It is called with states, seeds, uint32 (n, 2), and steps (n,), which tell one search from another, and masks.
     """
-    return partial(jax.jit(partial(_choice, env, judge, search)), params, jax.random.key(seed))
+
+    @jax.jit
+    def choice(params: Params, key: Array, games: State, seeds: Array, steps: Array, masks: Array) -> Array:
+        def key_of(seed: Array, step: Array) -> Array:
+            one: Array = key
+            for number in (*seed, step):
+                one = jax.random.fold_in(one, number)
+            return one
+
+        games = jax.tree.map(lambda leaf: leaf[: len(masks)], games)
+        return best_actions(env, partial(judge, params), search, games, masks, jax.vmap(key_of)(seeds, steps))
+
+    return partial(choice, params, jax.random.key(seed))
 
 
 def discount_of(path: Path) -> float:
@@ -72,28 +83,6 @@ def discount_of(path: Path) -> float:
     if fault := SHARE.fault(gamma):
         raise UsageError(f"gamma {fault}, got {gamma!r} in {path.parent / CONFIG}.")
     return float(gamma)
-
-
-def _choice(
-    env: JaxEnv,
-    judge: PolicyAndValue,
-    search: Search,
-    params: Params,
-    key: Array,
-    games: State,
-    seeds: Array,
-    steps: Array,
-    masks: Array,
-) -> Array:
-    games = jax.tree.map(lambda leaf: leaf[: len(masks)], games)
-
-    def key_of(seed: Array, step: Array) -> Array:
-        one: Array = key
-        for number in (*seed, step):
-            one = jax.random.fold_in(one, number)
-        return one
-
-    return best_actions(env, partial(judge, params), search, games, masks, jax.vmap(key_of)(seeds, steps))
 
 
 class _Searcher:

@@ -1,14 +1,16 @@
 """What an evaluation needs to know of a world beyond its environments."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parity import State
+from parity.arguments import Values
 from worldkit.envs.spec import EnvSpec
 from worldkit.envs.statistics import Summary
 
@@ -45,18 +47,6 @@ class Episode:
     notes: Mapping[str, Any]
 
 
-def _no_notes(ending: str, state: State) -> Mapping[str, Any]:
-    return {}
-
-
-def _no_more_figures(general: Figures, episodes: Sequence[Episode]) -> Figures:
-    return general
-
-
-def _no_more_rows(general: Rows, figures: Figures) -> Rows:
-    return general
-
-
 @dataclass(frozen=True)
 class EvaluationSpec:
     """A world as it is evaluated. Only ``env`` is required.
@@ -75,7 +65,43 @@ class EvaluationSpec:
     endings: Mapping[str, str] = field(default_factory=dict)
     players: Mapping[str, Player] = field(default_factory=dict)
     policy_of: Callable[[Path], Logits] | None = None
-    notes: Callable[[str, State], Mapping[str, Any]] = _no_notes
+    notes: Callable[[str, State], Mapping[str, Any]] = lambda ending, state: {}
     actions: tuple[str, ...] | None = None
-    figures: Callable[[Figures, Sequence[Episode]], Figures] = _no_more_figures
-    rows: Callable[[Rows, Figures], Rows] = _no_more_rows
+    figures: Callable[[Figures, Sequence[Episode]], Figures] = lambda general, episodes: general
+    rows: Callable[[Rows, Figures], Rows] = lambda general, figures: general
+
+
+class Lookahead(NamedTuple):
+    """rollouts: games that are played on after each action that is tried. steps: how far each of them is played on."""
+
+    rollouts: int
+    steps: int
+
+    def __str__(self) -> str:
+        return f"{self.rollouts}×{self.steps}"
+
+
+@dataclass(frozen=True)
+class Lookaheads(Values):
+    """``ROLLOUTSxSTEPS`` with ``x`` or ``×``, at least two rollouts, since one does not tell how much is chance."""
+
+    most: int
+
+    def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+        """Anything but a Lookahead within the range."""
+        fits = isinstance(value, Lookahead) and 2 <= value.rollouts <= self.most and 1 <= value.steps <= self.most
+        return None if fits else f"must be ROLLOUTSxSTEPS, such as 8x16, {self.span()}"
+
+    def span(self) -> str:
+        """From … to …."""
+        return f"2 to {self.most:,} rollouts of 1 to {self.most:,} steps"
+
+    def read(self, word: str) -> Lookahead:
+        """The numbers on either side of the cross."""
+        found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", word)
+        if found is None:
+            raise ValueError(word)
+        return Lookahead(int(found[1]), int(found[2]))
+
+
+LOOKAHEAD = Lookaheads(1000)

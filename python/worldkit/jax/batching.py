@@ -6,6 +6,7 @@ helpers let callers write `vmap` and get the native code, and they carry rule ma
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import jax
@@ -95,31 +96,21 @@ def where_wanted(
     Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most
     ``chunk`` games. All leaves begin with the axis of games.
     """
-    if is_collecting():
-        shapes = jax.eval_shape(collecting(function), inputs)[1]
-        unmarked = {name: jnp.zeros(wanted.shape, bool) for name in shapes}
-        outputs, marks = _where_wanted(wanted, collecting(function), inputs, (otherwise, unmarked), chunk)
-        add(marks)
-        return outputs
-    return _where_wanted(wanted, function, inputs, otherwise, chunk)
+    chunk = min(chunk, len(wanted))
+    unmarked = {name: jnp.zeros(wanted.shape, bool) for name in _unmarked(function, inputs)}
 
-
-def _where_wanted(
-    wanted: Array, function: Callable[[Inputs], Outputs], inputs: Inputs, otherwise: Outputs, chunk: int
-) -> Outputs:
-    games = wanted.shape[0]
-    chunk = min(chunk, games)
-
-    def body(state: tuple[Array, Outputs]) -> tuple[Array, Outputs]:
+    def body(state: tuple[Array, tuple[Outputs, Marks]]) -> tuple[Array, tuple[Outputs, Marks]]:
         left, outputs = state
         # a chunk that is not full is padded with indices past the end: reads there are clamped, writes dropped
         index = _first_true(left, chunk)
         gathered = jax.tree.map(lambda leaf: leaf.at[index].get(mode="clip"), inputs)
-        computed = function(gathered)
+        computed = _marking(function)(gathered)
         outputs = jax.tree.map(lambda old, new: old.at[index].set(new, mode="drop"), outputs, computed)
         return left.at[index].set(False, mode="drop"), outputs
 
-    return lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, otherwise))[1]
+    outputs, marks = lax.while_loop(lambda state: jnp.any(state[0]), body, (wanted, (otherwise, unmarked)))[1]
+    add(marks)
+    return outputs
 
 
 def _first_true(flags: Array, count: int) -> Array:
@@ -135,52 +126,55 @@ def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -
     XLA fuses cheap producers into each of their consumers, and so works out anew for every plane what
     dozens of planes depend on. A conditional is where fusion ends: its results are computed once.
     """
-    if is_collecting():
-        outputs, marks = _computed_once(needed, collecting(function), *args)
-        add(marks)
-        return outputs
-    return _computed_once(needed, function, *args)
-
-
-def _computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
-    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function, *args))
-    return lax.cond(needed, function, lambda *_: zeros, *args)
+    marking = _marking(function)
+    zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(marking, *args))
+    outputs, marks = lax.cond(needed, marking, lambda *_: zeros, *args)
+    add(marks)
+    return outputs
 
 
 def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -> Outputs:
     """``function()``, or ``otherwise`` where ``needed`` (one bool for the whole batch) is false."""
-    if is_collecting():
-        unmarked = _no_marks(jax.eval_shape(collecting(function))[1])
-        outputs, marks = lax.cond(needed, collecting(function), lambda: (otherwise, unmarked))
-        add(marks)
-        return outputs
-    return lax.cond(needed, function, lambda: otherwise)
+    unmarked = _unmarked(function)
+    outputs, marks = lax.cond(needed, _marking(function), lambda: (otherwise, unmarked))
+    add(marks)
+    return outputs
 
 
 def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs) -> Inputs:
     """``lax.fori_loop`` from 0, counted in int32, whose body may mark rules."""
-    if not is_collecting():
-        return lax.fori_loop(0, times, lambda i, inner: body(jnp.asarray(i, jnp.int32), inner), start)
-    counted = (jnp.int32(0), start)
-    return while_loop(lambda s: s[0] < times, lambda s: (s[0] + 1, body(*s)), counted)[1]
 
+    def marking(i: Array, state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
+        return _marked_too(partial(body, jnp.asarray(i, jnp.int32)), state)
 
-def _no_marks(shapes: Marks) -> Marks:
-    return {name: jnp.zeros(mark.shape, bool) for name, mark in shapes.items()}
+    end, marks = lax.fori_loop(0, times, marking, (start, _unmarked(body, jnp.int32(0), start)))
+    add(marks)
+    return end
 
 
 def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
     """``lax.while_loop`` whose body may mark rules."""
-    if not is_collecting():
-        return lax.while_loop(going, body, start)
-    shapes = jax.eval_shape(collecting(body), start)[1]
-
-    def marking(state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
-        inner, before = state
-        inner, more = collecting(body)(inner)
-        return inner, {name: before[name] | more[name] for name in before}
-
-    unmarked = _no_marks(shapes)
-    end, marks = lax.while_loop(lambda state: going(state[0]), marking, (start, unmarked))
+    begun = start, _unmarked(body, start)
+    end, marks = lax.while_loop(lambda state: going(state[0]), partial(_marked_too, body), begun)
     add(marks)
     return end
+
+
+def _marked_too(body: Callable[[Inputs], Inputs], state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
+    """One more round of a loop, and the marks that fired in this round or before."""
+    inner, before = state
+    inner, more = _marking(body)(inner)
+    return inner, {name: before[name] | more[name] for name in before}
+
+
+def _marking(function: Callable[..., Outputs]) -> Callable[..., tuple[Outputs, Marks]]:
+    """The function with its marks as a second result, which are none unless somebody collects them."""
+    return collecting(function) if is_collecting() else lambda *args: (function(*args), {})
+
+
+def _unmarked(function: Callable[..., Any], *args: Any) -> Marks:
+    """The marks of a function as they are where none fired; none unless somebody collects them."""
+    if not is_collecting():
+        return {}
+    shapes = jax.eval_shape(collecting(function), *args)[1]
+    return {name: jnp.zeros(mark.shape, bool) for name, mark in shapes.items()}

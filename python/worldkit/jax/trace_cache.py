@@ -3,16 +3,16 @@
 With JAX's own compilation cache a second start compiles nothing, but it still traces every program in Python, which
 then takes longest. So the trace is cached as well (`jax.export`), in a file whose name is a digest of what the trace
 depends on: the sources of the packages that say what is computed, what it is computed for, the versions and settings of
-JAX. A file is a digest of its content, the length of its header, the header in JSON, and the trace; reading it executes
-nothing.
+JAX. A file is a zip archive of a header in JSON and the trace; reading it executes nothing.
 """
 
 import contextlib
 import hashlib
+import io
 import json
 import os
-import struct
 import sys
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import metadata
@@ -25,7 +25,7 @@ from jax import export
 from jax.sharding import NamedSharding
 from jax.stages import Wrapped
 
-from parity.reading import GIB, json_of, read_bytes
+from parity.reading import GIB, json_of, read_bytes, read_zip
 from worldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
 
 Tree = Any
@@ -34,9 +34,8 @@ FOLDER = "traces"
 """In the folder of JAX's compilation cache."""
 MAX_FILES = 200
 """Of about half a megabyte each; the least recently used one is removed first."""
-_MAGIC = b"worldkit trace 1\n"
-_DIGEST_BYTES = hashlib.sha256().digest_size
-_HEADER_LENGTH = struct.Struct("<Q")
+_HEADER, _TRACE = "header.json", "trace"
+"""The parts of a file."""
 _LEAF, _LEAF_NAME = object(), "leaf"
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
 """What else is traced through: another version of one of these may compute something else."""
@@ -169,19 +168,13 @@ def _source_digest(packages: tuple[str, ...]) -> str:
 
 def _read_trace(path: Path, key: str) -> tuple[export.Exported, Any] | None:
     """The trace in a file and the tree of its results; None where there is nothing that can be used."""
-    start = len(_MAGIC) + _DIGEST_BYTES
     try:
-        content = read_bytes(path, GIB)
-        body = content[start:]
-        if content[:start] != _MAGIC + hashlib.sha256(body).digest():
+        parts = read_zip(read_bytes(path, GIB), GIB)
+        header = json_of(parts[_HEADER])
+        if header["key"] != key:
             return None
-        (length,) = _HEADER_LENGTH.unpack_from(body)
-        header, trace = body[_HEADER_LENGTH.size :][:length], body[_HEADER_LENGTH.size + length :]
-        values = json_of(header)
-        if values["key"] != key:
-            return None
-        outputs: Any = jax.tree.structure(_tree_from_json(values["results"]))
-        exported = export.deserialize(bytearray(trace))
+        outputs: Any = jax.tree.structure(_tree_from_json(header["results"]))
+        exported = export.deserialize(bytearray(parts[_TRACE]))
         if outputs.num_leaves != len(exported.out_avals):
             return None
     except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
@@ -199,13 +192,15 @@ def _write_trace(path: Path, key: str, exported: export.Exported, outputs: Any) 
             return
     except (TypeError, KeyError):  # a type that is not found again by its name
         return
-    header = json.dumps({"key": key, "results": results}).encode()
-    body = _HEADER_LENGTH.pack(len(header)) + header + exported.serialize()
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(_HEADER, json.dumps({"key": key, "results": results}))
+        archive.writestr(_TRACE, exported.serialize())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # other processes may be writing the same trace; half a file after a power cut is a file that cannot be used
         unfinished = path.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(_MAGIC + hashlib.sha256(body).digest() + body)
+        unfinished.write_bytes(content.getvalue())
         unfinished.replace(path)
         oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
         for file in oldest_first[:-MAX_FILES]:

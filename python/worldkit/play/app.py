@@ -19,9 +19,8 @@ from textual.widgets import Static
 
 from parity.errors import EngineError, UsageError
 from worldkit.play import panes
-from worldkit.play.dialogs import Page, help_text
-from worldkit.play.keys import COMMANDS
-from worldkit.play.messages import shortened
+from worldkit.play.dialogs import COMMANDS, Page, help_text
+from worldkit.play.game import shortened
 from worldkit.play.session import Session
 from worldkit.watch.controls import Controls
 
@@ -93,7 +92,7 @@ class PlayApp(App[EngineError]):
 class GameScreen(Screen[None]):
     """The board, its numbers, the actions and what came of them, in as much room as there is."""
 
-    BINDINGS: ClassVar = [Binding(command.keys, command.action, show=False) for command in COMMANDS]
+    BINDINGS: ClassVar = COMMANDS
 
     def __init__(self, session: Session, controls: Controls) -> None:
         super().__init__()
@@ -123,16 +122,6 @@ class GameScreen(Screen[None]):
         (width, height), layout = self.size, self._layout
         self.set_class(self._is_small, "small")
         self.set_class(layout.large, "large")
-        self._lay_out(layout)
-        below = height - layout.size[1]
-        self.query_one("#below").display = below >= _LEAST_BELOW
-        self.query_one("#rewards").display = below >= panes.reward_lines(self._session)
-        told, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
-        self._put("#small", Text(f"{told} enlarge it to {columns} and {lines}, or leave with q."))
-        self._show()
-
-    def _lay_out(self, layout: panes.Layout) -> None:
-        """Give the parts of the screen their sizes."""
         middle = layout.size[1] - 3
         left = middle if layout.large else middle - layout.rows
         for name, (columns, lines) in {
@@ -144,6 +133,12 @@ class GameScreen(Screen[None]):
         }.items():
             styles = self.query_one(name).styles
             styles.width, styles.height = columns, lines
+        below = height - layout.size[1]
+        self.query_one("#below").display = below >= _LEAST_BELOW
+        self.query_one("#rewards").display = below >= panes.reward_lines(self._session)
+        told, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
+        self._put("#small", Text(f"{told} enlarge it to {columns} and {lines}, or leave with q."))
+        self._show()
 
     def on_key(self, event: events.Key) -> None:
         """An action's key."""

@@ -11,8 +11,23 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from worldkit.play.keys import COMMANDS
-from worldkit.render.panels import Panels
+from worldkit.render.panels import LEAVE, Panels
+
+_KEYS = (
+    ("tab", "Tab", "do('toggle_looking')", "look ahead: action keys show what they would do; Tab again goes back"),
+    ("enter", "Enter", "do('confirm')", "play the action that is looked at"),
+    ("space", "Space", "do('toggle_agent')", "let the agent play on, or take over again; any action takes over too"),
+    ("plus,equals_sign", "+", "pace('+')", "the agent plays twice as fast"),
+    ("minus", "-", "pace('-')", "the agent plays half as fast"),
+    ("R", "R", "rewards", "the reward of the step and of the episode, all components"),
+    ("L", "L", "log", "what was done, and what it earned"),
+    ("S", "S", "do('save')", "save the game now; leaving and the end of a game save it too"),
+    ("N", "N", "do('next_game')", "once a game is over: the next one, of the next seed"),
+    ("question_mark", "?", "help", "this help"),
+    (LEAVE, LEAVE, "app.leave", "leave; Ctrl+C does the same"),
+)
+COMMANDS = [Binding(keys, action, purpose, show=False, key_display=sign) for keys, sign, action, purpose in _KEYS]
+"""The keys of a game's screen that are no actions."""
 
 
 class Page(ModalScreen[None]):
@@ -57,7 +72,7 @@ def help_text(panels: Panels, path: str) -> Text:
     """The keys, the signs on the board, and where the game is saved, in lines of at most 80 columns."""
     text = Text(f"{panels.hint[:1].upper()}{panels.hint[1:]}.\n\n", no_wrap=True)
     for command in COMMANDS:
-        text.append(f"{command.sign:>5}", "bold").append(f"  {command.purpose}\n")
+        text.append(f"{command.key_display:>5}", "bold").append(f"  {command.description}\n")
     signs = panels.legend
     half = (len(signs) + 1) // 2
     text.append("\n")

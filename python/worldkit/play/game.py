@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 
 from parity.errors import UsageError
 from parity.trace import Case, Trace, write_trace
 from worldkit.play.table import Components, Position
+from worldkit.render.panels import Panels
 from worldkit.watch.frames import Frame
 from worldkit.watch.spec import ViewSpec
+
+LINE = 80
+"""The most columns of a line that is said."""
+MORE = " … (R shows all)"
 
 
 @dataclass(frozen=True)
@@ -88,3 +94,41 @@ def save(game: PlayedGame, path: Path) -> None:
         write_trace(game.trace, path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}): make room or name another file.") from error
+
+
+def signed(reward: float) -> str:
+    """A reward with its sign and without idle digits: ``+0.3``, ``-0.01``, ``0``."""
+    return f"{reward:+.5f}".rstrip("0").rstrip(".") if reward else "0"
+
+
+def earned(game: PlayedGame, components: Components) -> str:
+    """The sum and the components that are not 0: ``+0.29 = -0.01 step_penalty, +0.3 kills``."""
+    *values, total = game.in_rewards((*components, sum(components)))
+    named = zip(game.view.world.components, values, strict=True)
+    parts = [f"{signed(value)} {name}" for name, value in named if value]
+    return f"{signed(total)} = {', '.join(parts)}" if parts else "0"
+
+
+def shortened(path: Path, room: int = LINE) -> str:
+    """The path, without its beginning where it is longer than ``room`` columns."""
+    text = str(path)
+    return text if len(text) <= room else f"…{text[1 - room :]}"
+
+
+def turn_line(game: PlayedGame, number: int, turn: Turn) -> str:
+    """A step of the log: ``step 12, you: WARP +0.29 = …``."""
+    who = "agent" if turn.by_agent else "you"
+    return f"step {number}, {who}: {game.view.world.actions[turn.action]} {earned(game, turn.components)}"
+
+
+def last_turn(game: PlayedGame) -> str:
+    """The last step in two lines at most."""
+    return shorten(turn_line(game, len(game.turns), game.turns[-1]), 2 * LINE - len(MORE), placeholder=MORE)
+
+
+def outlook(panels: Panels, game: PlayedGame, ahead: PlayedGame) -> tuple[str, str]:
+    """What the last action of ``ahead``, which is ``game`` and one action more, earns and changes; a line each."""
+    turn = ahead.turns[-1]
+    would = f"{game.view.world.actions[turn.action]} would earn {earned(game, turn.components)}"
+    changed = ", ".join(panels.changes(game.position.state, ahead.position.state)) or "nothing that is counted changes"
+    return shorten(would, LINE, placeholder=MORE), shorten(changed, LINE, placeholder=" …")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from worldkit.play import messages
-from worldkit.play.game import PlayedGame
+from worldkit.play.game import PlayedGame, signed, turn_line
 from worldkit.play.session import Session
 from worldkit.render.spans import BAD, FAINT, GOOD, Line, Span, as_text, joined, width
 
@@ -136,12 +135,12 @@ def rewards(game: PlayedGame) -> Text:
 def log(game: PlayedGame, last: int | None = None) -> Text:
     """What was done, step by step; only the last ones where a number is given."""
     numbered = list(enumerate(game.turns, start=1))[-last if last else 0 :]
-    lines = [messages.turn_line(game, number, turn) for number, turn in numbered] or ["nothing is done yet"]
+    lines = [turn_line(game, number, turn) for number, turn in numbered] or ["nothing is done yet"]
     return Text("\n".join(lines))
 
 
 def _sum(game: PlayedGame, components: tuple[int, ...]) -> str:
-    return messages.signed(game.in_rewards((sum(components),))[0])
+    return signed(game.in_rewards((sum(components),))[0])
 
 
 def _entry(session: Session, action: int, *, large: bool) -> Line:

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from parity.errors import UsageError
-from worldkit.play import messages
-from worldkit.play.game import PlayedGame, default_path, save, unused
+from worldkit.play.game import PlayedGame, default_path, last_turn, outlook, save, shortened, unused
 from worldkit.play.table import Table
 from worldkit.render.panels import Obstacle
 from worldkit.watch.frames import AgentPlayer, decide
@@ -70,11 +69,12 @@ class Session:
         self._saved_turns = 0
         self.is_looking = self.agent_plays = False
         self.preview: Preview | None = None
-        self._arrive(self._new_game(seed))
+        start = self._table.start(seed)
+        self._arrive(PlayedGame(self._table.view, seed, start, start.components))
         self.notice = Notice(
             (
                 f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in",
-                messages.shortened(path),
+                shortened(path),
             )
         )
 
@@ -103,14 +103,13 @@ class Session:
     def look(self, action: int) -> None:
         """Show what an action would do; the game stays as it is."""
         self.agent_plays, self.is_looking = False, True
-        reason = self._refusal(action)
-        if reason is not None:
+        if reason := self.obstacle(action):
             self.preview = Preview(action, None)
             self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.")
             return
         ahead = self.game.after(action, self._table.look(action), by_agent=False)
         self.preview = Preview(action, ahead)
-        self.notice = Notice(messages.outlook(self.panels, self.game, ahead))
+        self.notice = Notice(outlook(self.panels, self.game, ahead))
 
     def toggle_looking(self) -> None:
         """Begin to look at actions, or stop it."""
@@ -155,7 +154,7 @@ class Session:
         except UsageError as error:
             self._refuse(str(error))
         else:
-            self.notice = Notice((f"Saved after step {len(self.game.turns)}:", messages.shortened(self.path)))
+            self.notice = Notice((f"Saved after step {len(self.game.turns)}:", shortened(self.path)))
 
     def keep(self) -> None:
         """Save what is not saved yet; raises UsageError where that cannot be done."""
@@ -165,13 +164,12 @@ class Session:
             self.saved[self.path] = self.game.verdict
 
     def _play(self, action: int, *, by_agent: bool) -> None:
-        reason = self._refusal(action)
-        if reason is not None:
+        if reason := self.obstacle(action):
             self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.")
             return
         self.is_looking, self.preview = False, None
         self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
-        self.notice = Notice((messages.last_turn(self.game),))
+        self.notice = Notice((last_turn(self.game),))
         if self.game.ending:
             self._end()
 
@@ -181,14 +179,6 @@ class Session:
         if position.mask[action] and not position.ending:
             return None
         return self.panels.obstacle(position.state, action) or (_OVER if position.ending else _INVALID)
-
-    def _refusal(self, action: int) -> str | None:
-        found = self.obstacle(action)
-        return None if found is None else str(found)
-
-    def _new_game(self, seed: int) -> PlayedGame:
-        start = self._table.start(seed)
-        return PlayedGame(self._table.view, seed, start, start.components)
 
     def _arrive(self, game: PlayedGame) -> None:
         self.game = game
@@ -203,7 +193,7 @@ class Session:
         self.agent_plays = False
         self.save()
         if not self.notice.is_refusal:
-            where = f"Saved in {messages.shortened(self.path, 30)}. N plays game {self._following}, q leaves."
+            where = f"Saved in {shortened(self.path, 30)}. N plays game {self._following}, q leaves."
             self.notice = Notice((self.game.verdict, where))
 
     @property

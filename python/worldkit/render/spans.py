@@ -22,11 +22,8 @@ def width(line: Line) -> int:
 
 def painted(line: Line, *, colour: bool) -> str:
     """The line as text, without blanks at its end; with ANSI codes where ``colour`` says so."""
-    return "".join(_paint(*span) if colour else span[0] for span in line).rstrip()
-
-
-def _paint(text: str, style: str) -> str:
-    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text
+    styles = [(text, Style.parse(style if colour else "")) for text, style in line]
+    return "".join(style.render(text, color_system=ColorSystem.STANDARD) for text, style in styles).rstrip()
 
 
 def joined(lines: Sequence[Line], gap: int = 2) -> Line:

@@ -2,9 +2,6 @@
 
 import logging
 import os
-from collections.abc import Callable
-from types import TracebackType
-from typing import Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +11,23 @@ from parity.errors import ParityError
 from worldkit.render._pygame import pygame
 from worldkit.render.pen import surface_of
 
-Shown = TypeVar("Shown")
-
 _LOGGER = logging.getLogger("worldkit")
 NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
 
 
-class Window(Generic[Shown]):
-    """Shows states, or whatever can be drawn, in a window, at most ``fps`` in a second.
+class Window:
+    """Shows pictures in a window, at most ``fps`` in a second.
 
     The window opens with the first ``show``. A person may close it at any time: then it stays closed, and
-    ``show`` does nothing. Without a display they are drawn where nobody sees them, and the log says so,
-    as Gymnasium's own environments do. pygame has one window in a process, so use one ``Window`` at a time. A context
-    manager closes it in the end.
+    ``show`` does nothing. Without a display they are shown where nobody sees them, and the log says so,
+    as Gymnasium's own environments do. pygame has one window in a process, so use one ``Window`` at a time.
 
     Args:
-        draw: the picture of one, a surface or uint8 (height, width, 3), of one size for all.
         title: what the window is called.
         fps: pictures a second, above 0; ``show`` waits as long as that takes.
     """
 
-    def __init__(self, draw: Callable[[Shown], pygame.Surface | NDArray[np.uint8]], title: str, fps: float) -> None:
-        self._draw = draw
+    def __init__(self, title: str, fps: float) -> None:
         self._fps = fps
         self._title = title
         self._screen: pygame.Surface | None = None
@@ -49,8 +41,8 @@ class Window(Generic[Shown]):
         self._pump()
         return self._screen is not None
 
-    def show(self, state: Shown) -> None:
-        """Show a state.
+    def show(self, picture: pygame.Surface | NDArray[np.uint8]) -> None:
+        """Show a picture, a surface or uint8 (height, width, 3), of one size for all.
 
         Raises:
             ParityError: pygame cannot open a window.
@@ -58,8 +50,7 @@ class Window(Generic[Shown]):
         self._pump()
         if self._ended:
             return
-        drawn = self._draw(state)
-        picture = surface_of(drawn) if isinstance(drawn, np.ndarray) else drawn
+        picture = surface_of(picture) if isinstance(picture, np.ndarray) else picture
         if self._screen is None:
             self._screen = _open(picture.get_size(), self._title)
         self._screen.blit(picture, (0, 0))
@@ -83,14 +74,6 @@ class Window(Generic[Shown]):
         if self._screen is not None:
             self._screen = None
             pygame.display.quit()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _pump(self) -> None:
         """Answer the window system, keep what was pressed, and close where a person asked for it."""

@@ -52,10 +52,8 @@ def _draw_smoothed(axis: Axes, steps: np.ndarray, values: np.ndarray) -> None:
     axis.plot(steps, values, alpha=0.4, marker="." if len(values) < 50 else "", label="per logging interval")
     window = -(-len(values) // SMOOTHED_PARTS)
     if window > 1:
-        sums = np.cumsum(np.concatenate([[0.0], values]))
-        ends = np.arange(1, len(values) + 1)
-        starts = np.maximum(0, ends - window)
-        label = f"mean of the last {window} intervals"
-        axis.plot(steps, (sums[ends] - sums[starts]) / (ends - starts), linewidth=2, label=label)
+        counts = np.minimum(np.arange(1, len(values) + 1), window)
+        means = np.convolve(values, np.ones(window))[: len(values)] / counts
+        axis.plot(steps, means, linewidth=2, label=f"mean of the last {window} intervals")
     if len(values):
         axis.legend(loc="best")

@@ -21,15 +21,21 @@ def fresh_run_name(kind: str, seed: int) -> str:
     return f"{kind}-{datetime.datetime.now():%Y%m%d-%H%M%S}-seed{seed}"
 
 
-def run_folder(parent: Path, name: str, flag: str) -> Path:
+def run_folder(parent: Path, flag: str, kind: str, seed: int, name: str | None, suffix: str | None = None) -> Path:
     """Create the folder of a new run, and make sure that it can be written to and holds no other run.
 
-    Raises UsageError, which names ``flag`` where another parent would help.
+    Without a ``name`` it has one of its own, even when two begin in the same second: as `fresh_run_name` has it, with
+    ``-suffix``. Raises UsageError, which names ``flag`` where another parent would help.
     """
-    _check_name(name)
-    folder = parent / name
+    whole = name or fresh_run_name(kind, seed) + (f"-{suffix}" if suffix else "")
+    if fault := FileName().fault(whole):
+        raise UsageError(f"A run's name {fault}, got {whole!r}: choose another --run-name or --run-suffix.")
+    number, folder = 1, parent / whole
+    while name is None and not _is_ours(folder):
+        number += 1
+        folder = parent / f"{whole}-{number}"
     make_folder(folder, f"choose another {flag}")
-    if any(file.stat().st_size for kind in _RESULTS for file in folder.glob(kind)):
+    if any(file.stat().st_size for pattern in _RESULTS for file in folder.glob(pattern)):
         raise UsageError(f"{folder} already holds a run; choose another --run-name or {flag}.")
     return folder
 
@@ -42,23 +48,6 @@ def make_folder(folder: Path, advice: str) -> None:
             pass
     except OSError as error:
         raise UsageError(f"The output folder {folder} cannot be written ({error.strerror}); {advice}.") from None
-
-
-def new_run_folder(parent: Path, kind: str, seed: int, suffix: str, flag: str = "--checkpoint-dir") -> Path:
-    """Create the folder of a new run under a name of its own, even when two begin in the same second."""
-    name = fresh_run_name(kind, seed) + suffix
-    _check_name(name)
-    number, unique = 1, name
-    while not _is_ours(parent / unique):
-        number += 1
-        unique = f"{name}-{number}"
-    return run_folder(parent, unique, flag)
-
-
-def _check_name(name: str) -> None:
-    fault = FileName().fault(name)
-    if fault:
-        raise UsageError(f"A run's name {fault}, got {name!r}: choose another --run-name or --run-suffix.")
 
 
 def _is_ours(folder: Path) -> bool:

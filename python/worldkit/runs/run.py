@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,29 +22,13 @@ from worldkit.runs.retrying_writer import RetryingWriter
 from worldkit.runs.saved_config import read_saved_config
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Sink, TensorBoardLog, read_csv
 from worldkit.runs.stop import StopRequest
-from worldkit.runs.wandb_run import WandbRun
+from worldkit.runs.wandb_run import Tracking, WandbRun
 
 
 class TrainingDiverged(ParityError):
     """The loss is no longer a number."""
 
     exit_code = 1
-
-
-@dataclass(frozen=True)
-class Tracking:
-    """How a run appears on W&B.
-
-    project, entity: where; no entity is the account's own. enabled: false leaves W&B out.
-    upload: whether models are kept there too.
-    rewind: whether a resumed run forgets there what came after its checkpoint.
-    """
-
-    project: str = "worlds"
-    entity: str | None = None
-    enabled: bool = True
-    upload: bool = True
-    rewind: bool = False
 
 
 class Run:
@@ -61,7 +44,7 @@ class Run:
         title: what the picture of the run is called.
         console: where progress is shown; None: nowhere.
         step: the metric that counts the run's steps in files and on W&B, ``update`` or ``timesteps``.
-        tracking: W&B, for a run with a folder.
+        tracking: W&B, for a run with a folder; None leaves it out.
         milestone: what people follow besides the return.
         stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
         sinks: more that takes the metrics of a run with a folder.
@@ -76,7 +59,7 @@ class Run:
         title: str = "training",
         console: Console | None = None,
         step: str = "update",
-        tracking: Tracking = Tracking(enabled=False),
+        tracking: Tracking | None = None,
         milestone: Milestone | None = None,
         stop: StopRequest | None = None,
         sinks: Sequence[Sink] = (),
@@ -87,7 +70,8 @@ class Run:
         self.console = console or Console(quiet=True)
         self._extra, self._report, self._say = sinks, report, say or self._print
         self.stop = stop or StopRequest()
-        self._title, self._step, self._tracking, self._milestone = title, step, tracking, milestone
+        self._title, self._step, self._milestone = title, step, milestone
+        self._tracking = tracking or Tracking(enabled=False)
         self.writer = RetryingWriter(self.say)
         self._stack = contextlib.ExitStack()
         self._sinks: list[Sink] = []
@@ -129,8 +113,11 @@ class Run:
                 for log in rows:
                     self.writer.attempt(log.path, log.drop_later)
             board = TensorBoardLog(self.folder / "tensorboard", self._step, after)
-            self._wandb = self._tracked(self.folder, settings, kept, after)
-            self.writer.write(self.folder / CONFIG, _json({**settings, "wandb_id": self._wandb.run_id or kept}))
+            self._wandb = WandbRun(
+                self.say, self.folder, self._tracking, settings, step=self._step, run_id=kept, after=after
+            )
+            plain = {**settings, "wandb_id": self._wandb.run_id or kept}
+            self.writer.write(self.folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
             self._sinks = [*rows, board, self._wandb, *self._extra]
             self._stack.push(self._end_files)
         self._stack.enter_context(self._progress)
@@ -214,23 +201,3 @@ class Run:
             from worldkit.runs.curve import draw_curve  # matplotlib takes a while to import
 
             draw_curve(rows, self.folder / CURVE, f"{self._title}: {self.folder.name}", self._milestone)
-
-    def _tracked(self, folder: Path, settings: Mapping[str, Any], kept: str | None, after: int) -> WandbRun:
-        tracking = self._tracking
-        return WandbRun(
-            self.say,
-            enabled=tracking.enabled,
-            folder=folder,
-            project=tracking.project,
-            entity=tracking.entity,
-            name=folder.name,
-            config=settings,
-            step=self._step,
-            run_id=kept,
-            rewind_to=after if tracking.rewind else None,
-        )
-
-
-def _json(value: Mapping[str, Any]) -> bytes:
-    """Plain values, indented; what is not plain by its ``repr``."""
-    return (json_text(value, indent=2, default=repr) + "\n").encode()

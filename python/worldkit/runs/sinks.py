@@ -7,23 +7,23 @@ A resumed run hands in the step it resumes after. Rows of later steps that an ea
 stays until it has: whenever a process is killed, no row is missing that was there before.
 """
 
+import contextlib
 import csv
 import io
 import json
 import math
+import os
 import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from parity.errors import UsageError
 from parity.files import write_whole
 from parity.reading import MIB, Unreadable, read_text, shown
 from parity.strict_json import json_text
-from worldkit.runs.files import AppendedFile
 
 LIMIT = 256 * MIB
 """The largest file of metrics that is read, in bytes."""
@@ -33,8 +33,32 @@ _Row = Mapping[str, Any]
 """A row as it stands in a file: cells of text, or values of JSON."""
 
 
+class AppendedFile:
+    """A file that grows by whole pieces.
+
+    Args:
+        path: the file, which need not exist yet.
+        length: how many bytes of it count; what lies beyond is half a piece.
+    """
+
+    def __init__(self, path: Path, length: int = 0) -> None:
+        self._path, self._length = path, length
+
+    def append(self, piece: bytes) -> None:
+        """Add all of ``piece``. Raises OSError as writing does, and then the file is as long as it was."""
+        try:
+            with self._path.open("ab") as file:
+                file.truncate(min(self._length, file.tell()))
+                file.write(piece)
+        except OSError:
+            with contextlib.suppress(OSError):  # else the next call does it
+                os.truncate(self._path, min(self._length, self._path.stat().st_size))
+            raise
+        self._length = self._path.stat().st_size
+
+
 class Sink(ABC):
-    """What takes the metrics of each logging interval. It holds nothing open, and as a context it ends itself.
+    """What takes the metrics of each logging interval. It holds nothing open.
 
     path: where they go.
     """
@@ -52,17 +76,6 @@ class Sink(ABC):
     def end(self) -> None:
         """As ``flush``, and forget what an earlier session left of later steps: they do not come again."""
         self.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.end()
-        else:
-            self.flush()
 
 
 class _RowLog(Sink):

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,59 +28,71 @@ _ROOM = 256 * 1024
 """Bytes that must fit on the disk before W&B gets more: it writes in blocks of 32 KiB, and some beside them."""
 
 
+@dataclass(frozen=True)
+class Tracking:
+    """How a run appears on W&B.
+
+    project, entity: where; no entity is the account's own. enabled: false leaves W&B out without a word.
+    upload: whether models are kept there too.
+    rewind: whether a resumed run forgets there what came after its checkpoint.
+    """
+
+    project: str = "worlds"
+    entity: str | None = None
+    enabled: bool = True
+    upload: bool = True
+    rewind: bool = False
+
+
 class WandbRun(Sink):
     """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``say`` gets one line, once.
 
     Args:
         say: takes a line for the user.
-        enabled: false leaves W&B out without a word.
-        folder: where W&B keeps its files.
-        project, entity, name: what the run is called there; no entity: the account's own.
+        folder: of the run, which is called by its name; W&B keeps its files there.
+        tracking: how it appears. Where a rewind is impossible, ``say`` gets the reason.
         config: the run's settings.
         step: the metric that counts a run's steps.
         run_id: the id of a run to continue; None: a new one.
-        rewind_to: forget what that run logged after this step. Where that is impossible, ``say`` gets the reason.
+        after: the step that it resumes after.
     """
 
     def __init__(
         self,
         say: Callable[[str], None],
-        *,
-        enabled: bool = True,
         folder: Path,
-        project: str,
-        name: str,
+        tracking: Tracking,
         config: Mapping[str, Any],
-        entity: str | None = None,
+        *,
         step: str = "update",
         run_id: str | None = None,
-        rewind_to: int | None = None,
+        after: int = 0,
     ) -> None:
         self.path = folder / "wandb"
         self._say, self._step = say, step
         self._waiting: list[Mapping[str, float]] = []
         self._run: Any = None
         mode = os.environ.get("WANDB_MODE", "online")
-        if rewind_to is not None and (obstacle := _no_rewind(enabled, mode, run_id)):
+        if tracking.rewind and (obstacle := _no_rewind(tracking.enabled, mode, run_id)):
             say(f"--rewind has no effect: {obstacle}.")
-        if not enabled or mode == "disabled":
+        if not tracking.enabled or mode == "disabled":
             return
         if find_spec("wandb") is None:
             self._leave_out("it is not installed (pip install wandb)")
             return
         continued: dict[str, Any] = {"id": run_id}
         if run_id is not None and mode not in _OFFLINE:
-            rewound = {"resume_from": f"{run_id}?_step={rewind_to}"}
-            continued = {"id": run_id, "resume": "allow"} if rewind_to is None else rewound
+            rewound = {"resume_from": f"{run_id}?_step={after}"}
+            continued = rewound if tracking.rewind else {"id": run_id, "resume": "allow"}
 
         def start() -> Any:  # noqa: ANN401 - W&B's run, or None where nobody is logged in
             if not (mode in _OFFLINE or wandb.api.api_key):
                 return None
             return wandb.init(
                 **continued,
-                project=project,
-                entity=entity,
-                name=name,
+                project=tracking.project,
+                entity=tracking.entity,
+                name=folder.name,
                 dir=str(folder),
                 config=dict(config),
                 settings=wandb.Settings(silent=True, console="off", init_timeout=_CONNECT_SECONDS),

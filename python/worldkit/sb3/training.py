@@ -1,7 +1,7 @@
 """Training MaskablePPO as one call, from a command line or a notebook."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,7 +80,7 @@ def train(
             model = load_model(resume, env, device, rates=rates, changes=changes, trust=trust)
             config = settings_of(model, config).validated()
         else:
-            model = _new_model(config, env, device)
+            model = MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
         first_step = model.num_timesteps
         rollouts = config.rollouts_after(first_step)
         if resume:
@@ -121,8 +121,14 @@ def train(
         model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
         checkpoints = Checkpoints(run, run.folder, config.save_freq)
         callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
-        with _one_sentence_for_divergence():
+        try:
             model.learn(steps, callbacks, reset_num_timesteps=resume is None)
+        except ValueError as error:
+            if "invalid values" not in str(error):  # torch's word for a distribution that is not one
+                raise
+            raise ParityError(
+                "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
+            ) from error
         last = checkpoints.path if run.stop.requested else run.folder / FINAL_MODEL
         try:
             write_whole(last, model_content(model))
@@ -144,10 +150,6 @@ def _earlier_seconds(path: Path, step: int) -> float:
     return max((row.get("seconds", 0.0) for row in rows), default=0.0)
 
 
-def _new_model(config: MaskablePPOConfig, env: WorldVecEnv, device: str) -> MaskablePPO:
-    return MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
-
-
 def _check_device(device: str) -> None:
     """Stable-Baselines3 would take the CPU without a word where a GPU is missing."""
     if device == "auto":
@@ -156,15 +158,3 @@ def _check_device(device: str) -> None:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise UsageError(f"The device {device!r} cannot be used ({str(error).splitlines()[0]}).") from error
-
-
-@contextlib.contextmanager
-def _one_sentence_for_divergence() -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        if "invalid values" not in str(error):  # torch's word for a distribution that is not one
-            raise
-        raise ParityError(
-            "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
-        ) from error

@@ -1,7 +1,7 @@
 """Trace files of one world, and a recorded case played again, on one or more engines, each on its own."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,11 +52,7 @@ def read_own_trace(world: World, path: Path, other_names: tuple[str, ...] = ()) 
 def open_engines(world: World, names: Sequence[str]) -> Iterator[list[BatchEngine]]:
     """One game on each of the engines named; raises EngineError where one cannot start."""
     with ExitStack() as stack:
-        engines: list[BatchEngine] = []
-        for name in names:
-            engines.append(GuardedEngine(world, name, 1))
-            stack.callback(engines[-1].close)
-        yield engines
+        yield [stack.enter_context(closing(GuardedEngine(world, name, 1))) for name in names]
 
 
 def replay(engines: Sequence[BatchEngine], case: Case) -> Iterator[ReplayStep]:

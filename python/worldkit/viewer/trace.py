@@ -10,7 +10,7 @@ from parity.registry import engine_name
 from parity.report import counted, start_text
 from parity.trace import Action, Trace
 from parity.viewer.page import Episode, Page, Step
-from worldkit.viewer.episodes import START
+from worldkit.viewer.agent import START
 from worldkit.viewer.replay import ReplayStep, open_engines, replay
 from worldkit.watch.spec import ViewSpec
 

@@ -1,5 +1,6 @@
 """Who is watched: trained parameters, a checkpoint or a model of MaskablePPO, as a function of what is seen."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,21 +62,22 @@ def agents_of(folder: Path) -> Sequence[Path]:
     return found or sorted(folder.glob(f"*{MODEL}"), key=lambda path: (timesteps_of(path), path.name), reverse=True)
 
 
-def first_good_agent(
-    view: ViewSpec,
-    paths: Iterable[Path],
-    **how: Any,  # noqa: ANN401 - as load_agent has them
-) -> tuple[Path, Agent, list[ParityError]] | None:
-    """The first of these files that holds an agent, the agent, and what was wrong with the files before it.
+def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
+    """The first of these files that holds an agent, and the agent; ``how`` as `load_agent` has it.
 
-    None where there are no files; raises the ParityError of the first one where all are bad.
+    None where there are no files. What was passed over on the way is said on standard error. Raises the ParityError of
+    the first file where all are bad.
     """
     faults: list[ParityError] = []
     for path in paths:
         try:
-            return path, load_agent(view, path, **how), faults
+            agent = load_agent(view, path, **how)
         except ParityError as fault:
             faults.append(fault)
+            continue
+        for fault in faults:
+            print(f"Passed over: {fault}", file=sys.stderr)
+        return path, agent
     if faults:
         raise faults[0]
     return None

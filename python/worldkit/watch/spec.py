@@ -32,14 +32,6 @@ class PrivilegedAgent(Protocol):
         """The values in n states, float32 (n,)."""
 
 
-def _nowhere(state: State) -> str:
-    return ""
-
-
-def _no_end(before: State, after: State, action: int, ending: str | None) -> tuple[End | None, str]:
-    return None, ""
-
-
 @dataclass(frozen=True)
 class ViewSpec:
     """A world, or one of its modes, as people watch, play and view it. Only ``evaluation`` is required.
@@ -62,8 +54,8 @@ class ViewSpec:
     evaluation: EvaluationSpec
     text_size: tuple[int, int] = (100, 26)
     victory: str = "won"
-    progress: Callable[[State], str] = _nowhere
-    end: Callable[[State, State, int, str | None], tuple[End | None, str]] = _no_end
+    progress: Callable[[State], str] = lambda state: ""
+    end: Callable[[State, State, int, str | None], tuple[End | None, str]] = lambda *_: (None, "")
     rules_version: str = "1"
     networks: Mapping[str, NumpyEncoder | None] = field(default_factory=lambda: {MLP: None})
     readers: Mapping[str, Callable[[Path], Agent]] = field(default_factory=dict)

@@ -5,9 +5,8 @@ import select
 import sys
 import termios
 import tty
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -21,41 +20,14 @@ _CTRL_C = b"\x03"
 
 
 class Terminal:
-    """A context in which the terminal shows pages and gives keys one by one; afterwards it is as it was.
+    """A terminal that shows pages and gives keys one by one."""
 
-    Raises UsageError where it is too small.
-    """
-
-    def __init__(self, console: Console, caption: str, text_size: tuple[int, int]) -> None:
-        require_room(console, "watching", *page_sizes(text_size))
-        self._console, self._caption = console, caption
-        self._undo = ExitStack()
-
-    def __enter__(self) -> Self:
-        descriptor = sys.stdin.fileno()
-        before = termios.tcgetattr(descriptor)
-        self._undo.callback(termios.tcsetattr, descriptor, termios.TCSADRAIN, before)
-        try:
-            tty.setcbreak(descriptor)
-            raw = termios.tcgetattr(descriptor)
-            # as signals these could leave a terminal behind that is not as it was; as a key Ctrl-C quits
-            for control in (termios.VINTR, termios.VQUIT, termios.VSUSP):
-                raw[6][control] = b"\0"
-            termios.tcsetattr(descriptor, termios.TCSADRAIN, raw)
-            self._live = self._undo.enter_context(Live(console=self._console, screen=True, auto_refresh=False))
-        except BaseException:
-            self._undo.close()
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._undo.close()
+    def __init__(self, live: Live, caption: str) -> None:
+        self._live, self._caption = live, caption
 
     def show(self, frame: Frame, controls: Controls) -> None:
         """Show a frame."""
-        self._live.update(page(frame, controls, self._caption, self._console.width), refresh=True)
+        self._live.update(page(frame, controls, self._caption, self._live.console.width), refresh=True)
 
     def key(self, seconds: float) -> str | None:
         """The next key; a terminal that has gone is as good as one who quits."""
@@ -64,3 +36,22 @@ class Terminal:
             return None
         pressed = os.read(descriptor, 1)
         return "q" if pressed in (b"", _CTRL_C) else pressed.decode("ascii", "replace")
+
+
+@contextmanager
+def open_terminal(console: Console, caption: str, text_size: tuple[int, int]) -> Iterator[Terminal]:
+    """The terminal as a screen; afterwards it is as it was. Raises UsageError where it is too small."""
+    require_room(console, "watching", *page_sizes(text_size))
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor)
+        raw = termios.tcgetattr(descriptor)
+        # as signals these could leave a terminal behind that is not as it was; as a key Ctrl-C quits
+        for control in (termios.VINTR, termios.VQUIT, termios.VSUSP):
+            raw[6][control] = b"\0"
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, raw)
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            yield Terminal(live, caption)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -37,7 +37,7 @@ class WindowScreen(Generic[Frame]):
         if not has_display() and "SDL_VIDEODRIVER" not in os.environ:
             raise UsageError(NO_DISPLAY)
         self._draw = draw
-        self._window: Window[pygame.Surface] = Window(lambda picture: picture, title, _FRAMES)
+        self._window = Window(title, _FRAMES)
         self._keys: deque[str] = deque()
         self.close = self._window.close
 

@@ -13,8 +13,7 @@ from hackmatrix.rules import ACTIONS, COMPONENTS, NUM_ACTIONS, PROGRAMS
 from hackmatrix.view_spec import VIEW
 from parity import EngineError
 from parity.trace import read_trace
-from worldkit.play.dialogs import help_text
-from worldkit.play.keys import COMMANDS
+from worldkit.play.dialogs import COMMANDS, help_text
 from worldkit.play.session import Session
 from worldkit.play.table import Table
 
@@ -26,7 +25,7 @@ LARGE = HackMatrixPanels.large_size
 
 def test_every_action_and_every_command_has_a_key_of_its_own(table: Table) -> None:
     assert len(table.panels.keys) == NUM_ACTIONS
-    keys = [*table.panels.keys, *(key for command in COMMANDS for key in command.keys.split(","))]
+    keys = [*table.panels.keys, *(key for command in COMMANDS for key in command.key.split(","))]
     assert len(set(keys)) == len(keys)
     assert all(len(sign) == 1 for sign in table.panels.signs)
 
@@ -159,7 +158,7 @@ def test_the_help_fits_a_terminal_of_24_lines(table: Table) -> None:
     lines = help_text(table.panels, "hackmatrix-7.json").plain.splitlines()
     assert len(lines) < HEIGHT
     assert max(map(len, lines)) <= WIDTH
-    assert all(any(command.purpose in line for line in lines) for command in COMMANDS)
+    assert all(any(command.description in line for line in lines) for command in COMMANDS)
 
 
 def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session: Session) -> None:

@@ -1,26 +1,22 @@
 """A window on a display that SDL only pretends to have."""
 
+from contextlib import closing
+
 import pygame
 import pytest
 
-from parity import State
 from parity.errors import ParityError
 from worldkit.render.pen import Pen
 from worldkit.render.window import Window
 
 FAST = 1000
 SIZE = (30, 20)
-STATE: State = {"red": 200}
+PICTURE = pygame.Surface(SIZE)
+PICTURE.fill((200, 0, 0))
 
 
-def draw(state: State) -> pygame.Surface:
-    picture = pygame.Surface(SIZE)
-    picture.fill((state["red"], 0, 0))
-    return picture
-
-
-def window_of(fps: float = FAST) -> Window[State]:
-    return Window(draw, "a world", fps)
+def window_of(fps: float = FAST) -> Window:
+    return Window("a world", fps)
 
 
 @pytest.fixture(autouse=True)
@@ -29,20 +25,20 @@ def pretended_display(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
 
-def test_a_window_opens_with_the_first_state_and_shows_it() -> None:
-    with window_of() as window:
+def test_a_window_opens_with_the_first_picture_and_shows_it() -> None:
+    with closing(window_of()) as window:
         before = window.is_open, pygame.display.get_init()
-        window.show(STATE)
+        window.show(PICTURE)
         assert (before, window.is_open) == ((False, False), True)
         screen = pygame.display.get_surface()
         assert screen is not None
         assert screen.get_size() == SIZE
-        assert pygame.image.tobytes(screen, "RGB") == pygame.image.tobytes(draw(STATE), "RGB")
+        assert pygame.image.tobytes(screen, "RGB") == pygame.image.tobytes(PICTURE, "RGB")
 
 
 def test_a_name_that_is_no_text_is_shown_by_its_codes() -> None:
-    with Window(draw, "w\udcff", FAST) as window:
-        window.show(STATE)
+    with closing(Window("w\udcff", FAST)) as window:
+        window.show(PICTURE)
         assert pygame.display.get_caption()[0] == r"w\udcff"
     written = []
     for text in ("w\udcff", r"w\udcff"):
@@ -54,51 +50,51 @@ def test_a_name_that_is_no_text_is_shown_by_its_codes() -> None:
 
 def test_a_person_may_close_it_and_it_stays_closed() -> None:
     window = window_of()
-    window.show(STATE)
+    window.show(PICTURE)
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    window.show(STATE)
+    window.show(PICTURE)
     assert not window.is_open
-    window.show(STATE)
+    window.show(PICTURE)
     assert not window.is_open
     assert not pygame.display.get_init()
 
 
-def test_closing_is_seen_without_another_state() -> None:
+def test_closing_is_seen_without_another_picture() -> None:
     window = window_of()
-    window.show(STATE)
+    window.show(PICTURE)
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not window.is_open
 
 
-def test_closing_twice_or_before_the_first_state_is_allowed() -> None:
+def test_closing_twice_or_before_the_first_picture_is_allowed() -> None:
     window = window_of()
     window.close()
     window.close()
-    window.show(STATE)
+    window.show(PICTURE)
     assert not window.is_open
 
 
 def test_a_display_that_somebody_else_closed_counts_as_closed() -> None:
     window = window_of()
-    window.show(STATE)
+    window.show(PICTURE)
     pygame.quit()
-    window.show(STATE)
+    window.show(PICTURE)
     assert not window.is_open
 
 
-def test_states_follow_one_another_at_the_rate_asked_for() -> None:
-    with window_of(fps=20) as window:
-        window.show(STATE)
+def test_pictures_follow_one_another_at_the_rate_asked_for() -> None:
+    with closing(window_of(fps=20)) as window:
+        window.show(PICTURE)
         before = pygame.time.get_ticks()
-        window.show(STATE)
-        window.show(STATE)
+        window.show(PICTURE)
+        window.show(PICTURE)
         assert pygame.time.get_ticks() - before >= 90
 
 
 def test_no_display_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "no such driver")
     with pytest.raises(ParityError, match=r"^There is no display to open a window on: [^.]*\.$"):
-        window_of().show(STATE)
+        window_of().show(PICTURE)
 
 
 def test_without_a_display_the_log_says_so_and_play_goes_on(
@@ -109,15 +105,15 @@ def test_without_a_display_the_log_says_so_and_play_goes_on(
     monkeypatch.setattr(pygame.display, "init", lambda: None)
     monkeypatch.setattr(pygame.display, "set_mode", pygame.Surface)
     monkeypatch.setattr(pygame.display, "flip", lambda: None)
-    window_of().show(STATE)
+    window_of().show(PICTURE)
     assert [record.message for record in caplog.records] == [
         "There is no display to open a window on: run on a desktop, or draw text or pictures instead."
     ]
 
 
 def test_keys_are_told_once_and_in_their_order() -> None:
-    with window_of() as window:
-        window.show(STATE)
+    with closing(window_of()) as window:
+        window.show(PICTURE)
         for key in (pygame.K_SPACE, pygame.K_q, pygame.K_SPACE):
             pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
         assert [pressed.key for pressed in window.pressed()] == [pygame.K_SPACE, pygame.K_q, pygame.K_SPACE]

@@ -15,8 +15,7 @@ from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.viewer import agent
-from worldkit.viewer.agent import Games, agent_page
-from worldkit.viewer.episodes import episodes
+from worldkit.viewer.agent import Games, agent_page, episodes
 from worldkit.watch.agents import load_agent
 from worldkit.watch.frames import AgentPlayer, Frame, frames, games
 

@@ -27,9 +27,9 @@ def recorded(tmp_path: Path) -> Path:
     """The folder of a run that has recorded metrics and saved nothing yet."""
     folder = tmp_path / "begun"
     folder.mkdir()
-    with CsvLog(folder / "metrics.csv") as log:
-        for row in ROWS:
-            log.write(row)
+    log = CsvLog(folder / "metrics.csv")
+    for row in ROWS:
+        log.write(row)
     return folder
 
 

@@ -145,7 +145,7 @@ def test_a_window_shows_moments_and_takes_keys(
     sizes = []
     show = Window.show
 
-    def shown(window: Window[pygame.Surface], picture: pygame.Surface) -> None:
+    def shown(window: Window, picture: pygame.Surface) -> None:
         show(window, picture)
         sizes.append(picture.get_size())
         if len(sizes) in (2, 4):
@@ -165,7 +165,7 @@ def test_closing_the_window_ends_it(swift_built: None, params: Path, monkeypatch
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     show = Window.show
 
-    def shown(window: Window[pygame.Surface], picture: pygame.Surface) -> None:
+    def shown(window: Window, picture: pygame.Surface) -> None:
         show(window, picture)
         if window.is_open:
             pygame.event.post(pygame.event.Event(pygame.QUIT))

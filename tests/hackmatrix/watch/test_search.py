@@ -16,10 +16,9 @@ from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from worldkit.envs.episodes import Episodes
-from worldkit.evaluation.lookahead import Lookahead
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.searcher import searcher_of
-from worldkit.evaluation.spec import Player
+from worldkit.evaluation.spec import Lookahead, Player
 from worldkit.watch.agents import load_agent
 from worldkit.watch.frames import AgentPlayer, frames
 

@@ -36,11 +36,11 @@ SHOWN = ("5,000", "-1.500", "20.2", "1.250", "0.0123", "12.5%")
 
 def test_csv_has_a_header_and_a_row_per_interval_on_disk_at_once(tmp_path: Path) -> None:
     path = tmp_path / "metrics.csv"
-    with CsvLog(path) as log:
-        log.write(ROW)
-        log.write({**ROW, "update": 20, "train/mean_episode_return": math.nan})
-        with path.open() as file:
-            rows = list(csv.DictReader(file))
+    log = CsvLog(path)
+    log.write(ROW)
+    log.write({**ROW, "update": 20, "train/mean_episode_return": math.nan})
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
     assert [row["update"] for row in rows] == ["10", "20"]
     assert list(rows[0]) == list(ROW)
     assert [row["train/mean_episode_return"] for row in rows] == ["-1.5", ""]
@@ -48,13 +48,14 @@ def test_csv_has_a_header_and_a_row_per_interval_on_disk_at_once(tmp_path: Path)
 
 def test_files_of_a_resumed_run_keep_the_rows_up_to_its_checkpoint(tmp_path: Path) -> None:
     for kind, name in ((CsvLog, "metrics.csv"), (JsonLinesLog, "metrics.jsonl")):
-        with kind(tmp_path / name) as log:
-            for update in (10, 20, 30):
-                log.write({**ROW, "update": update, "train/entropy": math.nan})
+        log = kind(tmp_path / name)
+        for update in (10, 20, 30):
+            log.write({**ROW, "update": update, "train/entropy": math.nan})
         with (tmp_path / name).open("a") as file:
             file.write('{"update": 4' if kind is JsonLinesLog else "40,5")
-        with kind(tmp_path / name, after=20) as log:
-            log.write({**ROW, "update": 25, "train/entropy": math.inf})
+        log = kind(tmp_path / name, after=20)
+        log.write({**ROW, "update": 25, "train/entropy": math.inf})
+        log.end()
     assert [row["update"] for row in read_csv(tmp_path / "metrics.csv")] == [10, 20, 25]
     assert math.isnan(read_csv(tmp_path / "metrics.csv")[0]["train/entropy"])
     lines = [
@@ -66,10 +67,10 @@ def test_files_of_a_resumed_run_keep_the_rows_up_to_its_checkpoint(tmp_path: Pat
 
 def test_a_metric_that_comes_up_later_gets_a_column(tmp_path: Path) -> None:
     path = tmp_path / "metrics.csv"
-    with CsvLog(path, step="timesteps") as log:
-        log.write({"timesteps": 1, "a": 1.0})
-        log.write({"timesteps": 2, "b": 2.0})
-        log.write({"timesteps": 3, "a": 3.0, "b": 3.0})
+    log = CsvLog(path, step="timesteps")
+    log.write({"timesteps": 1, "a": 1.0})
+    log.write({"timesteps": 2, "b": 2.0})
+    log.write({"timesteps": 3, "a": 3.0, "b": 3.0})
     rows = read_csv(path)
     assert [row["timesteps"] for row in rows] == [1, 2, 3]
     assert math.isnan(rows[0]["b"])
@@ -78,9 +79,9 @@ def test_a_metric_that_comes_up_later_gets_a_column(tmp_path: Path) -> None:
 
 
 def test_tensorboard_has_every_metric_over_the_updates(tmp_path: Path) -> None:
-    with TensorBoardLog(tmp_path) as log:
-        log.write(ROW)
-        log.write({**ROW, "update": 20, "train/entropy": math.nan})
+    log = TensorBoardLog(tmp_path)
+    log.write(ROW)
+    log.write({**ROW, "update": 20, "train/entropy": math.nan})
     events = EventAccumulator(str(tmp_path)).Reload()
     assert set(events.Tags()["scalars"]) == set(ROW)
     assert [event.step for event in events.Scalars("train/approx_kl")] == [10, 20]
@@ -89,9 +90,9 @@ def test_tensorboard_has_every_metric_over_the_updates(tmp_path: Path) -> None:
 
 def test_tensorboard_forgets_what_comes_again_after_a_resume(tmp_path: Path) -> None:
     for after, loss, updates in ((0, 1.0, (10, 20, 30)), (10, 2.0, (20,))):
-        with TensorBoardLog(tmp_path, after=after) as log:
-            for update in updates:
-                log.write({"update": update, "loss": loss})
+        log = TensorBoardLog(tmp_path, after=after)
+        for update in updates:
+            log.write({"update": update, "loss": loss})
     points = EventAccumulator(str(tmp_path)).Reload().Scalars("loss")
     assert [(point.step, point.value) for point in points] == [(10, 1.0), (20, 2.0)]
 

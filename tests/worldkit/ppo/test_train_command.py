@@ -23,7 +23,7 @@ from worldkit.ppo import checkpoint_format
 from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.params import load_params
-from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
+from worldkit.runs.folder import fresh_run_name, run_folder
 from worldkit.runs.run import Run as RunOfTraining
 from worldkit.runs.sinks import read_csv
 
@@ -134,7 +134,7 @@ def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFix
 def test_the_name_of_a_run_that_came_to_nothing_can_be_used_again(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "metrics.csv").touch()
-    assert run_folder(tmp_path.parent, tmp_path.name, "--checkpoint-dir") == tmp_path
+    assert run_folder(tmp_path.parent, "--checkpoint-dir", "orchard", 0, tmp_path.name) == tmp_path
     assert (tmp_path / "config.json").exists()
 
 
@@ -230,12 +230,12 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
 
 
 def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
-    first = run_folder(tmp_path, fresh_run_name("orchard", 0), "--checkpoint-dir")
+    first = run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, fresh_run_name("orchard", 0))
     (first / "metrics.csv").write_text("x")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: first.name)
-        assert new_run_folder(tmp_path, "orchard", 0, "-mine").name.endswith("-mine")
-        assert new_run_folder(tmp_path, "orchard", 0, "").name == f"{first.name}-2"
+        assert run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, None, "mine").name.endswith("-mine")
+        assert run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, None).name == f"{first.name}-2"
 
 
 @pytest.mark.parametrize(

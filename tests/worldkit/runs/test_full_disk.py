@@ -25,10 +25,10 @@ from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
 from worldkit.ppo.params import load_params
 from worldkit.ppo.training import train as train_jax
-from worldkit.runs.files import AppendedFile
-from worldkit.runs.run import Run, Tracking
-from worldkit.runs.sinks import read_csv
+from worldkit.runs.run import Run
+from worldkit.runs.sinks import AppendedFile, read_csv
 from worldkit.runs.stop import StopRequest
+from worldkit.runs.wandb_run import Tracking
 from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.training import load_model
 from worldkit.sb3.training import train as train_sb3

@@ -12,7 +12,7 @@ from toy_world.adapter import GAME
 
 from parity.errors import UsageError
 from worldkit.cli.app import main
-from worldkit.runs.folder import new_run_folder
+from worldkit.runs.folder import run_folder
 from worldkit.runs.lock import locked
 from worldkit.runs.run import Run
 
@@ -167,4 +167,5 @@ def test_runs_that_begin_in_the_same_moment_get_folders_of_their_own(
     exists = Path.exists
     # each finds the name free, as both do who look before either has made it
     monkeypatch.setattr(Path, "exists", lambda path: path.name != "same" and exists(path))
-    assert [new_run_folder(tmp_path, "orchard", 0, "").name for _ in range(3)] == ["same", "same-2", "same-3"]
+    names = [run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, None).name for _ in range(3)]
+    assert names == ["same", "same-2", "same-3"]
