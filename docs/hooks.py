@@ -77,8 +77,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def marks_table(marks: Mapping[str, str]) -> str:
     """The marks of a world by their rules."""
     rows = {rule: [mark for mark in marks if marks[mark] == rule] for rule in dict.fromkeys(marks.values())}
-    lines = ["| rule | marks |", "|---|---|"]
-    return "\n".join(lines + [f"| {rule} | {', '.join(f'`{mark}`' for mark in found)} |" for rule, found in rows.items()])
+    lines = [f"| {rule} | {', '.join(f'`{mark}`' for mark in found)} |" for rule, found in rows.items()]
+    return "\n".join(["| rule | marks |", "|---|---|", *lines])
 
 
 def commands_page() -> str:
