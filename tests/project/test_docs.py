@@ -127,8 +127,9 @@ def test_a_record_of_a_benchmark_has_one_figure() -> None:
 
 
 def test_figures_that_explain_a_difference_are_among_the_results(root: Path) -> None:
-    notes, results = ((root / "docs" / "explanation" / page).read_text() for page in ("design-notes.md", "results.md"))
-    differences = notes.partition("## Differences")[2]
+    pages = ("architecture.md", "results.md")
+    architecture, results = ((root / "docs" / "explanation" / page).read_text() for page in pages)
+    differences = architecture.partition("## Differences")[2]
     named, measured = (set(re.findall(r"\d{1,3}(?:,\d{3})+", text)) for text in (differences, results))
     assert named
     assert named - {"1,000", "18,000"} <= measured  # these are what the documents ask for
