@@ -63,12 +63,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """
 
     def name(match: re.Match[str]) -> str:
-        target = (Path(config.docs_dir) / page.file.src_uri).parent / match[2]
+        target = ((Path(config.docs_dir) / page.file.src_uri).parent / match[2]).resolve()
+        if target.is_relative_to(config.docs_dir):
+            return match[0]  # which MkDocs checks
         if not target.exists():
             raise ValueError(f"{page.file.src_uri} links to {match[2]}, which does not exist.")
-        if target.resolve().is_relative_to(config.docs_dir):
-            return match[0]
-        return f"{match[1]} (`{target.resolve().relative_to(ROOT)}`)"
+        return f"{match[1]} (`{target.relative_to(ROOT)}`)"
 
     markdown = re.sub(r"<!-- marks: (\w+) -->", lambda match: marks_table(MARKS[match[1]]), markdown)
     return re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)", name, markdown)
