@@ -10,7 +10,7 @@ PYTEST_WORKERS ?= auto
 TRAIN_FLAGS ?= --preset quick
 
 # For two CPU cores: a small network that takes more gradient steps an update. What each setting does without them, and
-# the full-length run, is in docs/goodharts.md.
+# the full-length run, is in docs/explanation/results.md.
 GOODHARTS_SETTINGS ?= GOODHARTS_TRAINING_MINIBATCHES=4 GOODHARTS_TRAINING_HIDDEN=128 \
 	GOODHARTS_TRAINING_LEARNING_RATE=0.0007
 GOODHARTS_FLAGS ?= --engine jax --mode all --network mlp --updates 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -13,7 +13,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from goodharts.cli.game import GAME as GOODHARTS
+from goodharts.rules import MODES, marks_of
 from hackmatrix.cli.game import GAME as HACKMATRIX
+from hackmatrix.rules import MARKS as HACKMATRIX_MARKS
 from parity.arguments import Parser
 from parity.cli import build_parser
 from worldkit.cli.app import kit_commands, main
@@ -33,6 +35,11 @@ API = {
     "Goodharts": ("goodharts.gym_env", "goodharts.rules", "goodharts.jax_training"),
 }
 """Modules of the Python reference, by heading."""
+MARKS = {
+    "hackmatrix": HACKMATRIX_MARKS,
+    "goodharts": {mark: rule for mode in MODES.values() for mark, rule in marks_of(mode).items()},
+}
+"""World -> mark -> rule id: a page has the table of a world where it says ``<!-- marks: WORLD -->``."""
 
 
 class _Found(Exception):
@@ -50,17 +57,28 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Name files outside ``docs`` instead of linking to them; raises ValueError where one is missing."""
+    """Insert tables of marks, and name files outside ``docs`` instead of linking to them.
+
+    Raises ValueError where a file is missing.
+    """
 
     def name(match: re.Match[str]) -> str:
-        target = (Path(config.docs_dir) / page.file.src_uri).parent / match[2]
+        target = ((Path(config.docs_dir) / page.file.src_uri).parent / match[2]).resolve()
+        if target.is_relative_to(config.docs_dir):
+            return match[0]  # which MkDocs checks
         if not target.exists():
             raise ValueError(f"{page.file.src_uri} links to {match[2]}, which does not exist.")
-        if target.resolve().is_relative_to(config.docs_dir):
-            return match[0]
-        return f"{match[1]} (`{target.resolve().relative_to(ROOT)}`)"
+        return f"{match[1]} (`{target.relative_to(ROOT)}`)"
 
+    markdown = re.sub(r"<!-- marks: (\w+) -->", lambda match: marks_table(MARKS[match[1]]), markdown)
     return re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)", name, markdown)
+
+
+def marks_table(marks: Mapping[str, str]) -> str:
+    """The marks of a world by their rules."""
+    rows = {rule: [mark for mark in marks if marks[mark] == rule] for rule in dict.fromkeys(marks.values())}
+    lines = [f"| {rule} | {', '.join(f'`{mark}`' for mark in found)} |" for rule, found in rows.items()]
+    return "\n".join(["| rule | marks |", "|---|---|", *lines])
 
 
 def commands_page() -> str:

@@ -58,7 +58,7 @@ def main() -> None:
     args = parser.parse_args()
     try:
         print(table([read_results(folder / "models" / "goodharts.json") for folder in args.folders]))
-        write_whole(args.curves or IMAGES / "goodharts-curves.png", curves(args.folders))
+        write_whole(args.curves or IMAGES / "goodharts-full-length.png", curves(args.folders))
         if args.curves:
             return
         write_whole(IMAGES / "goodharts-dashboard.png", dashboard(args.folders[0]))

@@ -28,7 +28,7 @@ class HackMatrixEnv(WorldEnv):
 
     Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s* (R1). Without a seed comes
     the game that follows by R6, the first time a random one. ``options={"state": S}`` starts from a complete
-    state, as ``get_state`` gives it (the dict S of docs/protocol.md).
+    state, as ``get_state`` gives it (the dict S of docs/reference/protocol.md).
 
     End: terminated at hp 0, at victory and after an invalid action (C4). The game never truncates; pass
     ``max_episode_steps``, here or to ``gym.make``.

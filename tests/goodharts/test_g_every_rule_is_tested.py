@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-RULES = re.findall(r"^- \*\*(G\d+)\*\*", (HERE.parents[1] / "docs" / "goodharts-rules.md").read_text(), re.MULTILINE)
+RULEBOOK = (HERE.parents[1] / "docs" / "reference" / "goodharts.md").read_text()
+RULES = re.findall(r"^- \*\*(G\d+)\*\*", RULEBOOK, re.MULTILINE)
 NO_RULES_OF_THE_WORLD = {"G8": "what the critic of the trainer sees", "G11": "what the evaluation counts"}
 
 

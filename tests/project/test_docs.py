@@ -73,7 +73,7 @@ def first_two_words(seed: int, event: int, second: int) -> tuple[int, int]:
 
 
 def test_the_worked_example_of_randomness_is_right(root: Path) -> None:
-    page = (root / "docs" / "randomness.md").read_text()
+    page = (root / "docs" / "reference" / "jax-environment.md").read_text()
     corners = [0, 5, 30, 35]
     words = [first_two_words(7, 0, 65536 + cell // 2)[cell % 2] for cell in corners]
     for cell, word in zip(corners, words, strict=True):
@@ -85,6 +85,16 @@ def test_the_worked_example_of_randomness_is_right(root: Path) -> None:
     for counter in (0, 1):
         low, high = first_two_words(7, 2**32 - 1, counter)
         assert str(low + (high << 32)) in page
+
+
+def test_the_examples_of_the_jax_environment_run(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (root / "docs" / "reference" / "jax-environment.md").read_text()
+    printed = []
+    for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(code, {})
+        printed.append(capsys.readouterr().out)
+    assert re.findall(r"```text\n(.*?)```", page, re.DOTALL)[0] == printed[0]
+    assert printed[-1] == "1089611853\n"
 
 
 @pytest.mark.usefixtures("swift_built")
@@ -117,8 +127,9 @@ def test_a_record_of_a_benchmark_has_one_figure() -> None:
 
 
 def test_figures_that_explain_a_difference_are_among_the_results(root: Path) -> None:
-    notes, results = ((root / "docs" / "explanation" / page).read_text() for page in ("design-notes.md", "results.md"))
-    differences = notes.partition("## Differences")[2]
+    pages = ("architecture.md", "results.md")
+    architecture, results = ((root / "docs" / "explanation" / page).read_text() for page in pages)
+    differences = architecture.partition("## Differences")[2]
     named, measured = (set(re.findall(r"\d{1,3}(?:,\d{3})+", text)) for text in (differences, results))
     assert named
     assert named - {"1,000", "18,000"} <= measured  # these are what the documents ask for

@@ -1,6 +1,7 @@
 """States as the dicts of the rules (G13), and back; numpy, one game at a time.
 
-A dict that breaks a rule or a range is refused in one sentence that names the field; ``docs/rules.md`` has the ranges.
+A dict that breaks a rule or a range is refused in one sentence that names the field;
+``docs/reference/goodharts.md`` has the ranges.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """States as the dicts of the rules (G13), and back.
 
 ``set_state(get_state(…))`` is the identity. A dict that breaks a rule or a range raises one ``StateRefused`` that names
-the field and the fault; ``docs/rules.md`` lists the ranges.
+the field and the fault; ``docs/reference/goodharts.md`` lists the ranges.
 """
 
 from collections.abc import Mapping, Sequence

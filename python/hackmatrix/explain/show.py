@@ -163,7 +163,7 @@ def _numbers(found: Sequence[ExplainedStep]) -> str:
 
 
 def as_json(played: Sequence[ExplainedStep], engines: Sequence[str]) -> dict[str, Any]:
-    """Everything shown, as JSON values: components in thousandths, states as S of docs/protocol.md."""
+    """Everything shown, as JSON values: components in thousandths, states as S of docs/reference/protocol.md."""
     return {
         "engines": list(engines),
         "agree": all(step.sound for step in played),

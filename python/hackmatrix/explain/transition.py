@@ -66,7 +66,7 @@ class Being:
 
 @dataclass(frozen=True)
 class Transition:
-    """A step: the complete states (S of docs/protocol.md) around it, and the action's number."""
+    """A step: the complete states (S of docs/reference/protocol.md) around it, and the action's number."""
 
     before: State
     after: State

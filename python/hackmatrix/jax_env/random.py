@@ -1,7 +1,7 @@
 """The draws of the game (R2, R4, R5): what their sites are for, and how words pick cells and entries of a list.
 
 Words of all cells are computed at once; unused ones shift nothing (R2). The full explanation is in
-``docs/randomness.md``. A draw is marked (R5) where a rule uses it.
+``docs/reference/jax-environment.md``. A draw is marked (R5) where a rule uses it.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ _FIRST_TYPE = 1
 
 
 def state_arrays(state: State) -> dict[str, Array]:
-    """The packed state of one game (docs/protocol.md): ``scalars`` uint32 (46,), ``cells`` uint8 (2, 14, 36)."""
+    """One game, packed as docs/reference/protocol.md says: ``scalars`` uint32 (46,), ``cells`` uint8 (2, 14, 36)."""
     return {"scalars": _scalars(state), "cells": jnp.stack([_cells(state.now), _cells(state.history)])}
 
 

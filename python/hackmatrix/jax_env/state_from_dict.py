@@ -1,7 +1,7 @@
 """A state from the dict of the protocol (``S``), read on the host (A3-A7).
 
 ``set_state(get_state(state))`` is the identity. A dict that breaks a rule or a range raises one
-``StateRefused`` that names the field and the fault; ``docs/rules.md`` lists the ranges.
+``StateRefused`` that names the field and the fault; ``docs/reference/hackmatrix-rules.md`` lists the ranges.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

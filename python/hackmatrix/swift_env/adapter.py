@@ -37,7 +37,7 @@ _PACKED = np.dtype(
         ("hasHistory", "u1"), ("unused", "u1", 7), ("now", _SNAPSHOT), ("history", _SNAPSHOT),
     ]
 )  # fmt: skip
-"""A packed state, as docs/protocol.md lays it out."""
+"""A packed state, as docs/reference/protocol.md lays it out."""
 
 
 class SwiftEngine(BatchEngine):

@@ -1,4 +1,4 @@
-"""Memory that this process and the engine share, in which the engine puts its rows (docs/protocol.md)."""
+"""Memory that this process and the engine share, in which the engine puts its rows (docs/reference/protocol.md)."""
 
 import mmap
 import os

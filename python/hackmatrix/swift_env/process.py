@@ -1,4 +1,4 @@
-"""The engine's process and the frames that go through its pipes (docs/protocol.md)."""
+"""The engine's process and the frames that go through its pipes (docs/reference/protocol.md)."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The layout of the binary protocol's frames (docs/protocol.md, "Binary mode"): pure functions on bytes."""
+"""The layout of the binary protocol's frames (docs/reference/protocol.md, "Binary mode"): pure functions on bytes."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-/// The binary mode: many games, one frame in, one frame out. docs/protocol.md holds the frames.
+/// The binary mode: many games, one frame in, one frame out. docs/reference/protocol.md holds the frames.
 
 import HackMatrixCore
 import HackMatrixProtocol

@@ -12,7 +12,7 @@ enum Invocation: Equatable {
                HackMatrix --bench STEPS
 
           --headless-cli  read one JSON command a line from standard input, answer each with one line
-          --binary        read and answer length-prefixed binary frames (docs/protocol.md)
+          --binary        read and answer length-prefixed binary frames (docs/reference/protocol.md)
           --info          log what happens to standard error
           --debug         log every command to standard error
           --version       print the version of the rules

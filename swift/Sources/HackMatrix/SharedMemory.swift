@@ -1,4 +1,4 @@
-/// Memory that the client shares with the engine. docs/protocol.md says how the two agree on it.
+/// Memory that the client shares with the engine. docs/reference/protocol.md says how the two agree on it.
 
 import HackMatrixProtocol
 

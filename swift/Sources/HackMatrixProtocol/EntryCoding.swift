@@ -1,4 +1,5 @@
-/// The entries of S's lists as JSON objects: what stands in which cell. Rules A3–A6; ranges of docs/rules.md.
+/// The entries of S's lists as JSON objects: what stands in which cell. Rules A3–A6; ranges of
+/// docs/reference/hackmatrix-rules.md.
 
 import HackMatrixCore
 

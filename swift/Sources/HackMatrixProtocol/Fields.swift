@@ -1,4 +1,5 @@
-/// Strict reading of JSON objects: types, ranges and unknown names. Protocol; ranges of docs/rules.md.
+/// Strict reading of JSON objects: types, ranges and unknown names. Protocol; ranges of
+/// docs/reference/hackmatrix-rules.md.
 
 /// What is wrong with a message, in one sentence that names the field.
 public struct ProtocolFault: Error, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-/// The requests of the binary mode, read strictly. docs/protocol.md holds their layout; C1's refusal of actions that do
-/// not exist.
+/// The requests of the binary mode, read strictly. docs/reference/protocol.md holds their layout; C1's refusal of
+/// actions that do not exist.
 
 import HackMatrixCore
 

@@ -1,4 +1,5 @@
-/// What binary frames are made of: commands, statuses, limits, and their bytes. docs/protocol.md holds the layout.
+/// What binary frames are made of: commands, statuses, limits, and their bytes.
+/// docs/reference/protocol.md holds the layout.
 
 /// The numbers that both ends of the pipe agree on.
 public enum FrameProtocol {

@@ -1,5 +1,5 @@
-/// The replies of the binary mode as whole frames, except those with rows (RowWriter.swift). docs/protocol.md holds
-/// their layout.
+/// The replies of the binary mode as whole frames, except those with rows (RowWriter.swift).
+/// docs/reference/protocol.md holds their layout.
 
 import HackMatrixCore
 

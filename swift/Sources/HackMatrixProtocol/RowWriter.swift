@@ -1,4 +1,4 @@
-/// The rows of a reply, one for each of some games. docs/protocol.md holds the layout.
+/// The rows of a reply, one for each of some games. docs/reference/protocol.md holds the layout.
 
 import HackMatrixCore
 

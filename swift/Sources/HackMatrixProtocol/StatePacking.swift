@@ -1,5 +1,5 @@
 /// S of the protocol as a record of fixed size, for comparing states by the million. Rules A3–A7, P-UNDO.
-/// docs/protocol.md holds the layout.
+/// docs/reference/protocol.md holds the layout.
 
 import HackMatrixCore
 

@@ -1,4 +1,4 @@
-/// S of the protocol and the ranges of docs/rules.md.
+/// S of the protocol and the ranges of docs/reference/hackmatrix-rules.md.
 
 import HackMatrixProtocol
 import TestBoards

@@ -120,7 +120,7 @@ def take(game: Game, state: State) -> None:
 
 
 def refuse_impossible(state: State) -> None:
-    """Raises StateRefused for what no game can be, as ``docs/rules.md`` has it."""
+    """Raises StateRefused for what no game can be, as ``docs/reference/goodharts.md`` has it."""
     items = state["food"] + state["poison"]
     agent = 128 * state["y"] + state["x"]
     ranges = [(state[name], 0, 127) for name in ("x", "y")]

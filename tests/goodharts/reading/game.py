@@ -69,7 +69,7 @@ class Outcome:
 
 @dataclass
 class Game:
-    """One game; ``grid`` says what each cell holds, and ``marks`` counts which rules fired (``docs/marks.md``)."""
+    """One game; ``grid`` says what each cell holds, and ``marks`` counts which rules fired."""
 
     mode: str
     key: Pair

@@ -1,4 +1,4 @@
-"""Both engines in lockstep: a share of the campaign of docs/parity.md, and every rule is met on both sides."""
+"""Both engines in lockstep: a share of the runs of docs/explanation/architecture.md; every rule fires on both sides."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Both engines' tables agree with each other and with those of docs/hackmatrix-rules.md."""
+"""Both engines' tables agree with each other and with those of docs/reference/hackmatrix-rules.md."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from hackmatrix import jax_env, rules
 from hackmatrix.swift_env import SwiftGames
 
-RULEBOOK = (Path(__file__).parents[3] / "docs" / "hackmatrix-rules.md").read_text()
+RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
 
 
 def table(header: str) -> list[list[str]]:

@@ -10,7 +10,7 @@ import pytest
 from .reference.board import PROGRAM_TABLE
 from .reference.game import REWARD_NAMES
 
-RULEBOOK = (Path(__file__).parents[3] / "docs" / "hackmatrix-rules.md").read_text()
+RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
 RULES = re.findall(r"^- \*\*([A-Z]\d+)\*\*", RULEBOOK, re.MULTILINE)
 PROGRAMS = ["P_" + name.upper().replace("+", "_PLUS").replace("-", "_") for name, *_ in PROGRAM_TABLE]
 REWARDS = [f"W_{name}" for name in REWARD_NAMES]
