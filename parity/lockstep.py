@@ -225,10 +225,7 @@ class _Run:
 
 
 def run(
-    world: World,
-    engines: tuple[str, str],
-    settings: Settings,
-    progress: Callable[[], object] = lambda: None,
+    world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object] = lambda: None
 ) -> Outcome:
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 

@@ -38,7 +38,7 @@ GAME: Game = Game(
         "swift": Benchmark(
             "random play in the Swift engine, alone and through its protocol",
             lambda num_envs, repetitions: import_attribute("hackmatrix.bench.swift", "measure")(num_envs, repetitions),
-        ),
+        )
     },
     starts=lambda: import_attribute("hackmatrix.bench.startup", "STARTS"),
 )

@@ -195,10 +195,7 @@ def _complete_stage(now: Snapshot, completed: Array) -> Snapshot:
     mark("C3.fullHP", lambda: completed & (now.hp == rules.MAX_HP))
     mark("C3.victory", lambda: completed & (stage_after == rules.WON_STAGE))
     mark("C5", lambda: completed & (stage_after < rules.WON_STAGE))
-    return now._replace(
-        hp=jnp.where(completed, jnp.minimum(now.hp + 1, rules.MAX_HP), now.hp),
-        stage=stage_after,
-    )
+    return now._replace(hp=jnp.where(completed, jnp.minimum(now.hp + 1, rules.MAX_HP), now.hp), stage=stage_after)
 
 
 def _play(given: State, action: Array) -> _Played:

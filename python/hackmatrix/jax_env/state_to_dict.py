@@ -84,12 +84,7 @@ def _enemies(now: Snapshot) -> list[dict[str, Any]]:
 def _transmissions(now: Snapshot) -> list[dict[str, Any]]:
     enemy_type, timer, origins = _values(now.enemy_type), _values(now.timer), _origins(now)
     return [
-        {
-            **_place(cell),
-            **origins[cell],
-            "turnsRemaining": timer[cell],
-            "enemyType": rules.ENEMIES[enemy_type[cell]],
-        }
+        {**_place(cell), **origins[cell], "turnsRemaining": timer[cell], "enemyType": rules.ENEMIES[enemy_type[cell]]}
         for cell in _members(now.transmissions)
     ]
 

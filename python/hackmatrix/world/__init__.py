@@ -5,21 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from hackmatrix import rules
 from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
 from hackmatrix.render.legend import SIGNS
-from hackmatrix.rules import (
-    ACTIONS,
-    COMPONENT_UNIT,
-    COMPONENTS,
-    EVENTS,
-    FACTS,
-    MARKS,
-    OBSERVATION_SIZE,
-    RULES,
-    STATE_FIELDS,
-    observation_label,
-)
 from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.board import ROW_NAMES, draw_board
 from hackmatrix.world.policies import POLICIES, load_policy
@@ -71,20 +60,20 @@ _GOLDEN = Path(__file__).parent / "golden"
 WORLD = World(
     name="hackmatrix",
     engines=ENGINES,
-    actions=ACTIONS,
-    components=COMPONENTS,
-    observation_shape=(OBSERVATION_SIZE,),
-    state_fields=STATE_FIELDS,
+    actions=rules.ACTIONS,
+    components=rules.COMPONENTS,
+    observation_shape=(rules.OBSERVATION_SIZE,),
+    state_fields=rules.STATE_FIELDS,
     draw=draw_board,
     row_names=ROW_NAMES,
     colour_of=colour_of,
     signs=dict(SIGNS),
-    facts=FACTS,
-    events=EVENTS,
-    component_unit=COMPONENT_UNIT,
-    observation_label=observation_label,
-    marks=MARKS,
-    rules=RULES,
+    facts=rules.FACTS,
+    events=rules.EVENTS,
+    component_unit=rules.COMPONENT_UNIT,
+    observation_label=rules.observation_label,
+    marks=rules.MARKS,
+    rules=rules.RULES,
     starts=STARTS,
     policies=POLICIES,
     load_policy=load_policy,
