@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from parity.boards import value_text
+from parity.compare import value_text
 from parity.coverage import Coverage
 from parity.finding import Finding
 from parity.lockstep import Outcome

@@ -10,8 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from parity.boards import differing_cells, differing_scalars, value_text
-from parity.compare import Difference
+from parity.compare import Difference, differing_cells, differing_scalars, value_text
 from parity.errors import UsageError
 from parity.replay import Moment
 from parity.table import Table
