@@ -78,10 +78,6 @@ def _to_run(state: State, action: int, program: Program, cost: tuple[int, int]) 
     return None
 
 
-def _has_enemy(state: State) -> bool:
-    return bool(state["enemies"])
-
-
 def _has_type(enemy_type: str) -> Callable[[State], bool]:
     return lambda state: any(enemy["type"] == enemy_type for enemy in state["enemies"])
 
@@ -106,7 +102,7 @@ def _can_strengthen(state: State) -> bool:
 
 
 _ALWAYS = Program(lambda _: True, "", "")
-_WITH_ENEMY = Program(_has_enemy, "there is no enemy", "no enemy")
+_WITH_ENEMY = Program(lambda state: bool(state["enemies"]), "there is no enemy", "no enemy")
 PROGRAM_TABLE: dict[str, Program] = {
     "PUSH": _WITH_ENEMY,
     "PULL": _WITH_ENEMY,
