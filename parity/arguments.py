@@ -81,16 +81,13 @@ class Whole(Values):
     most: int
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a whole number in the range."""
         fits = isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
         return None if fits else f"must be a whole number from {self.span()}"
 
     def span(self) -> str:
-        """From … to …."""
         return f"{self.least:,} to {self.most:,}"
 
     def read(self, word: str) -> int:
-        """The number."""
         return int(word.replace(",", ""))
 
 
@@ -103,18 +100,15 @@ class Real(Values):
     above: bool = False
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a number in the range."""
         is_inside = isinstance(value, (int, float)) and self.least <= value <= self.most
         if is_inside and not (self.above and value == self.least):
             return None
         return f"must be a number {'' if self.above else 'from '}{self.span()}"
 
     def span(self) -> str:
-        """From … to …, or above … up to …."""
         return f"above {self.least:g} to {self.most:g}" if self.above else f"{self.least:g} to {self.most:g}"
 
     def read(self, word: str) -> float:
-        """The number."""
         return float(word)
 
 
@@ -122,13 +116,10 @@ class FileName(Values):
     """Names for a file or folder that any tool and terminal can cope with."""
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a printable name without slashes, that neither hides nor looks like a flag."""
         fits = isinstance(value, str) and value.isprintable() and "/" not in value and "\\" not in value
         if not fits or not value.strip() or value[0] in "-." or len(value.encode()) > LONGEST_NAME:
-            return (
-                f"must be a file name of 1 to {LONGEST_NAME} bytes, printable, without slashes and without a dash or "
-                "a dot in front"
-            )
+            most = f"must be a file name of 1 to {LONGEST_NAME} bytes"
+            return f"{most}, printable, without slashes and without a dash or a dot in front"
         return None
 
 
@@ -139,11 +130,9 @@ class OneOf(Values):
     words: tuple[str, ...]
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Any other word."""
         return None if isinstance(value, str) and value in self.words else f"must be {self.span()}"
 
     def span(self) -> str:
-        """The words."""
         return " or ".join(self.words)
 
 

@@ -153,7 +153,7 @@ def mutants(options: Namespace) -> int:
         for bench, planted in chosen:
             verdicts += run_mutants(bench, planted, judge, options.jobs, advance)
     judged = [verdict for verdict in verdicts if verdict.is_judged]
-    noticed = [verdict for verdict in judged if verdict.noticed]
+    caught = sum(verdict.noticed for verdict in judged)
     answer = {
         "world": name,
         "mutants": [
@@ -161,14 +161,14 @@ def mutants(options: Namespace) -> int:
             | {name: getattr(verdict, name) for name in ("engine", "result", "steps", "detail")}
             for verdict in verdicts
         ],
-        "caught": len(noticed),
+        "caught": caught,
         "judged": len(judged),
-        "share": len(noticed) / len(judged) if judged else 0.0,
+        "share": caught / len(judged) if judged else 0.0,
         "survivors": [verdict.mutant.name for verdict in judged if verdict.result == SURVIVED],
         "unbuildable": [verdict.mutant.name for verdict in verdicts if not verdict.is_judged],
     }
-    _answer(options, answer, lambda console: print_mutants(verdicts, len(noticed), len(judged), console))
-    return 0 if len(noticed) == len(verdicts) else 1
+    _answer(options, answer, lambda console: print_mutants(verdicts, caught, len(judged), console))
+    return 0 if caught == len(verdicts) else 1
 
 
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
@@ -214,8 +214,33 @@ def _compared(
     else:
         with _progress(options, "steps of each game", settings.steps) as advance:
             outcome = run_lockstep(world, engines, settings, advance)
-    findings = [] if options.no_report else _findings(world, spec, engines, outcome, options)
-    return outcome, findings, _run_answer(world, engines, outcome, findings, options)
+    findings: list[Finding] = []
+    for number, divergence in enumerate(() if options.no_report else outcome.divergences, start=1):
+        trace_path = options.out / ("trace.json" if number == 1 else f"trace-{number}.json")
+        limits = {"shrink_seconds": options.shrink_seconds, "timeout": options.timeout}
+        findings.append(investigate(world, spec, engines, divergence, trace_path, **limits))
+    divergences: list[dict[str, Any]] = [
+        {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
+        for found in outcome.divergences
+    ]
+    for value, finding in zip(divergences, findings, strict=False):
+        value |= {
+            "trace": str(finding.trace_path),
+            "report": str(finding.page_path),
+            "rules": list(finding.report.trace.rules),
+            "shrunk_actions": len(finding.report.trace.case.actions),
+        }
+    answer = {
+        "identical": not outcome.divergences,
+        "world": world.name,
+        "engines": list(engines),
+        **{name: getattr(options, name) for name in ("source", "seed", "games")},
+        "steps_compared": outcome.steps,
+        "episodes": outcome.episodes,
+        "seconds": round(outcome.seconds, 3),
+        "divergences": divergences,
+    }
+    return outcome, findings, answer
 
 
 def _traces(world: World, folder: Path) -> list[Trace]:
@@ -236,47 +261,6 @@ def _check_actions(world: World, trace: Trace, path: Path) -> None:
     for action in trace.case.actions:
         if isinstance(action, int) and action >= len(world.actions):
             raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
-
-
-def _findings(world: World, spec: str, engines: tuple[str, str], outcome: Outcome, options: Namespace) -> list[Finding]:
-    return [
-        investigate(
-            world,
-            spec,
-            engines,
-            divergence,
-            options.out / ("trace.json" if number == 1 else f"trace-{number}.json"),
-            shrink_seconds=options.shrink_seconds,
-            timeout=options.timeout,
-        )
-        for number, divergence in enumerate(outcome.divergences, start=1)
-    ]
-
-
-def _run_answer(
-    world: World, engines: tuple[str, str], outcome: Outcome, findings: Sequence[Finding], options: Namespace
-) -> dict[str, Any]:
-    divergences: list[dict[str, Any]] = [
-        {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
-        for found in outcome.divergences
-    ]
-    for value, finding in zip(divergences, findings, strict=False):
-        value |= {
-            "trace": str(finding.trace_path),
-            "report": str(finding.page_path),
-            "rules": list(finding.report.trace.rules),
-            "shrunk_actions": len(finding.report.trace.case.actions),
-        }
-    return {
-        "identical": not outcome.divergences,
-        "world": world.name,
-        "engines": list(engines),
-        **{name: getattr(options, name) for name in ("source", "seed", "games")},
-        "steps_compared": outcome.steps,
-        "episodes": outcome.episodes,
-        "seconds": round(outcome.seconds, 3),
-        "divergences": divergences,
-    }
 
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import Array, State
-from parity.world import World
+from parity.world import Board, World
 
 Fields = Mapping[str, Array | list[State]]
 """Name -> one row for each game: an array with a leading axis, or a list of states."""
@@ -134,3 +134,23 @@ def state_differences(expected: object, observed: object, path: str = STATE) -> 
 def families(differences: Sequence[Difference]) -> set[str]:
     """The compared fields in which the differences lie."""
     return {difference.family for difference in differences}
+
+
+def value_text(value: object) -> str:
+    """A value as every report shows it; whole numbers keep all their digits."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def differing_cells(boards: Sequence[Board]) -> set[tuple[int, int]]:
+    """(row, column) of the cells whose texts differ between two boards, row 0 on top."""
+    one, other = (
+        {(row, column): text for row, texts in enumerate(board.rows) for column, text in enumerate(texts)}
+        for board in boards
+    )
+    return {place for place in one.keys() | other.keys() if one.get(place) != other.get(place)}
+
+
+def differing_scalars(boards: Sequence[Board]) -> set[str]:
+    """The names in two boards' tables whose values differ."""
+    one, other = (board.scalars for board in boards)
+    return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}

@@ -47,21 +47,15 @@ def _check_states(world: World, engine: GuardedEngine, restarting: bool) -> None
     engine.reset(engine.seeds()[slots] + np.uint64(1), slots)
     engine.set_state(states, slots)
     _demand_same(world, engine, {STATE: states}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
-    _demand_same(
-        world, engine, untouched, _step(engine, actions, slots, restarting), "set_state(get_state()) and a step"
-    )
+    touched = _step(engine, actions, slots, restarting)
+    _demand_same(world, engine, untouched, touched, "set_state(get_state()) and a step")
 
 
 def _step(engine: GuardedEngine, actions: NDArray[np.int32], slots: Slots, restarting: bool) -> Fields:
     step = _stepped(engine, actions, restarting)
-    return {
-        "observation": step.observation[slots].copy(),
-        "components": step.components[slots].copy(),
-        "terminated": step.terminated[slots].copy(),
-        "mask": engine.mask()[slots].copy(),
-        "seed": engine.seeds()[slots].copy(),
-        STATE: engine.get_state(slots),
-    }
+    fields = {name: getattr(step, name)[slots].copy() for name in ("observation", "components", "terminated")}
+    situation = {"mask": engine.mask()[slots].copy(), "seed": engine.seeds()[slots].copy()}
+    return {**fields, **situation, STATE: engine.get_state(slots)}
 
 
 def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:

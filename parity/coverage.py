@@ -56,8 +56,7 @@ def require_marks(world: World) -> None:
     """Raises UsageError when the world has nothing to count, or demands a rule that no mark stands for."""
     if not world.marks:
         raise UsageError(f"world '{world.name}' names no marks: it has no coverage to measure.")
-    unmarked = [rule for rule in world.rule_ids() if rule not in world.marks.values()]
-    if unmarked:
+    if unmarked := [rule for rule in world.rule_ids() if rule not in world.marks.values()]:
         raise UsageError(
             f"rule {unmarked[0]} of world '{world.name}' has no mark: give it one or take it off the list."
         )
@@ -67,7 +66,5 @@ def coverage_of(world: World, counts: tuple[NDArray[np.int64], NDArray[np.int64]
     """The coverage behind the mark counts (marks,) of both engines."""
     expected, observed = (side.tolist() for side in counts)
     marks = zip(world.marks.items(), expected, observed, strict=True)
-    return Coverage(
-        marks=tuple(MarkCount(mark, rule, one, other) for (mark, rule), one, other in marks),
-        rules=world.rule_ids(),
-    )
+    counted = tuple(MarkCount(mark, rule, one, other) for (mark, rule), one, other in marks)
+    return Coverage(counted, world.rule_ids())

@@ -64,8 +64,6 @@ class EngineOptions:
 class BatchEngine(ABC):
     """``games`` games of one world, each in its slot 0 … games − 1. Worlds implement this.
 
-    It is the only way in which anything plays a world: the harness, the environments, the evaluation.
-
     Arrays that a method returns stay as they are until the engine's next step, reset, restart or set_state.
     ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
 
@@ -130,8 +128,7 @@ class BatchEngine(ABC):
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:  # noqa: B027 - a hint
         """Told of the next ``step`` (or ``step_restarting``) before it is asked for.
 
-        Engines with a process or a device of their own start working here, so that both engines of a run
-        work at the same time; the others need not care.
+        Engines with a process or a device of their own start working here, so that both engines of a run work at once.
         """
 
     def rest(self, slots: Slots) -> None:  # noqa: B027 - a hint
@@ -155,8 +152,7 @@ class BatchEngine(ABC):
     def state_arrays(self) -> Mapping[str, Array] | None:
         """The complete states as arrays, field -> (games, …), or None where only dicts are offered.
 
-        Names, shapes and values are shared by all engines of the world that offer it. This is what makes
-        comparing big batches fast.
+        Names, shapes and values are shared by all engines of the world that offer it. Big batches are compared fast so.
         """
         return None
 
@@ -197,12 +193,12 @@ def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     return np.uint64(seed) + np.arange(games, dtype=np.uint64)
 
 
-class Closing:
+class Closing(ABC):
     """Something with a ``close``, usable in a ``with`` block."""
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of what it holds."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
@@ -212,30 +208,32 @@ class Closing:
 
 
 class _View(Closing):
-    """Games of a batch, started by seeds or without."""
+    """Games of a batch, started by seeds or without, usable in a ``with`` block."""
 
     def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
         self.games = batch.games
-        self._batch = batch
-        self._actions = actions
-        self._game_seeds = game_seeds
+        self._batch, self._actions, self._game_seeds = batch, actions, game_seeds
         self._all: Slots = np.arange(batch.games)
 
     def close(self) -> None:
         """Let go of what the engine holds."""
         self._batch.close()
 
-    def _reset(self, seed: int | None) -> Array:
+    def reset(self, seed: int | None = None) -> Array:
+        """Start every game, slot ``i`` from the world's game ``i`` of ``seed``; returns observations (games, …).
+
+        Without a seed one is drawn from the system.
+        """
         chosen = secrets.randbits(64) if seed is None else seed
         return self._batch.reset(self._game_seeds(chosen, self.games), self._all)
 
 
 class Engine(_View):
-    """One game: a view of a batch of one. Usable in a ``with`` block."""
+    """One game: a view of a batch of one."""
 
     def reset(self, seed: int | None = None) -> Array:
-        """Start a new game; without a seed one is drawn from the system. Returns the observation."""
-        return np.array(self._reset(seed)[0])
+        """Start a new game; returns its observation."""
+        return np.array(super().reset(seed)[0])
 
     def mask(self) -> NDArray[np.bool_]:
         """(actions,) bool: which actions are valid now."""
@@ -245,8 +243,8 @@ class Engine(_View):
         """One action; raises ValueError outside 0 … actions − 1. An ended game is not restarted."""
         step = self._batch.step(checked_actions([action], 1, self._actions))
         return Step(
-            observation=np.array(step.observation[0]),
-            components=np.array(step.components[0]),
+            np.array(step.observation[0]),
+            np.array(step.components[0]),
             reward=float(step.reward[0]),
             terminated=bool(step.terminated[0]),
             truncated=step.truncated is not None and bool(step.truncated[0]),
@@ -265,10 +263,6 @@ class Engine(_View):
 
 class AutoResetBatch(_View):
     """A batch for training and evaluation: a game that ends is followed by the next one at once."""
-
-    def reset(self, seed: int | None = None) -> Array:
-        """Start every game, slot ``i`` from the world's game ``i`` of ``seed``; returns observations (games, …)."""
-        return self._reset(seed)
 
     def mask(self) -> NDArray[np.bool_]:
         """(games, actions) bool: which actions are valid now."""

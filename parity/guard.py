@@ -108,20 +108,16 @@ class GuardedEngine(BatchEngine):
         if not isinstance(states, list) or len(states) != len(slots):
             raise EngineError(f"engine '{self.name}' gives no list of {len(slots)} states: its get_state must.")
         for state in states:
-            fault = no_json(state)
-            if fault:
+            if fault := no_json(state):
                 raise EngineError(f"engine '{self.name}' gives {fault}: its get_state must convert it.")
-            missing = [name for name in self._world.state_fields if name not in state]
-            if missing:
-                raise EngineError(
-                    f"engine '{self.name}' gives states without '{missing[0]}': its get_state must add it."
-                )
+            missing = next((name for name in self._world.state_fields if name not in state), None)
+            if missing is not None:
+                raise EngineError(f"engine '{self.name}' gives states without '{missing}': its get_state must add it.")
         return states
 
     def set_state(self, states: Sequence[State], slots: Slots) -> Array:
         for state in states:
-            fault = no_json(state)
-            if fault:
+            if fault := no_json(state):
                 raise StateRefused(f"it holds {fault}.")
         return self._observed(self._ask("set_state", self._engine.set_state, states, slots), len(slots))
 
@@ -153,13 +149,10 @@ class GuardedEngine(BatchEngine):
         except EngineError as error:
             raise EngineError(f"engine '{self.name}' failed in {what}: {error}") from error
         except Exception as error:
+            fault = f"failed in {what}: {type(error).__name__}: {error} (--traceback shows where)"
             if is_out_of_memory(error):
-                raise EngineError(
-                    f"engine '{self.name}' needs more memory in {what} than there is: {LESS_MEMORY}."
-                ) from error
-            raise EngineError(
-                f"engine '{self.name}' failed in {what}: {type(error).__name__}: {error} (--traceback shows where)."
-            ) from error
+                fault = f"needs more memory in {what} than there is: {LESS_MEMORY}"
+            raise EngineError(f"engine '{self.name}' {fault}.") from error
 
     def _checked(self, step: BatchStep) -> BatchStep:
         self._observed(step.observation, self.games)

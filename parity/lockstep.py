@@ -110,22 +110,23 @@ class _Run:
 
     def play(self, progress: Callable[[], object]) -> None:
         """The whole run."""
-        self.begin()
-        while self.taken < self.settings.steps and not self.done():
-            self.advance()
-            if self.taken % DICT_CHECK_EVERY == 0:
-                self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
-            self.taken += 1
-            progress()
-        self.finish()
-
-    def begin(self) -> None:
-        """Start every game."""
         seen = self.pair.reset(run_seeds(self.settings.seed, self.pair.games))
         self._note_seeds(self.pair.all)
         self.check(seen, self.pair.all)
         self.observation = seen.observation.copy()
         self._made_starts(self.pair.all)
+        while self.taken < self.settings.steps and not self._is_done():
+            self.advance()
+            if self.taken % DICT_CHECK_EVERY == 0:
+                self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
+            self.taken += 1
+            progress()
+        # what the last step left
+        self.check(self.pair.look(), self.pair.all)
+        self.check_dicts(self.pair.all)
+
+    def _is_done(self) -> bool:
+        return len(self.outcome.divergences) >= self.settings.stop_after or not self.active.any()
 
     def advance(self) -> None:
         """One action in every game, and the next game wherever one ended."""
@@ -141,11 +142,6 @@ class _Run:
         ended = np.flatnonzero(seen.step.ended & self.active)
         if ended.size:
             self._next_games(ended)
-
-    def finish(self) -> None:
-        """Compare once more what the last step left."""
-        self.check(self.pair.look(), self.pair.all)
-        self.check_dicts(self.pair.all)
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Take the games that differ out of the run, each with its case."""
@@ -165,32 +161,20 @@ class _Run:
 
     def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
-        cases = sorted(
-            ((int(slot), self.history.case(int(slot), *then)) for slot in slots),
-            key=lambda entry: len(entry[1].actions),
-        )
-        found = self._first_apart_alone(cases)
+        cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
+        cases.sort(key=lambda entry: len(entry[1].actions))
+        with Pair(self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout) as alone:
+            apart = (_divergence(slot, case, differs_at(alone, case)) for slot, case in cases)
+            found = next((each for each in apart if each is not None), None)
         if found is None:
             slot, case = cases[0]
             found = Divergence(slot, len(case.actions), case, tuple(self.pair.explain(fired, 0, slot)))
         self.active[found.game] = False
         self.outcome.divergences.append(found)
 
-    def _first_apart_alone(self, cases: list[tuple[int, Case]]) -> Divergence | None:
-        with Pair(self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout) as alone:
-            for slot, case in cases:
-                found = differs_at(alone, case)
-                if found is not None:
-                    return Divergence(slot, found[0], case.prefix(found[0]), tuple(found[1]))
-        return None
-
     def check_dicts(self, slots: Slots) -> None:
         """Compare full state dicts, so that a field missing from the state arrays is noticed."""
         self.check(self.pair.check_states(slots), slots)
-
-    def done(self) -> bool:
-        """Enough games went apart."""
-        return len(self.outcome.divergences) >= self.settings.stop_after or not self.active.any()
 
     def _next_games(self, ended: Slots) -> None:
         if not self.settings.auto_reset:
@@ -224,11 +208,13 @@ class _Run:
         self.observation[chosen] = seen.observation
 
 
+def _divergence(game: int, case: Case, found: tuple[int, list[Difference]] | None) -> Divergence | None:
+    """What ``differs_at`` found in a case, which ends there."""
+    return None if found is None else Divergence(game, found[0], case.prefix(found[0]), tuple(found[1]))
+
+
 def run(
-    world: World,
-    engines: tuple[str, str],
-    settings: Settings,
-    progress: Callable[[], object] = lambda: None,
+    world: World, engines: tuple[str, str], settings: Settings, progress: Callable[[], object] = lambda: None
 ) -> Outcome:
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
@@ -263,13 +249,11 @@ def run_cases(world: World, engines: tuple[str, str], cases: list[Case], setting
     with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout) as pair:
         for number, case in enumerate(cases):
             outcome.episodes += 1
-            found = differs_at(pair, case)
-            outcome.steps += len(case.actions) if found is None else found[0]
-            if found is not None:
-                done, differences = found
-                outcome.divergences.append(Divergence(number, done, case.prefix(done), tuple(differences)))
-                if len(outcome.divergences) >= settings.stop_after:
-                    break
+            found = _divergence(number, case, differs_at(pair, case))
+            outcome.steps += len(case.actions) if found is None else found.step
+            outcome.divergences += [found] if found else []
+            if len(outcome.divergences) >= settings.stop_after:
+                break
         outcome.seconds = time.perf_counter() - began
         if settings.marks:
             outcome.marks = pair.marks()

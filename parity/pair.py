@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class Observed:
 
     expected: Fields
     observed: Fields
-    observation: Array
+    observation: Array = field(default_factory=lambda: np.zeros(0))
     step: BatchStep | None = None
 
 
@@ -104,12 +104,12 @@ class Pair(Closing):
     def check_states(self, slots: Slots) -> Observed:
         """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
         expected, observed = ({STATE: engine.get_state(slots)} for engine in self.both)
-        return Observed(expected, observed, np.zeros(0))
+        return Observed(expected, observed)
 
     def look(self) -> Observed:
         """Masks, seeds and states of all games as they stand."""
         expected, observed = (self._situation_fields(engine, self.all) for engine in self.both)
-        return Observed(expected, observed, np.zeros(0))
+        return Observed(expected, observed)
 
     def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
         observations = [do(engine) for engine in self.both]
@@ -120,16 +120,8 @@ class Pair(Closing):
         return Observed(fields[0], fields[1], observations[0])
 
     def _step_fields(self, step: BatchStep) -> dict[str, Array | list[State]]:
-        fields: dict[str, Array | list[State]] = {
-            "observation": step.observation,
-            "components": step.components,
-            "reward": step.reward,
-            "terminated": step.terminated,
-        }
-        if step.truncated is not None:
-            fields["truncated"] = step.truncated
-        if step.facts is not None:
-            fields["facts"] = step.facts
+        names = ("observation", "components", "reward", "terminated", "truncated", "facts")
+        fields = {name: getattr(step, name) for name in names if getattr(step, name) is not None}
         if step.events is not None:
             fields["events"] = (step.events[:, None] >> np.arange(len(self.world.events), dtype=step.events.dtype)) & 1
         return fields
@@ -164,7 +156,7 @@ class Pair(Closing):
             return None
         before, self._counted = self._counted, self.marks()
         expected, observed = ({"marks": (now - then)[None]} for now, then in zip(self._counted, before, strict=True))
-        return Observed(expected, observed, np.zeros(0))
+        return Observed(expected, observed)
 
     def close(self) -> None:
         """Close both engines."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from parity.boards import value_text
+from parity.compare import value_text
 from parity.coverage import Coverage
 from parity.finding import Finding
 from parity.lockstep import Outcome
@@ -41,14 +41,10 @@ def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) 
     console.print(table)
     hit = len(found.rules) - len(found.never())
     console.print(f"{hit} of {counted(len(found.rules), 'rule')} hit.")
-    for text, names in (
-        ("Never hit", found.never()),
-        ("Rarely hit", found.rare()),
-        ("Marks that never fired", found.silent_marks()),
-        ("Marks counted differently", tuple(mark.mark for mark in found.unequal())),
-    ):
-        if names:
-            console.print(f"{text}: {', '.join(names)}.")
+    _print_names(console, "Never hit", found.never())
+    _print_names(console, "Rarely hit", found.rare())
+    _print_names(console, "Marks that never fired", found.silent_marks())
+    _print_names(console, "Marks counted differently", [mark.mark for mark in found.unequal()])
 
 
 def print_rewards(
@@ -74,12 +70,10 @@ def print_rewards(
     else:
         console.print("No reward has changed.")
     sides = "recorded", "now"
-    changed = [change for change in changes if change.component not in new]
-    if changed:
+    if changed := [change for change in changes if change.component not in new]:
         _print_transitions(world, f"What changed ({engines[0]})", sides, changed, console)
     for name in new:
-        earning = [change for change in changes if change.component == name]
-        if earning:
+        if earning := [change for change in changes if change.component == name]:
             _print_transitions(world, f"What earns {name}, which is new ({engines[0]})", sides, earning, console)
         else:
             console.print(f"No transition earns {name}, which is new.")
@@ -98,8 +92,7 @@ def _print_transitions(
         action = world.actions[change.action]
         table.add_row(change.episode, str(change.step), action, change.component, before, after)
     console.print(table)
-    more = len(changes) - SHOWN_TRANSITIONS
-    if more > 0:
+    if (more := len(changes) - SHOWN_TRANSITIONS) > 0:
         console.print(f"... and {more:,} more (--json lists all).")
 
 
@@ -113,8 +106,10 @@ def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, consol
     console.print(table)
     share = f" ({noticed / judged:.0%})" if judged else ""
     console.print(f"{noticed} of {counted(judged, 'mutant')} caught{share}.")
-    survivors = [verdict.mutant.name for verdict in verdicts if verdict.result == SURVIVED]
-    unjudged = [verdict.mutant.name for verdict in verdicts if not verdict.is_judged]
-    for text, names in (("Survivors", survivors), ("Not judged", unjudged)):
-        if names:
-            console.print(f"{text}: {', '.join(names)}.")
+    _print_names(console, "Survivors", [each.mutant.name for each in verdicts if each.result == SURVIVED])
+    _print_names(console, "Not judged", [each.mutant.name for each in verdicts if not each.is_judged])
+
+
+def _print_names(console: Console, text: str, names: Sequence[str]) -> None:
+    if names:
+        console.print(f"{text}: {', '.join(names)}.")

@@ -39,12 +39,9 @@ def differs_at(pair: Pair, case: Case) -> tuple[int, list[Difference]] | None:
 
 
 def _differences(pair: Pair, seen: Observed) -> list[Difference]:
-    fired = pair.newly_fired()
-    return [*_explained(pair, seen), *(_explained(pair, fired) if fired else ())]
-
-
-def _explained(pair: Pair, seen: Observed) -> list[Difference]:
-    return pair.explain(seen, 0, 0) if pair.rows_that_differ(seen)[0] else []
+    both = (seen, pair.newly_fired())
+    differing = (each for each in both if each and pair.rows_that_differ(each)[0])
+    return [difference for each in differing for difference in pair.explain(each, 0, 0)]
 
 
 def moments(pair: Pair, case: Case) -> list[Moment]:
@@ -54,15 +51,8 @@ def moments(pair: Pair, case: Case) -> list[Moment]:
     for action, seen in _play(pair, case):
         before, counts = counts, _mark_counts(pair)
         differences = tuple(_differences(pair, seen))
-        recorded.append(
-            Moment(
-                action=action,
-                states=(pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]),
-                components=_components(seen),
-                marks=_fired(pair, before, counts),
-                differences=differences,
-            )
-        )
+        states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
+        recorded.append(Moment(action, states, _components(seen), _fired(pair, before, counts), differences))
         if differences:
             break
     return recorded

@@ -10,8 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from parity.boards import differing_cells, differing_scalars, value_text
-from parity.compare import Difference
+from parity.compare import Difference, differing_cells, differing_scalars, value_text
 from parity.errors import UsageError
 from parity.replay import Moment
 from parity.table import Table
@@ -101,17 +100,12 @@ def _difference_table(differences: tuple[Difference, ...], engines: tuple[str, s
 
 
 def _boards(report: Report, moment: Moment) -> RenderableType:
-    boards = _drawn(report.world, moment)
+    boards = tuple(map(report.world.draw, moment.states))
     cells, scalars = differing_cells(boards), differing_scalars(boards)
     return Columns(
         Panel(_board(board, cells, scalars), title=Text(name), expand=False)
         for name, board in zip(report.trace.engines, boards, strict=True)
     )
-
-
-def _drawn(world: World, moment: Moment) -> tuple[Board, Board]:
-    one, other = moment.states
-    return world.draw(one), world.draw(other)
 
 
 def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> RenderableType:
@@ -159,7 +153,7 @@ def report_page(report: Report) -> Page:
 def _step(world: World, moment: Moment) -> Step:
     return Step(
         action=action_name(world, moment.action),
-        boards=_drawn(world, moment),
+        boards=tuple(map(world.draw, moment.states)),
         components=moment.components,
         differences=moment.differences,
         marks=None if moment.marks is None else tuple(tuple(sorted(fired)) for fired in moment.marks),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -120,11 +121,8 @@ def _golden(world: World, path: Path) -> Trace:
 def _play_all(
     world: World, name: str, paths: Sequence[Path], traces: Sequence[Trace], timeout: float
 ) -> list[Components]:
-    engine = GuardedEngine(world, name, 1, timeout=timeout)
-    try:
+    with closing(GuardedEngine(world, name, 1, timeout=timeout)) as engine:
         return [_play(engine, path, trace.case) for path, trace in zip(paths, traces, strict=True)]
-    finally:
-        engine.close()
 
 
 def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
@@ -161,20 +159,15 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
     rng = np.random.default_rng(settings.seed)
     source = open_source(settings.source, world, 1, rng)
     kind = settings.source.partition(":")[0]
-    engine = GuardedEngine(world, engines[0], 1, timeout=settings.timeout)
     paths = []
-    try:
+    with closing(GuardedEngine(world, engines[0], 1, timeout=settings.timeout)) as engine:
         for seed in consecutive_seeds(settings.seed, settings.games).tolist():
             state = source.starts(_ONLY).get(0)
             case = Case((), seed=seed) if state is None else Case((), state=state)
             actions, components = _record_one(engine, case, source, settings, rng)
+            trace = Trace(spec, engines, replace(case, actions=actions), components=components)
             paths.append(folder / f"{kind}-{seed}.json")
-            played = replace(case, actions=actions)
-            write_trace(
-                Trace(spec, engines, played, components=components, component_names=world.components), paths[-1]
-            )
-    finally:
-        engine.close()
+            write_trace(replace(trace, component_names=world.components), paths[-1])
     return paths
 
 

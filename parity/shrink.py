@@ -16,21 +16,16 @@ from parity.trace import Case
 SMALL_SEEDS = range(16)
 
 
-@dataclass
-class _Budget:
-    """Ends shrinking after some seconds; what was reached by then is still a diverging case."""
-
-    ends: float
-
-    def left(self) -> bool:
-        return time.monotonic() < self.ends
-
-
 @dataclass(frozen=True)
 class _Search:
+    """places: where the original differs. ends: when to stop, by then with a case that still diverges."""
+
     pair: Pair
     places: frozenset[str]
-    budget: _Budget
+    ends: float
+
+    def has_time(self) -> bool:
+        return time.monotonic() < self.ends
 
     def still(self, case: Case) -> Case | None:
         """``case`` cut after its first difference, if that lies where the original differs.
@@ -54,12 +49,9 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     found = differs_at(pair, case)
     if found is None:
         return None
-    search = _Search(pair, _places(found[1]), _Budget(time.monotonic() + seconds))
+    search = _Search(pair, _places(found[1]), time.monotonic() + seconds)
     small = _shortest_rest(search, case.prefix(found[0]))
-    while search.budget.left():
-        smaller = next(_smaller(search, small), None)
-        if smaller is None:
-            break
+    while (smaller := _smaller(search, small)) is not None:
         small = smaller
     return small
 
@@ -77,7 +69,7 @@ def _shortest_rest(search: _Search, case: Case) -> Case:
     """
     states = [moment.states[0] for moment in moments(search.pair, case)]
     length = 0
-    while length < len(case.actions) and search.budget.left():
+    while length < len(case.actions) and search.has_time():
         done = len(case.actions) - length
         rest = search.still(case.from_state(states[done], done))
         if rest is not None:
@@ -86,14 +78,15 @@ def _shortest_rest(search: _Search, case: Case) -> Case:
     return case
 
 
-def _smaller(search: _Search, case: Case) -> Iterator[Case]:
-    """Diverging cases that are one step smaller, found one after another."""
+def _smaller(search: _Search, case: Case) -> Case | None:
+    """A diverging case that is one step smaller."""
     for candidate in _candidates(search.pair, case):
-        if not search.budget.left():
-            return
+        if not search.has_time():
+            return None
         found = search.still(candidate)
         if found is not None:
-            yield found
+            return found
+    return None
 
 
 def _candidates(pair: Pair, case: Case) -> Iterator[Case]:

@@ -22,6 +22,7 @@ from shared.pictures import IMAGES
 from shared.work import FLOAT, Work, evaluating, learning
 
 from hackmatrix import jax_env
+from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
 from parity.arguments import Parser
@@ -120,7 +121,7 @@ def samples_of(env: HackMatrixJaxEnv, rollout: Played) -> Samples:
     advantage, target = jax.random.normal(jax.random.key(0), (2, len(seen)))
     nothing = jnp.zeros(len(seen))
     transition = Transition(seen, action, nothing, nothing > 0, -jnp.log(mask.sum(axis=1)), nothing, mask, None)
-    order = jnp.argsort(env.sort_key(seen))
+    order = jnp.argsort(player_cell(seen))
     samples: Samples = jax.tree.map(lambda leaf: leaf[order], Samples(transition, advantage, target))
     return samples
 

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from hackmatrix.cli.game import GAME
-from hackmatrix.evaluation.report import DIED
+from hackmatrix.evaluation import DIED
 from hackmatrix.explain.ending import Attacker, ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.rules import ENEMIES, NUM_STAGES

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from parity.boards import differing_cells, differing_scalars, value_text
-from parity.compare import Difference
+from parity.compare import Difference, differing_cells, differing_scalars, value_text
 from parity.viewer.page import Curve, Decision, Episode, Number, Page, Step
 from parity.world import Board, World
 

@@ -10,26 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from goodharts import rules
 from goodharts.architecture import PRIVILEGES
 from goodharts.jax_env import grid, observation, state_dict
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import Variant
-from goodharts.rules import (
-    ACTIONS,
-    COMPONENT_UNIT,
-    COMPONENTS,
-    DEFAULT_MODE,
-    DEFAULT_NUMBERS,
-    EVENTS,
-    MODES,
-    OBSERVATION_SHAPE,
-    VERSION,
-    Mode,
-    Numbers,
-    marks_of,
-)
+from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from parity import State as StateDict
 from worldkit.jax.batching import batch_native
 from worldkit.jax.env import Encoder, JaxEnv, StepOutput
@@ -55,14 +43,14 @@ class GoodhartsJaxEnv(JaxEnv):
     agent's next life (G6).
     """
 
-    rules_version = VERSION
-    num_actions = len(ACTIONS)
-    observation_shape = OBSERVATION_SHAPE
+    rules_version = rules.VERSION
+    num_actions = len(rules.ACTIONS)
+    observation_shape = rules.OBSERVATION_SHAPE
     low, high = 0.0, 1.0
-    components = COMPONENTS
-    component_unit = COMPONENT_UNIT
-    events = EVENTS
-    counted_events = EVENTS[:2]
+    components = rules.COMPONENTS
+    component_unit = rules.COMPONENT_UNIT
+    events = rules.EVENTS
+    counted_events = rules.EVENTS[:2]
     can_truncate = True
     num_privileges = PRIVILEGES
     packages = ("goodharts",)
@@ -72,7 +60,7 @@ class GoodhartsJaxEnv(JaxEnv):
         self.name = f"goodharts-{mode.name}{' in an evaluation' if evaluating else ''}"
         if numbers != DEFAULT_NUMBERS:
             self.name += f" with {numbers}"
-        self.marks = tuple(marks_of(mode))
+        self.marks = tuple(rules.marks_of(mode))
         self._game = Game(self._variant)
         self._following = self._game.respawn if evaluating else self._game.restart
         self._look = batch_native(observation.look)
@@ -90,7 +78,7 @@ class GoodhartsJaxEnv(JaxEnv):
             terminated=outcome.terminated,
             truncated=outcome.truncated,
             final=after,
-            events=dict(zip(EVENTS, events, strict=True)),
+            events=dict(zip(rules.EVENTS, events, strict=True)),
         )
 
     def next_game(self, state: State) -> State:
@@ -126,7 +114,7 @@ class GoodhartsJaxEnv(JaxEnv):
         least = np.array([numbers.min_food, numbers.min_poison], np.float32)
         span = np.array([numbers.max_food, numbers.max_poison], np.float32) - least
         counts = jnp.where(span > 0, 2 * (compact.counts - least) / np.maximum(span, 1) - 1, 0)
-        truth = observation.shown(Variant(MODES[DEFAULT_MODE]), compact.view)
+        truth = observation.shown(Variant(rules.MODES[rules.DEFAULT_MODE]), compact.view)
         return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
 
     def networks(self) -> Mapping[str, Encoder | None]:

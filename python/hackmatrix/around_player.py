@@ -6,6 +6,7 @@ needs the 36 of a window. Where many samples see the board from the same cell, a
 of them, and a third of the work is left.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -44,16 +45,18 @@ class AroundPlayer(NamedTuple):
     def times(self, kernel: Array, is_sorted: bool) -> Array:
         """What is laid out times ``kernel`` (width, outputs): (..., outputs).
 
-        Where samples are sorted by the player's cell, the field is not laid out on CPUs; the result is the same up to
-        the order in which floats are summed.
+        Where samples are sorted by the player's cell, the field is not laid out; the result is the same up to the order
+        in which floats are summed.
         """
         if not is_sorted:
             return self.laid_out() @ kernel
-        fields = SIGHT * SIGHT * self.board.shape[-1]
-        board = self.board.reshape(-1, SIZE * SIZE * self.board.shape[-1])
-        cell = (self.place[..., 0] * SIZE + self.place[..., 1]).reshape(-1)
-        seen = _product(board, cell, kernel[:fields].reshape(SIGHT, SIGHT, self.board.shape[-1], -1))
-        return seen.reshape(*self.others.shape[:-1], -1) + self.others @ kernel[fields:]
+        size = SIGHT, SIGHT, self.board.shape[-1]
+        seen = _product(
+            self.board.reshape(-1, SIZE * SIZE * size[2]),
+            self.place.reshape(-1, 2),
+            kernel[: math.prod(size)].reshape(*size, -1),
+        )
+        return seen.reshape(*self.others.shape[:-1], -1) + self.others @ kernel[math.prod(size) :]
 
 
 class FirstLayer(nn.Module):
@@ -77,114 +80,81 @@ def _field(board: Array, place: Array) -> Array:
     """One board (6, 6, features) in a field (11, 11, features) whose middle is the cell ``place``, int32 (2,)."""
     field = jnp.zeros((SIGHT, SIGHT, board.shape[-1]), board.dtype)
     # written, not read: backwards this is a read, the other way round it would be a slow scatter
-    return lax.dynamic_update_slice(field, board, (*_corner(place[0], place[1]), 0))
+    return lax.dynamic_update_slice(field, board, (*_corner(place), 0))
 
 
-def _corner(row: Array, column: Array) -> tuple[Array, Array]:
-    """Where the board's first cell lies in the field of a player in this cell."""
-    return SIZE - 1 - row, SIZE - 1 - column
+def _corner(place: Array) -> Array:
+    """Where the board's first cell lies in the field of a player in this cell, int32 (2,)."""
+    return SIZE - 1 - place
 
 
-# ------------------------------------------------------------------------------------------- without the field
+class _Chunk(NamedTuple):
+    """Samples in a row from ``start`` on, of which those that are ``mine``, bool (rows,), see the board from one cell.
+
+    Their board's cells have a window of the weights (11, 11, features, outputs), which begins at ``corner``.
+    """
+
+    start: Array
+    mine: Array
+    corner: tuple[Array, ...]
+
+    def of(self, samples: Array) -> Array:
+        return lax.dynamic_slice_in_dim(samples, self.start, len(self.mine))
+
+    def written(self, samples: Array, rows: Array) -> Array:
+        rows = jnp.where(self.mine[:, None], rows, self.of(samples))
+        return lax.dynamic_update_slice_in_dim(samples, rows, self.start, axis=0)
+
+    def window(self, weights: Array) -> Array:
+        size = (SIZE, SIZE, *weights.shape[2:])
+        return lax.dynamic_slice(weights, self.corner, size).reshape(-1, weights.shape[3])
 
 
 @jax.custom_vjp
-def _product(boards: Array, cells: Array, weights: Array) -> Array:
-    """Boards (n, 36 * features) around the players' cells, int32 (n,), times weights (11, 11, features, outputs)."""
-    return lax.platform_dependent(boards, cells, weights, cpu=_by_window, default=_by_field)
+def _product(boards: Array, places: Array, weights: Array) -> Array:
+    """Boards (n, 36 * features) around the players' cells, int32 (n, 2), times weights (11, 11, features, outputs)."""
+
+    def add(made: Array, chunk: _Chunk) -> Array:
+        return chunk.written(made, chunk.of(boards) @ chunk.window(weights))
+
+    return _in_chunks(places, add, jnp.zeros((len(boards), weights.shape[3]), boards.dtype))
 
 
-def _forward(boards: Array, cells: Array, weights: Array) -> tuple[Array, tuple[Array, Array, Array]]:
-    return _product(boards, cells, weights), (boards, cells, weights)
+def _forward(*given: Array) -> tuple[Array, tuple[Array, ...]]:
+    return _product(*given), given
 
 
-def _backward(given: tuple[Array, Array, Array], gradient: Array) -> tuple[Array, None, Array]:
-    of_boards, of_weights = lax.platform_dependent(
-        *given, gradient, cpu=_gradients_by_window, default=_gradients_by_field
-    )
-    return of_boards, None, of_weights
+def _backward(given: tuple[Array, ...], gradient: Array) -> tuple[Array, None, Array]:
+    boards, places, weights = given
+
+    def add(made: tuple[Array, Array], chunk: _Chunk) -> tuple[Array, Array]:
+        of_boards, of_weights = made
+        above = jnp.where(chunk.mine[:, None], chunk.of(gradient), 0)
+        more = jnp.matmul(chunk.of(boards).T, above, preferred_element_type=jnp.float32) + chunk.window(of_weights)
+        window = more.reshape(SIZE, SIZE, *weights.shape[2:])
+        of_boards = chunk.written(of_boards, above @ chunk.window(weights).T)
+        return of_boards, lax.dynamic_update_slice(of_weights, window, chunk.corner)
+
+    # many sums follow each other here, for which bfloat16 is too short
+    nothing = jnp.zeros_like(boards), jnp.zeros(weights.shape, jnp.float32)
+    of_boards, of_weights = _in_chunks(places, add, nothing)
+    return of_boards, None, of_weights.astype(weights.dtype)
 
 
 _product.defvjp(_forward, _backward)
 
 
-def _by_field(boards: Array, cells: Array, weights: Array) -> Array:
-    places = jnp.stack([cells // SIZE, cells % SIZE], axis=-1)
-    fields = jax.vmap(_field)(boards.reshape(-1, SIZE, SIZE, weights.shape[2]), places)
-    return fields.reshape(len(boards), -1) @ weights.reshape(-1, weights.shape[3])
-
-
-def _gradients_by_field(boards: Array, cells: Array, weights: Array, gradient: Array) -> tuple[Array, Array]:
-    of_boards, of_weights = jax.vjp(lambda *args: _by_field(args[0], cells, args[1]), boards, weights)[1](gradient)
-    return of_boards, of_weights
-
-
-def _by_window(boards: Array, cells: Array, weights: Array) -> Array:
-    def add(made: Array, chunk: _Chunk) -> Array:
-        product = chunk.of(boards) @ _window(weights, chunk.cell)
-        return chunk.written(made, product)
-
-    return _in_chunks(cells, add, jnp.zeros((len(boards), weights.shape[3]), boards.dtype))
-
-
-def _gradients_by_window(boards: Array, cells: Array, weights: Array, gradient: Array) -> tuple[Array, Array]:
-    def add(made: tuple[Array, Array], chunk: _Chunk) -> tuple[Array, Array]:
-        of_boards, of_weights = made
-        above = jnp.where(chunk.mine[:, None], chunk.of(gradient), 0)
-        of_boards = chunk.written(of_boards, above @ _window(weights, chunk.cell).T)
-        more = jnp.matmul(chunk.of(boards).T, above, preferred_element_type=jnp.float32)
-        more = more + _window(of_weights, chunk.cell)
-        return of_boards, _with_window(of_weights, chunk.cell, more)
-
-    # many sums follow each other here, for which bfloat16 is too short
-    nothing = jnp.zeros_like(boards), jnp.zeros(weights.shape, jnp.float32)
-    of_boards, of_weights = _in_chunks(cells, add, nothing)
-    return of_boards, of_weights.astype(weights.dtype)
-
-
-class _Chunk(NamedTuple):
-    """Samples in a row, of which some see the board from one cell and are taken now."""
-
-    start: Array
-    cell: Array
-    mine: Array
-    """bool (rows,), those that are taken."""
-
-    def of(self, samples: Array) -> Array:
-        """The rows of samples (n, m)."""
-        return lax.dynamic_slice_in_dim(samples, self.start, len(self.mine))
-
-    def written(self, samples: Array, rows: Array) -> Array:
-        """Samples with new rows where they are taken."""
-        rows = jnp.where(self.mine[:, None], rows, self.of(samples))
-        return lax.dynamic_update_slice_in_dim(samples, rows, self.start, axis=0)
-
-
-def _in_chunks(cells: Array, add: Callable[[Made, _Chunk], Made], nothing: Made) -> Made:
+def _in_chunks(places: Array, add: Callable[[Made, _Chunk], Made], nothing: Made) -> Made:
     """``add`` for samples of one cell after those of another, in the order in which they lie."""
-    rows = min(_ROWS, len(cells))
+    rows = min(_ROWS, len(places))
 
     def body(state: tuple[Array, Made]) -> tuple[Array, Made]:
         first, made = state
-        start = jnp.minimum(first, len(cells) - rows)  # the last chunk ends where the samples do
+        start = jnp.minimum(first, len(places) - rows)  # the last chunk ends where the samples do
         since_first = start + jnp.arange(rows) >= first
-        others = since_first & (lax.dynamic_slice_in_dim(cells, start, rows) != cells[first])
-        mine = since_first & (jnp.cumsum(others) == 0)
-        return first + mine.sum(dtype=jnp.int32), add(made, _Chunk(start, cells[first], mine))
+        others = jnp.any(lax.dynamic_slice_in_dim(places, start, rows) != places[first], axis=1)
+        mine = since_first & (jnp.cumsum(since_first & others) == 0)
+        corner = *_corner(places[first]), jnp.int32(0), jnp.int32(0)
+        return first + mine.sum(dtype=jnp.int32), add(made, _Chunk(start, mine, corner))
 
-    return lax.while_loop(lambda state: state[0] < len(cells), body, (jnp.int32(0), nothing))[1]
-
-
-def _window(weights: Array, cell: Array) -> Array:
-    """The weights (36 * features, outputs) for the board of a player in this cell."""
-    size = (SIZE, SIZE, *weights.shape[2:])
-    return lax.dynamic_slice(weights, _at(cell), size).reshape(-1, weights.shape[3])
-
-
-def _with_window(weights: Array, cell: Array, window: Array) -> Array:
-    return lax.dynamic_update_slice(weights, window.reshape(SIZE, SIZE, *weights.shape[2:]), _at(cell))
-
-
-def _at(cell: Array) -> tuple[Array, ...]:
-    zero = jnp.zeros_like(cell)
-    return *_corner(cell // SIZE, cell % SIZE), zero, zero
+    return lax.while_loop(lambda state: state[0] < len(places), body, (jnp.int32(0), nothing))[1]

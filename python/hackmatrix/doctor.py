@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -84,15 +85,15 @@ def packages() -> Check:
     except metadata.PackageNotFoundError:
         return Check("packages", NOTE, f"{ours}, run from its folder without being installed", f"run `{_setup()}`")
     core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
-    versions = {each.name: _version(each.name) for each in core}
+    found = {each: _version(each.name) for each in core}
     wrong = [
-        f"{each.name} {versions[each.name] or 'is missing'} (needed: {each.specifier})"
-        for each in core
-        if not each.specifier.contains(versions[each.name] or "", prereleases=True)
+        f"{each.name} {version or 'is missing'} (needed: {each.specifier})"
+        for each, version in found.items()
+        if not each.specifier.contains(version or "", prereleases=True)
     ]
     if wrong:
         return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", f"run `{_setup()}`")
-    return Check("packages", OK, ", ".join([ours, *(f"{name} {version}" for name, version in versions.items())]))
+    return Check("packages", OK, ", ".join([ours, *(f"{each.name} {version}" for each, version in found.items())]))
 
 
 def swift_toolchain() -> Check:
@@ -114,11 +115,11 @@ def swift_engine() -> Check:
         path = binary_path()
     except ParityError as error:
         # Whoever named a binary needs it; whoever has built none may be content with the other engine.
-        return Check(name, BROKEN if named else NOTE, _sentence(error), "the JAX engine needs none of this")
+        return Check(name, BROKEN if named else NOTE, str(error).rstrip("."), "the JAX engine needs none of this")
     try:
         rules = rules_of("swift")["rulesVersion"]
     except ParityError as error:
-        return Check(name, BROKEN, f"{path}: {_sentence(error)}")
+        return Check(name, BROKEN, f"{path}: {str(error).rstrip('.')}")
     if rules != RULES_VERSION:
         rebuild = build_hint() + (f" and give {BINARY_VARIABLE} the path it prints" if named else "")
         return Check(name, BROKEN, f"{path} has rules {rules}, but these are rules {RULES_VERSION}", rebuild)
@@ -155,8 +156,7 @@ def _devices(probed: dict[str, Any]) -> Check:
     if "fault" in probed:
         remedy = f"with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `{_setup()}` again"
         return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
-    kinds = dict.fromkeys(probed["devices"])
-    devices = ", ".join(f"{probed['devices'].count(kind)} x {kind}" for kind in kinds)
+    devices = ", ".join(f"{count} x {kind}" for kind, count in Counter(probed["devices"]).items())
     if probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi"):
         return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", install_command("hackmatrix[cuda]"))
     return Check("JAX", OK, f"{devices} ({probed['platform']})")
@@ -224,7 +224,3 @@ def _version(distribution: str) -> str | None:
     with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version(distribution)
     return None
-
-
-def _sentence(error: Exception) -> str:
-    return str(error).rstrip(".")

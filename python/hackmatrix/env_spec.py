@@ -6,23 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix import rules
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from hackmatrix.render.model import board_model
 from hackmatrix.render.text import draw_text
-from hackmatrix.rules import (
-    ACTION_KINDS,
-    FACTS,
-    FIRST_PROGRAM,
-    GRID_PART,
-    GRID_SHAPE,
-    NUM_PROGRAMS,
-    OBSERVATION_SIZE,
-    PLAYER_FEATURES,
-    PLAYER_PART,
-    PROGRAM_PART,
-    PROGRAMS,
-    SIPHON,
-)
 from hackmatrix.world import WORLD
 from parity import State
 from worldkit.envs.spec import EnvSpec
@@ -41,9 +28,9 @@ def dict_space() -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts
 
     return spaces.Dict(
         {
-            "player": spaces.Box(0.0, 1.0, (len(PLAYER_FEATURES),), np.float32),
-            "programs": spaces.MultiBinary(NUM_PROGRAMS),
-            "grid": spaces.Box(0.0, 1.0, GRID_SHAPE, np.float32),
+            "player": spaces.Box(0.0, 1.0, (len(rules.PLAYER_FEATURES),), np.float32),
+            "programs": spaces.MultiBinary(rules.NUM_PROGRAMS),
+            "grid": spaces.Box(0.0, 1.0, rules.GRID_SHAPE, np.float32),
         }
     )
 
@@ -52,15 +39,15 @@ def flat_space() -> "spaces.Box":
     """The same as one vector in the order O, (1545,)."""
     from gymnasium import spaces
 
-    return spaces.Box(0.0, 1.0, (OBSERVATION_SIZE,), np.float32)
+    return spaces.Box(0.0, 1.0, (rules.OBSERVATION_SIZE,), np.float32)
 
 
 def split(flat: NDArray[np.float32]) -> Observation:
     """The parts of observations in the order O, float32 (..., 1545); the floats are views of them."""
     return {
-        "player": flat[..., PLAYER_PART],
-        "programs": flat[..., PROGRAM_PART].astype(np.int8),
-        "grid": flat[..., GRID_PART].reshape(*flat.shape[:-1], *GRID_SHAPE),
+        "player": flat[..., rules.PLAYER_PART],
+        "programs": flat[..., rules.PROGRAM_PART].astype(np.int8),
+        "grid": flat[..., rules.GRID_PART].reshape(*flat.shape[:-1], *rules.GRID_SHAPE),
     }
 
 
@@ -74,12 +61,12 @@ def join(observation: Observation) -> NDArray[np.float32]:
 
 def own_statistics(counts: Counts) -> Summary:
     """``actions`` by kind, ``programs_used`` by name, and ``highest_stage`` (9 is a game won)."""
-    moves, programs = counts.actions[:, :SIPHON], counts.actions[:, FIRST_PROGRAM:]
-    kinds = (moves.sum(axis=1), counts.actions[:, SIPHON], programs.sum(axis=1))
+    moves, programs = counts.actions[:, : rules.SIPHON], counts.actions[:, rules.FIRST_PROGRAM :]
+    kinds = (moves.sum(axis=1), counts.actions[:, rules.SIPHON], programs.sum(axis=1))
     return {
-        "actions": dict(zip(ACTION_KINDS, kinds, strict=True)),
-        "programs_used": dict(zip(PROGRAMS, programs.T, strict=True)),
-        "highest_stage": counts.maxima[:, FACTS.index("stage")],
+        "actions": dict(zip(rules.ACTION_KINDS, kinds, strict=True)),
+        "programs_used": dict(zip(rules.PROGRAMS, programs.T, strict=True)),
+        "highest_stage": counts.maxima[:, rules.FACTS.index("stage")],
     }
 
 
@@ -89,11 +76,11 @@ def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
     ``actions/*_frac``: share of moves, siphons and programs. ``programs/*``: uses of each program in an episode.
     ``stats/highest_stage``: the highest stage of them (9: won).
     """
-    counts = {kind: sum(summary["actions"][kind] for summary in summaries) for kind in ACTION_KINDS}
+    counts = {kind: sum(summary["actions"][kind] for summary in summaries) for kind in rules.ACTION_KINDS}
     return {
         **{
             f"programs/{name}": float(np.mean([summary["programs_used"][name] for summary in summaries]))
-            for name in PROGRAMS
+            for name in rules.PROGRAMS
         },
         **{action_share(kind): count / sum(counts.values()) for kind, count in counts.items()},
         HIGHEST_STAGE: max(summary["highest_stage"] for summary in summaries),

@@ -13,8 +13,6 @@ from hackmatrix.train_config import CENTRED, CONV, MLP
 
 CROSS = ((0, 0), *DIRECTIONS)
 """A cell and its neighbours, which are also what a siphon reaches (S1)."""
-ROUNDS = 2
-"""How often cells tell their neighbours of themselves."""
 
 
 class PlayerCentred(nn.Module):
@@ -28,16 +26,24 @@ class PlayerCentred(nn.Module):
     """
 
     first_layer: ClassVar[type[nn.Module]] = FirstLayer
+    rounds: ClassVar[int] = 0
+    """How often cells tell their neighbours of themselves."""
     cell_features: int = 16
     dtype: str = "float32"
 
     @nn.compact
     def __call__(self, obs: Array) -> AroundPlayer:
-        """Embed the cells of observations."""
-        return _seen_by_player(_embedded(obs, self.cell_features, self.dtype), obs)
+        """Embed the cells of observations, and let them tell each other."""
+        dtype = jnp.dtype(self.dtype)
+        cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
+        told = nn.tanh(nn.Dense(self.cell_features, dtype=dtype, name="cell")(cells))
+        for number in range(self.rounds):
+            dense = nn.Dense(self.cell_features, dtype=dtype, name=f"round_{number}")
+            told = told + nn.tanh(dense(_crosses(told)))
+        return _seen_by_player(told, obs)
 
 
-class Conv(nn.Module):
+class Conv(PlayerCentred):
     """As `PlayerCentred`, but a cell also tells of the cells around it.
 
     A round adds to every cell's embedding what follows from its own and its four neighbours', 0 off the board; all
@@ -46,24 +52,8 @@ class Conv(nn.Module):
     So it takes half the features of a cell, and the first hidden layer, which is most of the work, half the time.
     """
 
-    first_layer: ClassVar[type[nn.Module]] = FirstLayer
+    rounds: ClassVar[int] = 2
     cell_features: int = 8
-    dtype: str = "float32"
-
-    @nn.compact
-    def __call__(self, obs: Array) -> AroundPlayer:
-        """Embed the cells of observations, and let them tell each other."""
-        told = _embedded(obs, self.cell_features, self.dtype)
-        for number in range(ROUNDS):
-            dense = nn.Dense(self.cell_features, dtype=jnp.dtype(self.dtype), name=f"round_{number}")
-            told = told + nn.tanh(dense(_crosses(told)))
-        return _seen_by_player(told, obs)
-
-
-def _embedded(obs: Array, features: int, dtype: str) -> Array:
-    """All cells of observations, embedded alike by the calling module's layer ``cell``: (..., 6, 6, features)."""
-    cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
-    return nn.tanh(nn.Dense(features, dtype=jnp.dtype(dtype), name="cell")(cells))
 
 
 def _crosses(board: Array) -> Array:

@@ -1,6 +1,7 @@
 """The game's networks in numpy: what `networks` computes in JAX."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,31 +11,20 @@ from hackmatrix.train_config import CENTRED, CONV, MLP
 from worldkit.ppo.numpy_network import Floats, NumpyEncoder, dense
 
 _SIGHT = 2 * SIZE - 1
-_ROUNDS = 2
 
 
-def centred(params: Mapping[str, Any], observations: Floats) -> Floats:
+def centred(params: Mapping[str, Any], observations: Floats, rounds: int = 0) -> Floats:
     """The board as seen from the player's cell, as `networks.PlayerCentred` lays it out: (n, 1545) to (n, features)."""
-    return _seen_by_player(_embedded(params, observations), observations)
-
-
-def conv(params: Mapping[str, Any], observations: Floats) -> Floats:
-    """The same of cells that tell of those around them, as `networks.Conv` computes it: (n, 1545) to (n, features)."""
-    told = _embedded(params, observations)
-    for number in range(_ROUNDS):
+    if "cell" not in params:
+        raise ValueError("there is no embedding of cells")
+    cells = observations[:, GRID_PART].reshape(len(observations), SIZE, SIZE, len(CELL_FEATURES))
+    told: Floats = np.tanh(dense(params["cell"], cells))
+    for number in range(rounds):
         added = np.tanh(dense(params.get(f"round_{number}"), _crosses(told)))
         if added.shape != told.shape:
             raise ValueError("a round does not add to the embedding of cells")
         told = told + added
     return _seen_by_player(told, observations)
-
-
-def _embedded(params: Mapping[str, Any], observations: Floats) -> Floats:
-    if "cell" not in params:
-        raise ValueError("there is no embedding of cells")
-    cells = observations[:, GRID_PART].reshape(len(observations), SIZE, SIZE, len(CELL_FEATURES))
-    embedded: Floats = np.tanh(dense(params["cell"], cells))
-    return embedded
 
 
 def _crosses(boards: Floats) -> Floats:
@@ -56,5 +46,5 @@ def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
     return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
 
 
-NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {CENTRED: centred, CONV: conv, MLP: None}
+NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {CENTRED: centred, CONV: partial(centred, rounds=2), MLP: None}
 """The networks of ``--network``, by name."""

@@ -1,8 +1,7 @@
 """HackMatrix as people watch, play and view it: what the kit is told of it, as ``VIEW``."""
 
 from hackmatrix.agents import AGENTS, BEST
-from hackmatrix.evaluation import EVALUATION
-from hackmatrix.evaluation.report import WON
+from hackmatrix.evaluation import EVALUATION, WON
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import Transition
 from hackmatrix.numpy_networks import NUMPY_NETWORKS

@@ -69,14 +69,7 @@ def evaluate(
         player = logits_player(logits, deterministic=is_deterministic)
         open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(
-        open_engine,
-        player_on,
-        how.games,
-        how.steps,
-        seed=how.seed,
-        crew=crew,
-        threads=threads,
-        advanced=advanced,
+        open_engine, player_on, how.games, how.steps, seed=how.seed, crew=crew, threads=threads, advanced=advanced
     )
     return Evaluation(
         player=model.mode if model else RANDOM,

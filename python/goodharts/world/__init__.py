@@ -10,20 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.rules import (
-    ACTIONS,
-    COMPONENT_UNIT,
-    COMPONENTS,
-    DEFAULT_NUMBERS,
-    EVENTS,
-    FACTS,
-    MODES,
-    OBSERVATION_SHAPE,
-    STATE_FIELDS,
-    Mode,
-    Numbers,
-    marks_of,
-)
+from goodharts import rules
+from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.world.benches import benches
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
@@ -71,21 +59,21 @@ def _world(mode: Mode) -> World:
     return World(
         name=f"goodharts-{mode.name}",
         engines={"torch": partial(open_torch, mode), "jax": partial(open_jax, mode)},
-        actions=ACTIONS,
-        components=COMPONENTS,
-        observation_shape=OBSERVATION_SHAPE,
-        state_fields=STATE_FIELDS,
+        actions=rules.ACTIONS,
+        components=rules.COMPONENTS,
+        observation_shape=rules.OBSERVATION_SHAPE,
+        state_fields=rules.STATE_FIELDS,
         draw=draw_board,
         row_names=LINE_NAMES,
         column_names=LINE_NAMES,
         colour_of=colour_of,
         signs=SIGNS,
         game_seeds=game_seeds,
-        facts=FACTS,
-        events=EVENTS,
-        component_unit=COMPONENT_UNIT,
+        facts=rules.FACTS,
+        events=rules.EVENTS,
+        component_unit=rules.COMPONENT_UNIT,
         observation_label=observation_label(mode),
-        marks=marks_of(mode),
+        marks=rules.marks_of(mode),
         starts=STARTS,
         policies=policies(mode),
         load_policy=partial(load_policy, mode),
@@ -105,7 +93,7 @@ def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: obj
     return replace(WORLDS[mode.name], engines=engines, game_seeds=consecutive_seeds)
 
 
-WORLDS = {name: _world(mode) for name, mode in MODES.items()}
+WORLDS = {name: _world(mode) for name, mode in rules.MODES.items()}
 GROUND_TRUTH = WORLDS["ground_truth"]
 GROUND_TRUTH_BLINDED = WORLDS["ground_truth_blinded"]
 PROXY_MORTAL = WORLDS["proxy_mortal"]

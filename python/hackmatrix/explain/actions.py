@@ -7,19 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hackmatrix import rules
 from hackmatrix.explain.transition import Place, place_of, places
-from hackmatrix.rules import (
-    ACTIONS,
-    DIRECTIONS,
-    MAX_ATTACK,
-    MAX_HP,
-    MOVES,
-    NUM_STAGES,
-    PROGRAMS,
-    SIPHON,
-    SIZE,
-    WON_STAGE,
-)
 from parity import State
 from worldkit.render.panels import Obstacle
 
@@ -55,21 +44,21 @@ def obstacle(state: State, action: int, costs: Costs) -> Obstacle | None:
         action: 0 … 27; IndexError outside.
         costs: of the engine that plays.
     """
-    name = ACTIONS[action]
-    if state["player"]["hp"] == 0 or state["stage"] == WON_STAGE:
+    name = rules.ACTIONS[action]
+    if state["player"]["hp"] == 0 or state["stage"] == rules.WON_STAGE:
         return Obstacle("the game is over", "C4", "game over")
-    if action < len(MOVES):
+    if action < len(rules.MOVES):
         return _to_move(state, action)
-    if action == SIPHON:
+    if action == rules.SIPHON:
         held = state["player"]["dataSiphons"] > 0
         return None if held else Obstacle("no data siphon is held", "M2", "none held")
     return _to_run(state, action, PROGRAM_TABLE[name], costs[action])
 
 
 def _to_move(state: State, direction: int) -> Obstacle | None:
-    (row, col), (up, right) = place_of(state["player"]), DIRECTIONS[direction]
+    (row, col), (up, right) = place_of(state["player"]), rules.DIRECTIONS[direction]
     there = row + up, col + right
-    if not all(0 <= at < SIZE for at in there):
+    if not all(0 <= at < rules.SIZE for at in there):
         return Obstacle("the board ends there", "M1", "edge")
     if there in places(state["blocks"]) - places(state["enemies"]):
         return Obstacle("a block stands there", "M1", "block")
@@ -85,12 +74,8 @@ def _to_run(state: State, action: int, program: Program, cost: tuple[int, int]) 
         named = (f"{count} {name}" for count, name in zip(short, ("credits", "energy"), strict=True) if count)
         return Obstacle(f"{' and '.join(named)} short", "M3", f"lacks {cost_text(*short)}")
     if not program.is_applicable(state):
-        return Obstacle(program.missing, f"M3, P-{ACTIONS[action]}", program.brief)
+        return Obstacle(program.missing, f"M3, P-{rules.ACTIONS[action]}", program.brief)
     return None
-
-
-def _has_enemy(state: State) -> bool:
-    return bool(state["enemies"])
 
 
 def _has_type(enemy_type: str) -> Callable[[State], bool]:
@@ -113,11 +98,11 @@ def _has_block_to_reduce(state: State) -> bool:
 
 
 def _can_strengthen(state: State) -> bool:
-    return bool(state["atkPlusUses"] < 2 and state["player"]["attackDamage"] < MAX_ATTACK)
+    return bool(state["atkPlusUses"] < 2 and state["player"]["attackDamage"] < rules.MAX_ATTACK)
 
 
 _ALWAYS = Program(lambda _: True, "", "")
-_WITH_ENEMY = Program(_has_enemy, "there is no enemy", "no enemy")
+_WITH_ENEMY = Program(lambda state: bool(state["enemies"]), "there is no enemy", "no enemy")
 PROGRAM_TABLE: dict[str, Program] = {
     "PUSH": _WITH_ENEMY,
     "PULL": _WITH_ENEMY,
@@ -137,15 +122,15 @@ PROGRAM_TABLE: dict[str, Program] = {
     "SIPH+": _ALWAYS,
     "EXCH": Program(lambda state: bool(state["player"]["credits"] >= 4), "fewer than 4 credits", "lacks $"),
     "SHOW": Program(lambda state: not state["showActivated"], "SHOW is on already", "is on"),
-    "RESET": Program(lambda state: bool(state["player"]["hp"] < MAX_HP), "hp is full", "hp full"),
+    "RESET": Program(lambda state: bool(state["player"]["hp"] < rules.MAX_HP), "hp is full", "hp full"),
     "CALM": Program(lambda state: not state["scheduledTasksDisabled"], "CALM is on already", "is on"),
     "D_BOM": Program(_has_type("daemon"), "there is no daemon", "no daemon"),
     "DELAY": Program(lambda state: bool(state["transmissions"]), "there is no transmission", "none coming"),
     "ANTI-V": Program(_has_type("virus"), "there is no virus", "no virus"),
-    "SCORE": Program(lambda state: bool(state["stage"] < NUM_STAGES), "stage 8 is the last one", "last stage"),
+    "SCORE": Program(lambda state: bool(state["stage"] < rules.NUM_STAGES), "stage 8 is the last one", "last stage"),
     "REDUC": Program(_has_block_to_reduce, "no unsiphoned block spawns", "no spawn"),
     "ATK+": Program(_can_strengthen, "no more attack in this stage", "no more"),
     "HACK": Program(lambda state: bool(state["siphoned"]), "no cell is siphoned", "no siphoned"),
 }
 """Table P by name, in its order."""
-assert tuple(PROGRAM_TABLE) == PROGRAMS
+assert tuple(PROGRAM_TABLE) == rules.PROGRAMS

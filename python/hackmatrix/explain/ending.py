@@ -56,12 +56,8 @@ def ending(last: Transition, cut_off: str = LEFT) -> Ending:
     cut_off: the cause of an end that the step itself does not explain, ``STEP_LIMIT`` or ``LEFT``.
     """
     killers = attackers(last) if last.died else ()
-    return Ending(
-        stage=min(last.after["stage"], NUM_STAGES),
-        cause=_cause(last, killers) or cut_off,
-        place=place_of(last.after["player"]),
-        attackers=killers,
-    )
+    stage = min(last.after["stage"], NUM_STAGES)
+    return Ending(stage, _cause(last, killers) or cut_off, place_of(last.after["player"]), killers)
 
 
 def attackers(step: Transition) -> tuple[Attacker, ...]:
@@ -76,9 +72,8 @@ def attackers(step: Transition) -> tuple[Attacker, ...]:
     beside = around(place_of(step.after["player"]))
     acting = [enemy for enemy in step.before["enemies"] if _can_act(enemy, step)]
     stood = [enemy for enemy in acting if place_of(enemy) in beside]
-    came = [
-        enemy for enemy in step.after["enemies"] if place_of(enemy) in beside and _came_at_once(enemy, acting, step)
-    ]
+    now_beside = [enemy for enemy in step.after["enemies"] if place_of(enemy) in beside]
+    came = [enemy for enemy in now_beside if _came_at_once(enemy, acting, step)]
     return tuple(map(_attacker, sorted([*stood, *came], key=place_of)))
 
 
@@ -126,8 +121,5 @@ def _listed(killers: Sequence[Attacker]) -> str:
     if len(killers) >= CROWD:
         return f"{len(killers)} enemies"
     counts = Counter(killer.type for killer in killers)
-    return " and ".join(_counted(kind, counts[kind]) for kind in ENEMIES if counts[kind])
-
-
-def _counted(kind: str, count: int) -> str:
-    return kind if count == 1 else f"{count} {_PLURALS[kind]}"
+    named = ((kind if counts[kind] == 1 else f"{counts[kind]} {_PLURALS[kind]}") for kind in ENEMIES if counts[kind])
+    return " and ".join(named)

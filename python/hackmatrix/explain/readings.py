@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hackmatrix.explain.siphon import missed
-from hackmatrix.explain.transition import RESET, Being, Place, Transition, around, exit_distance, place_of
+from hackmatrix.explain.transition import RESET, Place, Transition, around, exit_distance, place_of
 from hackmatrix.rules import COMPONENTS, SIPHON
 
 Prices = Mapping[str, Sequence[int]]
@@ -60,35 +60,30 @@ def score_gain(step: Transition, price: int) -> Reading:
 def kills(step: Transition, price: int) -> Reading:
     """W kills: who was removed and counts (V4); UNDO repays what was counted since its record (W3)."""
     if step.undone:
-        count = step.before["killsSinceHistory"]
-        return Reading(price, -count, f"UNDO repays the kills since its record, {count} (W3)")
-    counted = [being for being in step.removed if being.counts]
-    scheduled = [being for being in step.removed if not being.counts]
-    text = f"removed {_listed(counted)}"
+        return _repaid(step, price, "kills")
+    counted = [str(being) for being in step.removed if being.counts]
+    scheduled = [str(being) for being in step.removed if not being.counts]
+    text = f"removed {', '.join(counted) or 'nothing that counts'}"
     if scheduled:
-        text += f"; not counted, being scheduled: {_listed(scheduled)} (V4)"
+        text += f"; not counted, being scheduled: {', '.join(scheduled)} (V4)"
     return Reading(price, len(counted), text)
 
 
 def data_siphon(step: Transition, price: int) -> Reading:
     """W data_siphon: a pickup walked onto (V3); UNDO repays what was counted since its record (W3)."""
     if step.undone:
-        count = step.before["pickupsSinceHistory"]
-        return Reading(price, -count, f"UNDO repays the pickups since its record, {count} (W3)")
+        return _repaid(step, price, "pickups")
     taken = [entry for entry in step.before["resources"] if entry["dataSiphon"] and place_of(entry) == step.entered]
     return Reading(price, len(taken), f"walked onto the pickup at {_cell(step.entered)}" if step.entered else "")
 
 
 def distance_shaping(step: Transition, price: int) -> Reading:
     """W distance_shaping: cells gained on the closest approach (W1, W3)."""
-    closest = step.before["closestApproach"]
+    closest, restored = (state["closestApproach"] for state in (step.before, step.after))
     if step.undone:
-        restored = step.after["closestApproach"]
-        text = f"UNDO restores the closest approach, {closest} -> {restored} (W3)"
-        return Reading(price, closest - restored, text)
+        return Reading(price, closest - restored, f"UNDO restores the closest approach, {closest} -> {restored} (W3)")
     if step.completed:
-        text = f"the stage is completed: all that was left of the closest approach, {closest}"
-        return Reading(price, closest, text)
+        return Reading(price, closest, f"the stage is completed: all that was left of the closest approach, {closest}")
     distance = exit_distance(step.after) if step.valid and not step.died else None
     if distance is None:
         return Reading(price, 0, "no path, or no player alive")
@@ -176,13 +171,14 @@ def readings_of(step: Transition, prices: Prices) -> tuple[Reading, ...]:
     return tuple(read(step, *prices[name]) for name, read in READINGS.items())
 
 
+def _repaid(step: Transition, price: int, what: str) -> Reading:
+    count = step.before[f"{what}SinceHistory"]
+    return Reading(price, -count, f"UNDO repays the {what} since its record, {count} (W3)")
+
+
 def _hp(step: Transition, price: int, *, gained: bool) -> Reading:
     before, after = step.before["player"]["hp"], step.after["player"]["hp"]
     return Reading(price, max(0, after - before if gained else before - after), f"hp {before} -> {after}")
-
-
-def _listed(things: Sequence[Being]) -> str:
-    return ", ".join(map(str, things)) or "nothing that counts"
 
 
 def _cell(place: Place | None) -> str:

@@ -86,7 +86,7 @@ def _rewards(step: ExplainedStep, engines: Sequence[str]) -> Table:
     for name, values, reading in _components(step):
         sound = {*values} == {reading.value}
         table.add_row(name, *_columns(values), _reason(reading, values), style="" if sound else "red")
-    table.add_row("total", *_columns(_totals(step)), "", style="bold")
+    table.add_row("total", *_columns(list(map(sum, step.values))), "", style="bold")
     return table
 
 
@@ -95,10 +95,6 @@ def _components(step: ExplainedStep) -> Iterator[tuple[str, tuple[int, ...], Rea
     for name, values, reading in zip(COMPONENTS, zip(*step.values, strict=True), step.readings, strict=True):
         if any(values) or reading.value:
             yield name, values, reading
-
-
-def _totals(step: ExplainedStep) -> list[int]:
-    return [sum(row) for row in step.values]
 
 
 def _columns(values: Sequence[int]) -> list[Text]:
@@ -185,4 +181,4 @@ def _step_value(step: ExplainedStep) -> dict[str, Any]:
         name: {"engines": list(values), "table_w": reading.value, "from": str(reading)}
         for name, values, reading in _components(step)
     }
-    return value | {"valid": step.transition.valid, "components": components, "total": _totals(step)}
+    return value | {"valid": step.transition.valid, "components": components, "total": list(map(sum, step.values))}

@@ -57,20 +57,15 @@ def missed(state: State) -> Missed:
     own = place_of(state["player"])
     here = yield_of(state, own)
     needed = _open_cross(state, own) & places(state["blocks"]) if here.points or here.programs else set()
-    open_cells = [place for place in CELLS if place not in places(state["blocks"])]
-    better = [
-        (place, there)
-        for place in open_cells
-        if (there := yield_of(state, place)).beats(here) and needed <= {place, *around(place)}
-    ]
+    reaching = [place for place in CELLS if needed <= {place, *around(place)}]
+    open_cells = (place for place in reaching if place not in places(state["blocks"]))
+    better = [(place, there) for place in open_cells if (there := yield_of(state, place)).beats(here)]
     credits = max((there.credits for _, there in better), default=here.credits)
     energy = max((there.energy for _, there in better), default=here.energy)
-    best = [
-        (place, there)
-        for place, there in better
-        if (there.credits == credits > here.credits) or (there.energy == energy > here.energy)
-    ]
-    return Missed(here, credits - here.credits, energy - here.energy, tuple(best))
+    best = tuple(
+        each for each in better if each[1].credits == credits > here.credits or each[1].energy == energy > here.energy
+    )
+    return Missed(here, credits - here.credits, energy - here.energy, best)
 
 
 def _open_cross(state: State, place: Place) -> set[Place]:

@@ -14,17 +14,7 @@ a pair of uint32.
 - ``rules()``: every table as this engine holds it
 """
 
-from hackmatrix.jax_env.env import (
-    StepResult,
-    at_stage,
-    compact,
-    mask,
-    observe,
-    reset,
-    restart,
-    step,
-    step_auto_reset,
-)
+from hackmatrix.jax_env.env import StepResult, at_stage, compact, mask, observe, reset, restart, step, step_auto_reset
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
 from hackmatrix.jax_env.rewards import reward
 from hackmatrix.jax_env.rules_tables import rules

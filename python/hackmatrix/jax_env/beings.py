@@ -20,16 +20,7 @@ OWN_INDEX: Number = tuple(
 )
 """For every cell its own index: the last known cell of a cryptog that is seen where it stands."""
 
-ENEMY_FIELDS = (
-    "enemies",
-    "enemy_type",
-    "enemy_hp",
-    "stunned",
-    "from_siphon",
-    "from_schedule",
-    "timer",
-    "last_known",
-)
+ENEMY_FIELDS = ("enemies", "enemy_type", "enemy_hp", "stunned", "from_siphon", "from_schedule", "timer", "last_known")
 """The fields of a snapshot that an enemy takes along (A5)."""
 
 

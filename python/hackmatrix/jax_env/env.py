@@ -43,17 +43,6 @@ class StepResult(NamedTuple):
     invalid_action: Array
 
 
-class _Played(NamedTuple):
-    """A step up to the point where the next stage would be generated."""
-
-    state: State
-    result: StepResult
-    needs_stage: Array
-
-
-# ------------------------------------------------------------------------------------------------ start
-
-
 _BONUSES = (10, 11, 1)
 """B1: credits, energy or data siphons."""
 
@@ -81,26 +70,9 @@ def _start_of_game(seed: Seed) -> _Start:
 def _new_game(seed: Seed, start: _Start) -> State:
     """A new game before its first stage is generated."""
     shape = seed.low.shape
-    blank = blank_snapshot(shape)
-    zero = jnp.zeros(shape, jnp.int32)
-    now = blank._replace(
-        player=start.player,
-        hp=zero + rules.MAX_HP,
-        credits=start.credits,
-        energy=start.energy,
-        data_siphons=start.data_siphons,
-        attack_damage=zero + 1,
-        stage=zero + 1,
-    )
-    return State(
-        now=now,
-        history=blank,
-        has_history=jnp.zeros(shape, bool),
-        kills_since_history=zero,
-        pickups_since_history=zero,
-        seed=seed,
-        event_number=jnp.zeros(shape, jnp.uint32),
-    )
+    blank, zero = blank_snapshot(shape), jnp.zeros(shape, jnp.int32)
+    now = blank._replace(**start._asdict(), hp=zero + rules.MAX_HP, attack_damage=zero + 1, stage=zero + 1)
+    return State(now, blank, jnp.zeros(shape, bool), zero, zero, seed, jnp.zeros(shape, jnp.uint32))
 
 
 _generate_apart = collecting(stage.generate)
@@ -125,38 +97,25 @@ def _enter_stage(state: State, wanted: Array) -> State:
 
 
 def _at_stage(seed: Seed, number: Array) -> State:
-    state = _new_game(seed, _start_of_game(seed))
-    state = state._replace(now=state.now._replace(stage=number))
-    return _enter_stage(state, jnp.ones(seed.low.shape, bool))
+    new = _new_game(seed, _start_of_game(seed))
+    return _enter_stage(new._replace(now=new.now._replace(stage=number)), jnp.ones(seed.low.shape, bool))
 
 
-# ------------------------------------------------------------------------------------------------- step
-
-
-class _Acted(NamedTuple):
-    now: Snapshot
-    kills: Array
-    picked_up: Array
-    completed: Array
-    missed: siphon.Missed
-
-
-class _Aim(NamedTuple):
-    blow: beings.Strike
-    step: bb.Cells
-    """The cell that a direction leads to; empty when it attacks."""
-
-
-def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> _Aim:
-    """What the action strikes and where it leads, before it changes anything."""
+def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tuple[beings.Strike, bb.Cells]:
+    """What the action strikes, and the cell that a direction leads to (empty when it attacks), before any change."""
     move = movement.move(now, action)
     blow = programs.blow_of(now, program, warped)
     blow = blow._replace(removed=blow.removed | move.blow.removed, hit=blow.hit | move.blow.hit)
-    return _Aim(blow, move.target)
+    return blow, move.target
 
 
-def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> _Acted:
-    """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3)."""
+def _act(
+    now: Snapshot, action: Array, valid: Array, draws: Draws
+) -> tuple[Snapshot, Array, Array, Array, siphon.Missed]:
+    """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3).
+
+    Returns what it leaves, its kills and pickups (int32), whether it completed the stage, and what a siphon missed.
+    """
     action = jnp.where(valid, action, -1)
     program = jnp.where(action >= rules.FIRST_PROGRAM, action, -1)
     siphons = action == rules.SIPHON
@@ -165,43 +124,37 @@ def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> _Acted:
 
     now = programs.pay(now, action, valid)
     warped = programs.warp_target(now, program, draws)
-    aim = computed_once(jnp.any(valid), _aim, now, action, program, warped)
+    blow, entered = computed_once(jnp.any(valid), _aim, now, action, program, warped)
     now = programs.crash_blocks(now, program)
-    now, kills = beings.strike(now, aim.blow, is_move)
+    now, kills = beings.strike(now, blow, is_move)
     now, poly_kills = programs.poly(now, program, draws)
     now = programs.push_or_pull(now, program)
     now = programs.change_cells(now, program)
     now = programs.change_scalars(now, program)
     now = siphon.siphon(now, siphons)
 
-    picked_up = bb.overlaps(aim.step, now.pickups).astype(jnp.int32)
+    picked_up = bb.overlaps(entered, now.pickups).astype(jnp.int32)
     data_siphons = now.data_siphons + picked_up
     mark("A7.saturated", lambda: data_siphons > tables.MAX_COUNTER)
-    destination = aim.step | warped
+    destination = entered | warped
     now = now._replace(
         player=jnp.where(bb.is_any(destination), bb.index_of(destination), now.player),
         data_siphons=beings.saturating(data_siphons, tables.MAX_COUNTER),
-        pickups=now.pickups & ~aim.step,
+        pickups=now.pickups & ~entered,
     )
     completed = bb.overlaps(destination, bb.single(now.exit))  # C3
     mark("C3.move", lambda: completed & is_move)
     mark("C3.warp", lambda: completed & ~is_move)
-    return _Acted(_complete_stage(now, completed), kills + poly_kills, picked_up, completed, missed)
-
-
-def _complete_stage(now: Snapshot, completed: Array) -> Snapshot:
-    """C3: what completing a stage gives, before the next one is generated."""
     stage_after = now.stage + completed.astype(jnp.int32)
     mark("C3.fullHP", lambda: completed & (now.hp == rules.MAX_HP))
     mark("C3.victory", lambda: completed & (stage_after == rules.WON_STAGE))
     mark("C5", lambda: completed & (stage_after < rules.WON_STAGE))
-    return now._replace(
-        hp=jnp.where(completed, jnp.minimum(now.hp + 1, rules.MAX_HP), now.hp),
-        stage=stage_after,
-    )
+    hp = jnp.where(completed, jnp.minimum(now.hp + 1, rules.MAX_HP), now.hp)
+    return now._replace(hp=hp, stage=stage_after), kills + poly_kills, picked_up, completed, missed
 
 
-def _play(given: State, action: Array) -> _Played:
+def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
+    """A step up to the point where the next stage would be generated, and where it is to be."""
     before = given.now
     valid = is_valid(given, action)
     mark("C1.invalid", lambda: ~valid)
@@ -217,23 +170,23 @@ def _play(given: State, action: Array) -> _Played:
     mark("C2.turnStays", lambda: valid & ~ends_turn)
 
     state = programs.keep_history(given, ends_turn, undone)
-    acted = _act(state.now, action, valid, draws)
-    now = enemy_turn.enemy_turn(acted.now, ends_turn & ~acted.completed, draws)
+    now, kills, picked_up, completed, missed = _act(state.now, action, valid, draws)
+    now = enemy_turn.enemy_turn(now, ends_turn & ~completed, draws)
 
     deed = rewards.Deed(
         valid=valid,
-        completed=acted.completed,
+        completed=completed,
         undone=undone,
         reset=valid & (action == Action.RESET),
-        kills=jnp.where(undone, -given.kills_since_history, acted.kills),  # W3
-        pickups=jnp.where(undone, -given.pickups_since_history, acted.picked_up),
-        missed=acted.missed,
+        kills=jnp.where(undone, -given.kills_since_history, kills),  # W3
+        pickups=jnp.where(undone, -given.pickups_since_history, picked_up),
+        missed=missed,
     )
     gained, closest_approach = rewards.shaping(before, now, deed)
     now = now._replace(closest_approach=closest_approach)
-    state = programs.count_since_history(state, acted.kills, acted.picked_up)
+    state = programs.count_since_history(state, kills, picked_up)
     state = state._replace(now=now, event_number=event_number)
-    victory = acted.completed & (now.stage >= rules.WON_STAGE)  # C4
+    victory = completed & (now.stage >= rules.WON_STAGE)  # C4
     mark("C4.victory", lambda: victory)
     death = valid & (now.hp <= 0)
     mark("C4.death", lambda: death)
@@ -242,17 +195,17 @@ def _play(given: State, action: Array) -> _Played:
     result = StepResult(
         components=rewards.components(before, now, deed, gained),
         terminated=~valid | is_over(state),
-        stage_complete=acted.completed,
+        stage_complete=completed,
         death=death,
         victory=victory,
         invalid_action=~valid,
     )
-    return _Played(state, result, acted.completed & ~victory)
+    return state, result, completed & ~victory
 
 
 def _step(state: State, action: Array) -> tuple[State, StepResult]:
-    played = _play(state, action)
-    return _enter_stage(played.state, played.needs_stage), played.result
+    state, result, needs_stage = _play(state, action)
+    return _enter_stage(state, needs_stage), result
 
 
 def _restart(state: State, wanted: Array) -> State:
@@ -262,9 +215,6 @@ def _restart(state: State, wanted: Array) -> State:
     nothing = _Start(jnp.zeros_like(seed.low), *(jnp.zeros(wanted.shape, jnp.int32) for _ in range(3)))
     start = where_wanted(wanted, _start_of_game, seed, nothing, _CHUNK)
     return choose(wanted, _new_game(seed, start), state)
-
-
-# ----------------------------------------------------------------------------------------------- public
 
 
 def _on_games(core: Callable[P, R]) -> Callable[P, R]:

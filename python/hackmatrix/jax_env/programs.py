@@ -154,14 +154,9 @@ def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
     gone = bb.eight_neighbours(bb.single(now.player)).where(program == Action.CRASH)
     mark("P-CRASH.block", lambda: bb.overlaps(gone, now.blocks))
     keep = ~gone
-    return now._replace(
-        blocks=now.blocks & keep,
-        questions=now.questions & keep,
-        program_blocks=now.program_blocks & keep,
-        points=bb.clear(now.points, gone),
-        content=bb.clear(now.content, gone),
-        spawn_count=bb.clear(now.spawn_count, gone),
-    )
+    planes = {name: getattr(now, name) & keep for name in ("blocks", "questions", "program_blocks")}
+    numbers = {name: bb.clear(getattr(now, name), gone) for name in ("points", "content", "spawn_count")}
+    return now._replace(**planes, **numbers)
 
 
 def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:

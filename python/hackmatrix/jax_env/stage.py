@@ -7,22 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from hackmatrix.jax_env.bitboard import (
-    ALL,
-    CORNERS,
-    Cells,
-    Number,
-    count,
-    index_of,
-    is_any,
-    is_nonzero,
-    lowest,
-    neighbours,
-    overlaps,
-    pack,
-    single,
-    write,
-)
+from hackmatrix.jax_env import bitboard as bb
+from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
 from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick, words_of_sites
 from hackmatrix.jax_env.spawn import Surroundings, spawn
@@ -82,9 +68,9 @@ class _Layout(NamedTuple):
 def is_valid_placement(blocks: Cells, exit_cell: Cells) -> Array:
     """B6: (a) the open cells are connected without the exit, which has an open neighbour; (b) no block is walled in."""
     open_cells = ~(blocks | exit_cell)
-    connected = ~is_any(open_cells & ~fill(lowest(open_cells), open_cells))
-    exit_open = overlaps(neighbours(exit_cell), open_cells)
-    none_walled_in = ~is_any(blocks & ~neighbours(~blocks))
+    connected = ~bb.is_any(open_cells & ~fill(bb.lowest(open_cells), open_cells))
+    exit_open = bb.overlaps(bb.neighbours(exit_cell), open_cells)
+    none_walled_in = ~bb.is_any(blocks & ~bb.neighbours(~blocks))
     return connected & exit_open & none_walled_in
 
 
@@ -128,7 +114,7 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     nothing = _Layout(jnp.zeros(batch, jnp.uint32), free ^ free)
     state = (jnp.uint32(0), jnp.zeros(batch, bool), nothing)
     _, found, layout = lax.while_loop(lambda s: (s[0] < MAX_ATTEMPTS) & jnp.any(~s[1]), body, state)
-    mark("B4.fewer", lambda: found & (count(layout.blocks) < _how_many(draws, layout.attempt)))
+    mark("B4.fewer", lambda: found & (bb.count(layout.blocks) < _how_many(draws, layout.attempt)))
     mark("B6.valid", lambda: found)
     mark("B6.redrawn", lambda: ~found | (layout.attempt > 0))
     mark("B6.exhausted", lambda: ~found)
@@ -181,27 +167,27 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> Contents:
 
     def body(filling: _Filling) -> _Filling:
         left, used, c = filling
-        cell = lowest(left)
-        index = cell_index(layout.attempt, index_of(cell))
-        block = computed_once(jnp.any(is_any(cell)), _draw_block, used, draws, index)
+        cell = bb.lowest(left)
+        index = cell_index(layout.attempt, bb.index_of(cell))
+        block = computed_once(jnp.any(bb.is_any(cell)), _draw_block, used, draws, index)
         program_cell = cell.where(block.is_program)
         left = left & ~cell
-        used = used | jnp.where(is_any(program_cell), jnp.uint32(1) << block.program.astype(jnp.uint32), 0)
+        used = used | jnp.where(bb.is_any(program_cell), jnp.uint32(1) << block.program.astype(jnp.uint32), 0)
         contents = Contents(
             questions=c.questions | cell.where(block.is_question),
             program_blocks=c.program_blocks | program_cell,
-            points=write(c.points, cell.where(~block.is_program), block.points),
-            content=write(c.content, program_cell, block.program),
-            spawn_count=write(c.spawn_count, cell, block.spawn_count),
+            points=bb.write(c.points, cell.where(~block.is_program), block.points),
+            content=bb.write(c.content, program_cell, block.program),
+            spawn_count=bb.write(c.spawn_count, cell, block.spawn_count),
         )
         return _Filling(left, used, contents)
 
     start = _Filling(layout.blocks, jnp.zeros_like(layout.attempt), nothing)
-    contents = lax.while_loop(lambda filling: jnp.any(is_any(filling.left)), body, start).contents
-    mark("B5.data", lambda: is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
-    mark("B5.program", lambda: is_any(contents.program_blocks & ~contents.questions))
-    mark("B5.questionData", lambda: is_any(contents.questions & ~contents.program_blocks))
-    mark("B5.questionProgram", lambda: overlaps(contents.questions, contents.program_blocks))
+    contents = lax.while_loop(lambda filling: jnp.any(bb.is_any(filling.left)), body, start).contents
+    mark("B5.data", lambda: bb.is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
+    mark("B5.program", lambda: bb.is_any(contents.program_blocks & ~contents.questions))
+    mark("B5.questionData", lambda: bb.is_any(contents.questions & ~contents.program_blocks))
+    mark("B5.questionProgram", lambda: bb.overlaps(contents.questions, contents.program_blocks))
     return contents
 
 
@@ -210,30 +196,30 @@ def _resources(cells: Cells, draws: Draws) -> tuple[Number, Number]:
     amount = below(cell_words(draws, Site.AMOUNT), 20)
     is_energy = below(cell_words(draws, Site.RESOURCE), 2) == 1
     # 0-8 give 1, 9-17 give 2, 18-19 give 3: the two binary digits of the amount
-    digits = (pack((amount < 9) | (amount >= 18)) & cells, pack(amount >= 9) & cells)
-    in_energy = pack(is_energy)
+    digits = (bb.pack((amount < 9) | (amount >= 18)) & cells, bb.pack(amount >= 9) & cells)
+    in_energy = bb.pack(is_energy)
     credits = (digits[0] & ~in_energy, digits[1] & ~in_energy)
     energy = (digits[0] & in_energy, digits[1] & in_energy)
-    mark("B7.credits", lambda: is_any(is_nonzero(credits)))
-    mark("B7.energy", lambda: is_any(is_nonzero(energy)))
+    mark("B7.credits", lambda: bb.is_any(bb.is_nonzero(credits)))
+    mark("B7.energy", lambda: bb.is_any(bb.is_nonzero(energy)))
     return credits, energy
 
 
 def generate(needs: Needs) -> Board:
     """B2-B8: the board of a new stage. Every leaf of ``needs`` has the batch shape, and so has every leaf made."""
-    draws, player = needs.draws, single(needs.player)
+    draws, player = needs.draws, bb.single(needs.player)
     beings = needs.enemies | needs.transmissions
 
     def always() -> Array:
         return jnp.ones(needs.player.shape, bool)
 
     mark("B2", always)
-    mark("B2.survivors", lambda: is_any(beings))
-    exit_cell = pick(CORNERS & ~player, cell_words(draws, Site.EXIT))  # B3
+    mark("B2.survivors", lambda: bb.is_any(beings))
+    exit_cell = pick(bb.CORNERS & ~player, cell_words(draws, Site.EXIT))  # B3
     mark("B3", always)
     mark("R5.cell", always)
-    mark("B3.occupied", lambda: overlaps(CORNERS & ~player, beings))
-    free = ALL & ~(CORNERS | player | beings)  # B4
+    mark("B3.occupied", lambda: bb.overlaps(bb.CORNERS & ~player, beings))
+    free = bb.ALL & ~(bb.CORNERS | player | beings)  # B4
     layout = _layout(free, exit_cell, draws)
     mark("B4", always)
     mark("R5.below", always)
@@ -248,8 +234,8 @@ def generate(needs: Needs) -> Board:
         contents=contents,
         cell_credits=cell_credits,
         cell_energy=cell_energy,
-        pickups=CORNERS & ~(player | exit_cell),
-        exit=index_of(exit_cell),
+        pickups=bb.CORNERS & ~(player | exit_cell),
+        exit=bb.index_of(exit_cell),
         new_transmissions=made.cells,
         new_enemy_type=made.enemy_type,
         closest_approach=shortest_path(player, exit_cell, layout.blocks).length,
@@ -273,7 +259,7 @@ def enter(now: Snapshot, board: Board) -> Snapshot:
         exit=board.exit,
         transmissions=now.transmissions | new,
         enemy_type=tuple(old | plane for old, plane in zip(now.enemy_type, board.new_enemy_type, strict=True)),
-        timer=write(now.timer, new, 1),
+        timer=bb.write(now.timer, new, 1),
         turn=jnp.zeros_like(now.turn),
         show_activated=off,
         scheduled_tasks_disabled=off,

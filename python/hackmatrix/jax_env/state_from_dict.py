@@ -4,7 +4,8 @@
 ``StateRefused`` that names the field and the fault; ``docs/reference/hackmatrix-rules.md`` lists the ranges.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -12,7 +13,7 @@ import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import Cells, Number, constant
+from hackmatrix.jax_env.bitboard import Cells, Number, constant, neighbours
 from hackmatrix.jax_env.halves import kept
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
@@ -20,10 +21,7 @@ from parity.errors import StateRefused
 from worldkit.jax.threefry import Seed
 
 MAX_U32 = 2**32 - 1
-MAX_U64 = 2**64 - 1
-MAX_DISTANCE = rules.NUM_CELLS - 1
-"""Steps of the longest path on the board."""
-_DEFAULT_EXIT = rules.CORNERS[-1]
+_DEFAULT_EXIT = {"row": rules.SIZE - 1, "col": rules.SIZE - 1}
 _DEFAULT_POINTS = 5
 _COUNTER = (0, tables.MAX_COUNTER, 0)
 """Lowest, highest and default value of a counter (A7)."""
@@ -35,44 +33,34 @@ _PLAYER = {
     "attackDamage": (1, rules.MAX_ATTACK, 1),
     "score": _COUNTER,
 }
-_STAGE = {
-    "turn": (0, MAX_U32, 0),
-    "atkPlusUses": (0, tables.MAX_ATK_PLUS_USES, 0),
-    "pendingSiphonTransmissions": _COUNTER,
-}
+_USES = (0, tables.MAX_ATK_PLUS_USES, 0)
+_STAGE = {"turn": (0, MAX_U32, 0), "atkPlusUses": _USES, "pendingSiphonTransmissions": _COUNTER}
 _PROGRAM_TYPES = tuple(map(str.lower, rules.PROGRAMS))
 
 
 def set_state(state: Mapping[str, Any]) -> State:
-    """The state that a dict describes, on the device; absent fields take the values of an empty new board.
-
-    Raises StateRefused as ``read_state`` does.
-    """
+    """As ``read_state``, on the device."""
     return jax.device_put(read_state(state))
 
 
 def read_state(state: Mapping[str, Any]) -> State:
-    """The same with numpy's numbers for leaves, for whoever puts many states on the device at once.
+    """The state, with numpy's numbers for leaves, that a dict describes.
 
-    Raises:
-        StateRefused: one sentence that names the field and the fault; nothing is built then.
+    Absent fields take the values of an empty new board. Raises StateRefused, one sentence that names the field and the
+    fault.
     """
     top = _Fields(state, "state")
-    seed = top.integer("seed", 0, MAX_U64, 0)
+    seed = top.integer("seed", 0, 2**64 - 1, 0)
     event_number = top.integer("eventNumber", 0, MAX_U32, 0)
-    kills = top.integer("killsSinceHistory", *_COUNTER)
-    pickups = top.integer("pickupsSinceHistory", *_COUNTER)
+    since = {key: top.integer(key, *_COUNTER) for key in ("killsSinceHistory", "pickupsSinceHistory")}
     recorded = top.take("history", None)
-    now = _read_snapshot(top)
-    if recorded is None:
-        for name, value in (("killsSinceHistory", kills), ("pickupsSinceHistory", pickups)):
-            if value:
-                raise StateRefused(f"{name} is {value}, but without a history it must be 0.")
-        history = BLANK_SNAPSHOT
-    else:
+    now, history = _read_snapshot(top), BLANK_SNAPSHOT
+    if recorded is not None:
         history = _read_snapshot(_Fields(recorded, "history"))
+    elif counted := next(((name, value) for name, value in since.items() if value), None):
+        raise StateRefused("{} is {}, but without a history it must be 0.".format(*counted))
     words: tuple[Any, Any] = seed & MAX_U32, seed >> 32
-    numbers: Any = recorded is not None, kills, pickups, Seed(*words), event_number
+    numbers: Any = recorded is not None, *since.values(), Seed(*words), event_number
     read: State = kept(State(now, history, *numbers))
     return jax.tree.map(lambda blank, value: blank.dtype.type(value), BLANK_STATE, read)
 
@@ -89,16 +77,23 @@ class _Fields:
     def name(self, key: str) -> str:
         return key if self.path == "state" else f"{self.path}.{key}"
 
-    def take(self, key: str, default: Any) -> Any:
-        return self._left.pop(key, default)
-
     def has(self, key: str) -> bool:
         return key in self._left
 
+    def take(self, key: str, default: Any) -> Any:
+        return self._left.pop(key, default)
+
+    def object(self, key: str, default: Any = None) -> "_Fields":
+        return _Fields(self.take(key, default), self.name(key))
+
     def integer(self, key: str, low: int, high: int, default: int | None) -> int:
-        if default is None and key not in self._left:
+        if default is None and not self.has(key):
             raise StateRefused(f"{self.name(key)} is missing.")
         return _integer(self.name(key), self.take(key, default), low, high)
+
+    def integers(self, ranges: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
+        """The fields of a snapshot that these numbers are, each with its lowest, highest and default value."""
+        return {field_of(key): self.integer(key, *limits) for key, limits in ranges.items()}
 
     def flag(self, key: str) -> bool:
         value = self.take(key, False)
@@ -116,18 +111,18 @@ class _Fields:
         last = rules.SIZE - 1
         return rules.SIZE * self.integer(row, 0, last, None) + self.integer(col, 0, last, None)
 
-    def listed(self, key: str) -> "list[_Fields]":
-        return [_Fields(item, f"{self.name(key)}[{i}]") for i, item in enumerate(self.items(key))]
-
-    def items(self, key: str) -> list[Any]:
+    def items(self, key: str) -> list[tuple[str, Any]]:
+        """The entries of a list, each with its name."""
         value = self.take(key, [])
         if not isinstance(value, (list, tuple)):
             raise StateRefused(f"{self.name(key)} must be a list, not {_show(value)}.")
-        return list(value)
+        return [(f"{self.name(key)}[{i}]", item) for i, item in enumerate(value)]
 
-    def integers(self, ranges: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
-        """The fields of a snapshot that these numbers are, each with its lowest, highest and default value."""
-        return {field_of(key): self.integer(key, *limits) for key, limits in ranges.items()}
+    def objects(self, key: str) -> "Iterator[_Fields]":
+        """The objects of a list, all of whose fields are to be taken before the next one is asked for."""
+        for item in [_Fields(item, name) for name, item in self.items(key)]:
+            yield item
+            item.done()
 
     def done(self) -> None:
         if self._left:
@@ -149,105 +144,68 @@ def _show(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-class _Board:
-    """The planes of a snapshot while a dict is read; names the field that would put two things in one place."""
-
-    def __init__(self) -> None:
-        self._planes: dict[str, list[int]] = {}
-        self.occupants: dict[int, str] = {}
-
-    def write(self, plane: str, cell: int, value: int | bool) -> None:
-        self._planes.setdefault(plane, [0] * rules.NUM_CELLS)[cell] = int(value)
-
-    def read(self, plane: str, cell: int) -> int:
-        return self._planes.get(plane, [0] * rules.NUM_CELLS)[cell]
-
-    def members(self, plane: str, digit: int = 0) -> Iterable[int]:
-        return (cell for cell in range(rules.NUM_CELLS) if self.read(plane, cell) >> digit & 1)
-
-    def plane(self, name: str) -> Cells | Number:
-        """A plane as the field of a snapshot that has its name."""
-        blank = getattr(BLANK_SNAPSHOT, name)
-        if isinstance(blank, Cells):
-            return constant(self.members(name))
-        return tuple(constant(self.members(name, digit)) for digit in range(len(blank)))
-
-    def occupy(self, cell: int, who: str) -> None:
-        if cell in self.occupants:
-            raise StateRefused(f"{who} stands at {_at(cell)}, where {self.occupants[cell]} already is.")
-        self.occupants[cell] = who
+_Planes = defaultdict[str, list[Any]]
+"""The planes of a snapshot by name while a dict is read: a value of each cell."""
 
 
-def _at(cell: int) -> str:
+def _plane(name: str, values: Sequence[int]) -> Cells | Number:
+    """The values of all cells as the field of a snapshot that has this name."""
+
+    def members(digit: int) -> Cells:
+        return constant(cell for cell, value in enumerate(values) if value >> digit & 1)
+
+    blank = getattr(BLANK_SNAPSHOT, name)
+    return members(0) if isinstance(blank, Cells) else tuple(map(members, range(len(blank))))
+
+
+def _place(cell: int) -> str:
     return f"row {cell // rules.SIZE}, col {cell % rules.SIZE}"
 
 
 def _read_snapshot(top: _Fields) -> Snapshot:
-    board = _Board()
-    player = _read_player(_Fields(top.take("player", None), top.name("player")))
-    cell = player["player"]
-    board.occupy(cell, "the player")
-    exit_cell = _read_board(top, board)
-    stage = _read_stage(top)
-    distance = _distance(cell, exit_cell, set(board.members("blocks")))
-    numbers: dict[str, Any] = {
-        **player,
-        **stage,
-        **top.integers({"closestApproach": (0, MAX_DISTANCE, distance)}),
-        "owned_programs": _read_owned(top),
-        "exit": exit_cell,
-    }
+    player = top.object("player")
+    numbers: dict[str, Any] = {"player": player.cell(), **player.integers(_PLAYER)}
+    player.done()
+    at: _Planes = defaultdict(lambda: [0] * rules.NUM_CELLS)
+    at["occupants"][numbers["player"]] = "the player"
+    numbers["exit"] = _read_board(top, at)
+    numbers["stage"] = top.integer("stage", 1, rules.WON_STAGE, 1)
+    numbers |= top.integers({"scheduledTaskInterval": (0, MAX_U32, tables.scheduled_task_interval(numbers["stage"]))})
+    numbers |= top.integers({"nextScheduledTaskTurn": (0, MAX_U32, numbers["scheduled_task_interval"]), **_STAGE})
+    numbers |= {field_of(key): top.flag(key) for key in ("showActivated", "scheduledTasksDisabled", "stepActive")}
+    distance = _distance(numbers["player"], numbers["exit"], constant(np.flatnonzero(at["blocks"]).tolist()))
+    # no path is longer than all cells
+    numbers |= top.integers({"closestApproach": (0, rules.NUM_CELLS - 1, distance)})
+    numbers["owned_programs"] = _read_owned(top)
     top.done()
-    planes: dict[str, Any] = {name: board.plane(name) for name in Snapshot._fields if name not in numbers}
+    planes: dict[str, Any] = {name: _plane(name, at[name]) for name in Snapshot._fields if name not in numbers}
     return Snapshot(**numbers, **planes)
 
 
-def _read_player(player: _Fields) -> dict[str, int]:
-    fields = {"player": player.cell(), **player.integers(_PLAYER)}
-    player.done()
-    return fields
-
-
-def _read_stage(top: _Fields) -> dict[str, int]:
-    stage = top.integer("stage", 1, rules.WON_STAGE, 1)
-    interval = top.integer("scheduledTaskInterval", 0, MAX_U32, tables.scheduled_task_interval(stage))
-    return {
-        "stage": stage,
-        "scheduled_task_interval": interval,
-        **top.integers({"nextScheduledTaskTurn": (0, MAX_U32, interval), **_STAGE}),
-        **{field_of(key): top.flag(key) for key in ("showActivated", "scheduledTasksDisabled", "stepActive")},
-    }
-
-
-def _read_board(top: _Fields, board: _Board) -> int:
+def _read_board(top: _Fields, at: _Planes) -> int:
     """Everything that has a cell but the player; returns the exit's."""
-    for item in top.listed("blocks"):
-        _read_block(item, board)
-    exit_cell = _read_exit(top)
-    if board.read("blocks", exit_cell):
-        raise StateRefused(f"{top.name('exit')} is at {_at(exit_cell)}, where a block stands.")
-    for item in top.listed("resources"):
-        _read_resource(item, board, exit_cell)
-    for key, plane in (("siphoned", "siphoned"), ("siphonCenters", "siphon_centers")):
-        for item in top.listed(key):
-            board.write(plane, item.cell(), True)
-            item.done()
-    for item in top.listed("enemies"):
-        _read_enemy(item, board)
-    for item in top.listed("transmissions"):
-        _read_transmission(item, board)
-    return exit_cell
-
-
-def _read_exit(top: _Fields) -> int:
-    if not top.has("exit"):
-        return _DEFAULT_EXIT
-    item = _Fields(top.take("exit", None), top.name("exit"))
-    cell = item.cell()
+    for item in top.objects("blocks"):
+        _read_block(item, at)
+    item = top.object("exit", _DEFAULT_EXIT)
+    exit_cell = item.cell()
     item.done()
-    if cell not in rules.CORNERS:
-        raise StateRefused(f"{item.path} is at {_at(cell)}, but the exit is a corner.")
-    return cell
+    if exit_cell not in rules.CORNERS:
+        raise StateRefused(f"{item.path} is at {_place(exit_cell)}, but the exit is a corner.")
+    if at["blocks"][exit_cell]:
+        raise StateRefused(f"{item.path} is at {_place(exit_cell)}, where a block stands.")
+    for item in top.objects("resources"):
+        _read_resource(item, at, exit_cell)
+    for key in ("siphoned", "siphonCenters"):
+        for item in top.objects(key):
+            at[field_of(key)][item.cell()] = True
+    for item in top.objects("enemies"):
+        _read_enemy(item, at)
+    for item in top.objects("transmissions"):
+        cell, _ = _read_being(item, at, "transmissions", "enemyType")
+        if at["blocks"][cell]:
+            raise StateRefused(f"{item.path} is at {_place(cell)}, where a block stands.")
+        at["timer"][cell] = item.integer("turnsRemaining", 0, tables.MAX_TIMER, None)
+    return exit_cell
 
 
 def _read_program(item: _Fields) -> int | None:
@@ -256,18 +214,16 @@ def _read_program(item: _Fields) -> int | None:
     if not item.has("programActionIndex"):
         return named
     row = item.integer("programActionIndex", rules.FIRST_PROGRAM, rules.NUM_ACTIONS - 1, None) - rules.FIRST_PROGRAM
-    if named is not None and named != row:
-        raise StateRefused(
-            f"{item.name('programType')} is {_PROGRAM_TYPES[named]}, but {item.name('programActionIndex')} means "
-            f"{_PROGRAM_TYPES[row]}."
-        )
+    if named not in (None, row):
+        is_named = f"{item.name('programType')} is {_PROGRAM_TYPES[named]}"
+        raise StateRefused(f"{is_named}, but {item.name('programActionIndex')} means {_PROGRAM_TYPES[row]}.")
     return row
 
 
-def _read_block(item: _Fields, board: _Board) -> None:
+def _read_block(item: _Fields, at: _Planes) -> None:
     cell = item.cell()
-    if board.read("blocks", cell):
-        raise StateRefused(f"{item.path} is a second block at {_at(cell)}.")
+    if at["blocks"][cell]:
+        raise StateRefused(f"{item.path} is a second block at {_place(cell)}.")
     block_type = rules.BLOCKS[item.choice("type", rules.BLOCKS)]
     program = _read_program(item)
     if block_type == "program" and program is None:
@@ -276,71 +232,55 @@ def _read_block(item: _Fields, board: _Board) -> None:
         raise StateRefused(f"{item.name('programType')} does not belong on a data block.")
     if program is not None and item.has("points"):
         raise StateRefused(f"{item.name('points')} does not belong on a block that holds a program.")
-    board.write("blocks", cell, True)
-    board.write("questions", cell, block_type == "question")
+    at["blocks"][cell], at["questions"][cell] = True, block_type == "question"
     if program is None:
         points = default_spawn = item.integer("points", 1, tables.MAX_POINTS, _DEFAULT_POINTS)
-        board.write("points", cell, points)
+        at["points"][cell] = points
     else:
         default_spawn = int(tables.SPAWN_COUNT[program])
-        board.write("program_blocks", cell, True)
-        board.write("content", cell, program)
-    board.write("spawn_count", cell, item.integer("spawnCount", 0, tables.MAX_SPAWN_COUNT, default_spawn))
-    if item.flag("siphoned"):
-        board.write("siphoned", cell, True)
-    item.done()
+        at["program_blocks"][cell], at["content"][cell] = True, program
+    at["spawn_count"][cell] = item.integer("spawnCount", 0, tables.MAX_SPAWN_COUNT, default_spawn)
+    at["siphoned"][cell] |= item.flag("siphoned")
 
 
-def _read_resource(item: _Fields, board: _Board, exit_cell: int) -> None:
+def _read_resource(item: _Fields, at: _Planes, exit_cell: int) -> None:
     cell = item.cell()
-    if board.read("resource entries", cell):
-        raise StateRefused(f"{item.path} repeats the cell at {_at(cell)}.")
-    board.write("resource entries", cell, True)
-    board.write("cell_credits", cell, item.integer("credits", 0, tables.MAX_AMOUNT, 0))
-    board.write("cell_energy", cell, item.integer("energy", 0, tables.MAX_AMOUNT, 0))
-    if item.flag("dataSiphon"):
-        if board.read("blocks", cell):
-            raise StateRefused(f"{item.name('dataSiphon')} is at {_at(cell)}, where a block stands.")
-        if cell == exit_cell:
-            raise StateRefused(f"{item.name('dataSiphon')} is at {_at(cell)}, where the exit is.")
-        board.write("pickups", cell, True)
-    item.done()
+    if at["resource entries"][cell]:
+        raise StateRefused(f"{item.path} repeats the cell at {_place(cell)}.")
+    at["resource entries"][cell] = True
+    for key in ("credits", "energy"):
+        at[f"cell_{key}"][cell] = item.integer(key, 0, tables.MAX_AMOUNT, 0)
+    at["pickups"][cell] = item.flag("dataSiphon")
+    if at["pickups"][cell] and (at["blocks"][cell] or cell == exit_cell):
+        what = "a block stands" if at["blocks"][cell] else "the exit is"
+        raise StateRefused(f"{item.name('dataSiphon')} is at {_place(cell)}, where {what}.")
 
 
-def _read_being(item: _Fields, board: _Board, kind: str, type_key: str) -> tuple[int, int]:
+def _read_being(item: _Fields, at: _Planes, kind: str, type_key: str) -> tuple[int, int]:
     """What enemies and transmissions have in common; returns the cell and the number of the type."""
     cell, enemy_type = item.cell(), item.choice(type_key, rules.ENEMIES)
-    board.occupy(cell, item.path)
-    board.write(kind, cell, True)
-    board.write("enemy_type", cell, enemy_type)
-    board.write("from_siphon", cell, item.flag("spawnedFromSiphon"))
-    board.write("from_schedule", cell, item.flag("isFromScheduledTask"))
+    if at["occupants"][cell]:
+        raise StateRefused(f"{item.path} stands at {_place(cell)}, where {at['occupants'][cell]} already is.")
+    at["occupants"][cell] = item.path
+    at[kind][cell], at["enemy_type"][cell] = True, enemy_type
+    at["from_siphon"][cell] = item.flag("spawnedFromSiphon")
+    at["from_schedule"][cell] = item.flag("isFromScheduledTask")
     return cell, enemy_type
 
 
-def _read_enemy(item: _Fields, board: _Board) -> None:
-    cell, enemy_type = _read_being(item, board, "enemies", "type")
-    board.write("enemy_hp", cell, item.integer("hp", 1, tables.ENEMIES[enemy_type].max_hp, None))
-    board.write("stunned", cell, item.flag("stunned"))
-    board.write("timer", cell, item.integer("disabledTurns", 0, tables.MAX_TIMER, 0))
+def _read_enemy(item: _Fields, at: _Planes) -> None:
+    cell, enemy_type = _read_being(item, at, "enemies", "type")
+    at["enemy_hp"][cell] = item.integer("hp", 1, tables.ENEMIES[enemy_type].max_hp, None)
+    at["stunned"][cell] = item.flag("stunned")
+    at["timer"][cell] = item.integer("disabledTurns", 0, tables.MAX_TIMER, 0)
     if enemy_type == EnemyType.CRYPTOG:
         is_hinted = item.has("lastKnownRow") or item.has("lastKnownCol")
-        board.write("last_known", cell, item.cell("lastKnownRow", "lastKnownCol") if is_hinted else cell)
-    item.done()
-
-
-def _read_transmission(item: _Fields, board: _Board) -> None:
-    cell, _ = _read_being(item, board, "transmissions", "enemyType")
-    if board.read("blocks", cell):
-        raise StateRefused(f"{item.path} is at {_at(cell)}, where a block stands.")
-    board.write("timer", cell, item.integer("turnsRemaining", 0, tables.MAX_TIMER, None))
-    item.done()
+        at["last_known"][cell] = item.cell("lastKnownRow", "lastKnownCol") if is_hinted else cell
 
 
 def _read_owned(top: _Fields) -> int:
     owned = 0
-    for i, action in enumerate(top.items("ownedPrograms")):
-        name = f"{top.name('ownedPrograms')}[{i}]"
+    for name, action in top.items("ownedPrograms"):
         bit = 1 << _integer(name, action, rules.FIRST_PROGRAM, rules.NUM_ACTIONS - 1) - rules.FIRST_PROGRAM
         if owned & bit:
             raise StateRefused(f"{name} repeats program {action}.")
@@ -348,17 +288,12 @@ def _read_owned(top: _Fields) -> int:
     return owned
 
 
-def _distance(start: int, goal: int, blocked: set[int]) -> int:
-    """W1 on plain sets: steps over cells without blocks, 0 when there is no path."""
-    frontier, seen, distance = {start}, {start}, 0
-    while frontier and goal not in seen:
-        frontier = {cell for here in frontier for cell in _around(here) if cell not in seen and cell not in blocked}
-        seen |= frontier
-        distance += 1
-    return distance if goal in seen else 0
-
-
-def _around(cell: int) -> list[int]:
-    row, column = divmod(cell, rules.SIZE)
-    places = [(row + up, column + right) for up, right in rules.DIRECTIONS]
-    return [rules.SIZE * r + c for r, c in places if 0 <= r < rules.SIZE and 0 <= c < rules.SIZE]
+def _distance(start: int, goal: int, blocks: Cells) -> int:
+    """W1: steps over cells without blocks, 0 when there is no path."""
+    reached, distance = constant([start]), 0
+    while not reached.word >> np.uint64(goal) & np.uint64(1):
+        grown = reached | (neighbours(reached) & ~blocks)
+        if grown == reached:
+            return 0
+        reached, distance = grown, distance + 1
+    return distance

@@ -1,12 +1,13 @@
 """A state as the dict of the protocol (``S``), written on the host (A3-A7)."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import jax
 import numpy as np
 
 from hackmatrix import rules
-from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.bitboard import Number
 from hackmatrix.jax_env.halves import HALF, Halves
 from hackmatrix.jax_env.state import Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
@@ -39,18 +40,23 @@ def get_state(state: State) -> dict[str, Any]:
 
 
 def _snapshot(now: Snapshot) -> dict[str, Any]:
+    at = {name: _values(plane) for name, plane in now._asdict().items() if isinstance(plane, tuple)}
+
+    def each(plane: str, entry: Callable[[dict[str, list[int]], int], dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**_place(cell), **entry(at, cell)} for cell, there in enumerate(at[plane]) if there]
+
+    at["resources"] = list(map(max, at["cell_credits"], at["cell_energy"], at["pickups"]))
+    owned = enumerate(f"{int(now.owned_programs):b}"[::-1], rules.FIRST_PROGRAM)
     return {
         "player": {**_place(int(now.player)), **_numbers(now, _PLAYER)},
-        "enemies": _enemies(now),
-        "transmissions": _transmissions(now),
-        "blocks": _blocks(now),
-        "resources": _resources(now),
-        "siphoned": [_place(cell) for cell in _members(now.siphoned)],
-        "siphonCenters": [_place(cell) for cell in _members(now.siphon_centers)],
+        "enemies": each("enemies", _enemy),
+        "transmissions": each("transmissions", _transmission),
+        "blocks": each("blocks", _block),
+        "resources": each("resources", _resource),
+        "siphoned": each("siphoned", lambda at, cell: {}),
+        "siphonCenters": each("siphon_centers", lambda at, cell: {}),
         "exit": _place(int(now.exit)),
-        "ownedPrograms": [
-            rules.FIRST_PROGRAM + row for row in range(rules.NUM_PROGRAMS) if int(now.owned_programs) >> row & 1
-        ],
+        "ownedPrograms": [action for action, bit in owned if bit == "1"],
         **_numbers(now, _STAGE),
     }
 
@@ -59,98 +65,56 @@ def _numbers(now: Snapshot, words: dict[str, str]) -> dict[str, int | bool]:
     return {word: getattr(now, field).item() for word, field in words.items()}
 
 
-def _enemies(now: Snapshot) -> list[dict[str, Any]]:
-    enemy_type, hp, timer, last_known = map(_values, (now.enemy_type, now.enemy_hp, now.timer, now.last_known))
-    stunned, origins = _members(now.stunned), _origins(now)
-
-    def hint(cell: int) -> dict[str, int]:
-        row, col = divmod(last_known[cell], rules.SIZE)
-        return {"lastKnownRow": row, "lastKnownCol": col} if enemy_type[cell] == EnemyType.CRYPTOG else {}
-
-    return [
-        {
-            **_place(cell),
-            **origins[cell],
-            "type": rules.ENEMIES[enemy_type[cell]],
-            "hp": hp[cell],
-            "stunned": cell in stunned,
-            "disabledTurns": timer[cell],
-            **hint(cell),
-        }
-        for cell in _members(now.enemies)
-    ]
+def _enemy(at: dict[str, list[int]], cell: int) -> dict[str, Any]:
+    row, col = divmod(at["last_known"][cell], rules.SIZE)
+    is_cryptog = at["enemy_type"][cell] == EnemyType.CRYPTOG
+    return {
+        **_origin(at, cell),
+        "type": rules.ENEMIES[at["enemy_type"][cell]],
+        "hp": at["enemy_hp"][cell],
+        "stunned": bool(at["stunned"][cell]),
+        "disabledTurns": at["timer"][cell],
+        **({"lastKnownRow": row, "lastKnownCol": col} if is_cryptog else {}),
+    }
 
 
-def _transmissions(now: Snapshot) -> list[dict[str, Any]]:
-    enemy_type, timer, origins = _values(now.enemy_type), _values(now.timer), _origins(now)
-    return [
-        {
-            **_place(cell),
-            **origins[cell],
-            "turnsRemaining": timer[cell],
-            "enemyType": rules.ENEMIES[enemy_type[cell]],
-        }
-        for cell in _members(now.transmissions)
-    ]
+def _transmission(at: dict[str, list[int]], cell: int) -> dict[str, Any]:
+    enemy_type = rules.ENEMIES[at["enemy_type"][cell]]
+    return {**_origin(at, cell), "turnsRemaining": at["timer"][cell], "enemyType": enemy_type}
 
 
-def _origins(now: Snapshot) -> list[dict[str, bool]]:
-    """For every cell the origin flags of what stands there."""
-    siphon, schedule = _members(now.from_siphon), _members(now.from_schedule)
-    return [
-        {"spawnedFromSiphon": cell in siphon, "isFromScheduledTask": cell in schedule}
-        for cell in range(rules.NUM_CELLS)
-    ]
+def _origin(at: dict[str, list[int]], cell: int) -> dict[str, bool]:
+    flags = {"spawnedFromSiphon": "from_siphon", "isFromScheduledTask": "from_schedule"}
+    return {word: bool(at[plane][cell]) for word, plane in flags.items()}
 
 
-def _blocks(now: Snapshot) -> list[dict[str, Any]]:
-    points, content, spawn_count = _values(now.points), _values(now.content), _values(now.spawn_count)
-    program_blocks, questions, siphoned = map(_members, (now.program_blocks, now.questions, now.siphoned))
-
-    def holds(cell: int) -> tuple[str, dict[str, int]]:
-        if cell in program_blocks:
-            return "program", {"programActionIndex": rules.FIRST_PROGRAM + content[cell]}
-        return "data", {"points": points[cell]}
-
-    def block(cell: int) -> dict[str, Any]:
-        block_type, held = holds(cell)
-        return {
-            **_place(cell),
-            **held,
-            "type": "question" if cell in questions else block_type,
-            "spawnCount": spawn_count[cell],
-            "siphoned": cell in siphoned,
-        }
-
-    return [block(cell) for cell in _members(now.blocks)]
+def _block(at: dict[str, list[int]], cell: int) -> dict[str, Any]:
+    if at["program_blocks"][cell]:
+        block_type, held = "program", {"programActionIndex": rules.FIRST_PROGRAM + at["content"][cell]}
+    else:
+        block_type, held = "data", {"points": at["points"][cell]}
+    return {
+        **held,
+        "type": "question" if at["questions"][cell] else block_type,
+        "spawnCount": at["spawn_count"][cell],
+        "siphoned": bool(at["siphoned"][cell]),
+    }
 
 
-def _resources(now: Snapshot) -> list[dict[str, Any]]:
-    credits, energy, pickups = _values(now.cell_credits), _values(now.cell_energy), _members(now.pickups)
-    return [
-        {**_place(cell), "credits": credits[cell], "energy": energy[cell], "dataSiphon": cell in pickups}
-        for cell in range(rules.NUM_CELLS)
-        if credits[cell] or energy[cell] or cell in pickups
-    ]
+def _resource(at: dict[str, list[int]], cell: int) -> dict[str, Any]:
+    amounts = {"credits": at["cell_credits"][cell], "energy": at["cell_energy"][cell]}
+    return {**amounts, "dataSiphon": bool(at["pickups"][cell])}
 
 
-def _members(kept: Cells) -> list[int]:
-    """The cells of a set, as a state keeps it, in ascending order."""
-    low, high = cast(Halves, kept)
-    bits = int(low) | int(high) << HALF
-    members = []
-    while bits:  # most sets are small
-        lowest = bits & -bits
-        members.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return members
-
-
-def _values(number: Number) -> list[int]:
+def _values(plane: Halves | Number) -> list[int]:
+    """The value of every cell, 1 for those of a set, of a plane as a state keeps it."""
     values = [0] * rules.NUM_CELLS
-    for digit, plane in enumerate(number):
-        for cell in _members(plane):
-            values[cell] |= 1 << digit
+    for digit, (low, high) in enumerate(cast(Iterable[Halves], [plane] if isinstance(plane, Halves) else plane)):
+        bits = int(low) | int(high) << HALF
+        while bits:  # most sets are small
+            lowest = bits & -bits
+            values[lowest.bit_length() - 1] |= 1 << digit
+            bits ^= lowest
     return values
 
 

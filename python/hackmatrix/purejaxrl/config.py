@@ -1,11 +1,6 @@
 """The documented door to the settings of training."""
 
 from hackmatrix.train_config import TrainConfig
-from worldkit.ppo.config import (
-    DeviceConfig,
-    auto_scale_for_batch_size,
-    auto_tune_for_device,
-    get_device_config,
-)
+from worldkit.ppo.config import DeviceConfig, auto_scale_for_batch_size, auto_tune_for_device, get_device_config
 
 __all__ = ["DeviceConfig", "TrainConfig", "auto_scale_for_batch_size", "auto_tune_for_device", "get_device_config"]

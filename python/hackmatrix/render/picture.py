@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 900, 640
 _CELL = 98
 _LEFT, _TOP = 34, 14
 _PANEL_LEFT = 652
-_PANEL_RIGHT = WIDTH - 24
+_PANEL_WIDTH = WIDTH - 24 - _PANEL_LEFT
 
 _SIPHONED_FLOOR = (20, 24, 32)
 _OFF_TEXT = (70, 79, 97)
@@ -66,17 +66,24 @@ def _draw_cell(pen: Pen, cell: Cell) -> None:
     if cell.pickup:
         _draw_pickup(pen, (80, 19) if occupied else (49, 40), 10 if occupied else 19)
     if cell.siphon_center:
-        _draw_siphon_center(pen, (49, 85))
+        pen.circle((49, 85), 7, MUTED, 2)
+        pen.circle((49, 85), 2.5, MUTED)
     if cell.amounts_shown:
         _draw_amounts(pen, cell)
     if cell.last_known:
-        _draw_last_known(pen)
-    if cell.enemy:
+        pen.text(LAST_KNOWN.upper(), (19, 18), 20, mix(ENEMIES["cryptog"], FLOOR, 0.35))
+    if cell.enemy and cell.enemy.hidden:
+        layer = pen.layer((_CELL, _CELL))
+        _draw_enemy(layer, cell.enemy)
+        pen.lay(layer, _FAINT)
+    elif cell.enemy:
         _draw_enemy(pen, cell.enemy)
     if cell.transmission:
         _draw_transmission(pen, cell.transmission)
     if cell.player:
-        _draw_player(pen)
+        pen.circle((49, 37), 25, mix(AGENT, FLOOR, 0.65))
+        pen.circle((49, 37), 21, AGENT)
+        pen.text(PLAYER, (49, 36), 32, DARK)
 
 
 def _draw_hatch(pen: Pen, colour: Colour) -> None:
@@ -119,11 +126,6 @@ def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
     pen.polygon(_regular(centre, radius * 0.34, 6), PICKUP)
 
 
-def _draw_siphon_center(pen: Pen, centre: Point) -> None:
-    pen.circle(centre, 7, MUTED, 2)
-    pen.circle(centre, 2.5, MUTED)
-
-
 def _draw_amounts(pen: Pen, cell: Cell) -> None:
     if cell.credits:
         _draw_coin(pen, (17, 84), 8)
@@ -143,27 +145,7 @@ def _draw_bolt(pen: Pen, centre: Point, radius: float) -> None:
     pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], ENERGY)
 
 
-def _draw_last_known(pen: Pen) -> None:
-    faint = mix(ENEMIES["cryptog"], FLOOR, 0.35)
-    pen.text(LAST_KNOWN.upper(), (19, 18), 20, faint)
-
-
-def _draw_player(pen: Pen) -> None:
-    pen.circle((49, 37), 25, mix(AGENT, FLOOR, 0.65))
-    pen.circle((49, 37), 21, AGENT)
-    pen.text(PLAYER, (49, 36), 32, DARK)
-
-
 def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
-    if enemy.hidden:
-        layer = pen.layer((_CELL, _CELL))
-        _draw_enemy_plainly(layer, enemy)
-        pen.lay(layer, _FAINT)
-    else:
-        _draw_enemy_plainly(pen, enemy)
-
-
-def _draw_enemy_plainly(pen: Pen, enemy: Enemy) -> None:
     colour = ENEMIES[enemy.type]
     pen.polygon(_shape(enemy.type, (49, 33), 29), DARK)
     pen.polygon(_shape(enemy.type, (49, 33), 26), colour)
@@ -173,14 +155,10 @@ def _draw_enemy_plainly(pen: Pen, enemy: Enemy) -> None:
         pen.circle((x, 59), 5, DARK)
         pen.circle((x, 59), 4, colour)
     if enemy.stunned:
-        _draw_star(pen, (17, 40), 9)
+        turns = [(index * math.pi / 5, 9 if index % 2 == 0 else 9 * 0.45) for index in range(10)]
+        pen.polygon([(17 + r * math.sin(a), 40 - r * math.cos(a)) for a, r in turns], STUN)
     if enemy.disabled_turns:
         pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, TEXT, align="right", fit=19)
-
-
-def _draw_star(pen: Pen, centre: Point, radius: float) -> None:
-    turns = [(index * math.pi / 5, radius if index % 2 == 0 else radius * 0.45) for index in range(10)]
-    pen.polygon([(centre[0] + r * math.sin(a), centre[1] - r * math.cos(a)) for a, r in turns], STUN)
 
 
 def _draw_transmission(pen: Pen, coming: Transmission) -> None:
@@ -224,9 +202,6 @@ def _draw_panel(pen: Pen, model: BoardModel) -> None:
     _draw_legend(pen.moved(_PANEL_LEFT, 574))
 
 
-_PANEL_WIDTH = _PANEL_RIGHT - _PANEL_LEFT
-
-
 def _draw_stage(pen: Pen, model: BoardModel) -> None:
     title, colour = f"Stage {model.stage} of {NUM_STAGES}", TEXT
     if model.won:
@@ -242,7 +217,7 @@ def _draw_stage(pen: Pen, model: BoardModel) -> None:
 
 def _draw_hearts(pen: Pen, model: BoardModel) -> None:
     for heart in range(MAX_HP):
-        _draw_heart(pen, (14 + 34 * heart, 14), 13, BAD if heart < model.hp else OFF)
+        _draw_heart(pen.moved(14 + 34 * heart, 14), BAD if heart < model.hp else OFF)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, MUTED, align="right")
     for point in range(MAX_ATTACK):
         colour = SPAWN if point < model.attack_damage else OFF
@@ -250,12 +225,10 @@ def _draw_hearts(pen: Pen, model: BoardModel) -> None:
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
 
-def _draw_heart(pen: Pen, centre: Point, radius: float, colour: Colour) -> None:
-    x, y = centre
-    half = radius / 2
-    pen.circle((x - half, y - half * 0.7), half * 1.12, colour)
-    pen.circle((x + half, y - half * 0.7), half * 1.12, colour)
-    pen.polygon([(x - radius * 0.98, y - half * 0.2), (x + radius * 0.98, y - half * 0.2), (x, y + radius)], colour)
+def _draw_heart(pen: Pen, colour: Colour) -> None:
+    for x in (-6.5, 6.5):
+        pen.circle((x, -4.55), 7.28, colour)
+    pen.polygon([(-12.74, -1.3), (12.74, -1.3), (0, 13)], colour)
 
 
 def _draw_resources(pen: Pen, model: BoardModel) -> None:
@@ -270,9 +243,8 @@ def _draw_resources(pen: Pen, model: BoardModel) -> None:
 
 def _draw_numbers(pen: Pen, model: BoardModel) -> None:
     spawn = "none" if model.scheduled_tasks_disabled else str(model.next_scheduled_task_turn)
-    for line, (name, value) in enumerate(
-        (("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn))
-    ):
+    numbers = ("score", str(model.score)), ("turn", str(model.turn)), ("next spawn", spawn)
+    for line, (name, value) in enumerate(numbers):
         pen.text(name, (0, 10 + 22 * line), 20, MUTED, align="left")
         pen.text(value, (_PANEL_WIDTH, 10 + 22 * line), 23, TEXT, align="right")
 
@@ -296,10 +268,7 @@ def _draw_programs(pen: Pen, owned: Sequence[str]) -> None:
 
 
 def _draw_chip(pen: Pen, width: float, text: str, lit: Colour | None) -> None:
-    if lit:
-        pen.box((0, 0), (width, 23), lit, radius=5)
-    else:
-        pen.box((0, 0), (width, 23), OFF, width=1, radius=5)
+    pen.box((0, 0), (width, 23), lit or OFF, width=0 if lit else 1, radius=5)
     pen.text(text, (width / 2, 12), 19, DARK if lit else _OFF_TEXT)
 
 

@@ -5,27 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from hackmatrix import rules
 from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
 from hackmatrix.render.legend import SIGNS
-from hackmatrix.rules import (
-    ACTIONS,
-    COMPONENT_UNIT,
-    COMPONENTS,
-    EVENTS,
-    FACTS,
-    MARKS,
-    OBSERVATION_SIZE,
-    RULES,
-    STATE_FIELDS,
-    observation_label,
-)
+from hackmatrix.render.model import NUMBERS, board_model
+from hackmatrix.render.words import cell_text
 from hackmatrix.world.benches import BENCHES
-from hackmatrix.world.board import ROW_NAMES, draw_board
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.shrinkers import SHRINKERS
 from hackmatrix.world.starts import STARTS
-from parity import BatchEngine, EngineOptions, World
+from parity import BatchEngine, Board, EngineOptions, State, World
 from worldkit.jax.xla import keep_compiled_programs
 
 
@@ -63,6 +53,17 @@ def rules_of(engine: str) -> dict[str, Any]:
     raise ValueError(f"there is no engine {engine!r}: name one of {', '.join(ENGINES)}.")
 
 
+def draw_board(state: State) -> Board:
+    """The cells of a complete state, row 5 on top, as ``cell_text`` says them, and every single value."""
+    model = board_model(state)
+    scalars = {
+        "ownedPrograms": " ".join(model.owned_programs) or "none",
+        **{word: getattr(model, name) for name, word in NUMBERS.items()},
+        "history": "none" if model.record_turn is None else f"turn {model.record_turn}",
+    }
+    return Board(tuple(tuple(map(cell_text, row)) for row in model.rows), scalars)
+
+
 TRACE_NAMES = (f"{__name__}:WORLD",)
 """What traces call the world besides its name."""
 
@@ -71,20 +72,20 @@ _GOLDEN = Path(__file__).parent / "golden"
 WORLD = World(
     name="hackmatrix",
     engines=ENGINES,
-    actions=ACTIONS,
-    components=COMPONENTS,
-    observation_shape=(OBSERVATION_SIZE,),
-    state_fields=STATE_FIELDS,
+    actions=rules.ACTIONS,
+    components=rules.COMPONENTS,
+    observation_shape=(rules.OBSERVATION_SIZE,),
+    state_fields=rules.STATE_FIELDS,
     draw=draw_board,
-    row_names=ROW_NAMES,
+    row_names=tuple(map(str, reversed(range(rules.SIZE)))),  # A1
     colour_of=colour_of,
     signs=dict(SIGNS),
-    facts=FACTS,
-    events=EVENTS,
-    component_unit=COMPONENT_UNIT,
-    observation_label=observation_label,
-    marks=MARKS,
-    rules=RULES,
+    facts=rules.FACTS,
+    events=rules.EVENTS,
+    component_unit=rules.COMPONENT_UNIT,
+    observation_label=rules.observation_label,
+    marks=rules.MARKS,
+    rules=rules.RULES,
     starts=STARTS,
     policies=POLICIES,
     load_policy=load_policy,

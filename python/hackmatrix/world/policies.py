@@ -6,17 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix.rules import (
-    BLOCKS,
-    CELL_FEATURES,
-    DIRECTIONS,
-    ENEMIES,
-    GRID_PART,
-    NUM_ACTIONS,
-    NUM_CELLS,
-    SIPHON,
-    SIZE,
-)
+from hackmatrix.rules import BLOCKS, CELL_FEATURES, DIRECTIONS, ENEMIES, GRID_PART, NUM_ACTIONS, NUM_CELLS, SIPHON, SIZE
 from parity import Policy, UsageError, View
 
 Weights = NDArray[np.float64]
@@ -63,12 +53,7 @@ def fighter(view: View) -> Weights:
     return _by_kind(view, moves=0.5, siphon=0.5, programs=1.0) + _on_moves(np.where(attacked, 10.0, 0.0))
 
 
-POLICIES: Mapping[str, Policy] = {
-    "programmer": programmer,
-    "siphoner": siphoner,
-    "walker": walker,
-    "fighter": fighter,
-}
+POLICIES: Mapping[str, Policy] = {"programmer": programmer, "siphoner": siphoner, "walker": walker, "fighter": fighter}
 
 
 def load_policy(path: Path) -> Policy:

@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hackmatrix.rules import (
-    CORNERS,
-    DIRECTIONS,
-    ENEMIES,
-    FIRST_PROGRAM,
-    MAX_ATTACK,
-    NUM_ACTIONS,
-    NUM_STAGES,
-    SIZE,
-    WON_STAGE,
-)
+from hackmatrix import rules
 from parity import StartMaker, State
 
 Place = tuple[int, int]
-CELLS: tuple[Place, ...] = tuple((row, column) for row in range(SIZE) for column in range(SIZE))
-CORNER_CELLS = tuple(CELLS[corner] for corner in CORNERS)
-PROGRAM_ACTIONS = tuple(range(FIRST_PROGRAM, NUM_ACTIONS))
+CELLS: tuple[Place, ...] = tuple((row, column) for row in range(rules.SIZE) for column in range(rules.SIZE))
+CORNER_CELLS = tuple(CELLS[corner] for corner in rules.CORNERS)
+PROGRAM_ACTIONS = tuple(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
 ENEMY_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
 """The most hp of each type (A5)."""
 
@@ -63,7 +53,7 @@ class _Maker:
         return {"spawnedFromSiphon": self.chance(0.3), "isFromScheduledTask": self.chance(0.3)}
 
     def enemy(self, place: Place) -> State:
-        enemy_type = self.one_of(ENEMIES)
+        enemy_type = self.one_of(rules.ENEMIES)
         seen = self.one_of(CELLS)
         known = {"lastKnownRow": seen[0], "lastKnownCol": seen[1]} if enemy_type == "cryptog" else {}
         disabled = self.one_of((0, 0, 0, 0, 1, 2))
@@ -73,7 +63,7 @@ class _Maker:
 
     def transmission(self, place: Place) -> State:
         turns = self.one_of((1, 1, 2, 3, 5, 7))
-        return {**at(place), "turnsRemaining": turns, "enemyType": self.one_of(ENEMIES), **self.origin()}
+        return {**at(place), "turnsRemaining": turns, "enemyType": self.one_of(rules.ENEMIES), **self.origin()}
 
     def block(self, place: Place) -> State:
         siphoned = self.chance(self._mix.siphoned)
@@ -112,7 +102,7 @@ class _Maker:
                 "credits": self.below(self._mix.rich + 1),
                 "energy": self.below(self._mix.rich + 1),
                 "dataSiphons": self.one_of((0, 1, 1, 2, 3)),
-                "attackDamage": 1 + self.below(MAX_ATTACK),
+                "attackDamage": 1 + self.below(rules.MAX_ATTACK),
                 "score": self.below(40),
             },
             "siphoned": [at(place) for place in CELLS if self.chance(self._mix.siphoned)],
@@ -176,7 +166,9 @@ def _without_pickups(state: State, places: Container[Place] = CELLS) -> list[Sta
 
 def doorstep(rng: np.random.Generator) -> State:
     """One step from the exit, in any stage; in stage 8 that wins. What stands about comes along to the next stage."""
-    maker = _Maker(rng, Mix(beings=float(rng.choice([0.1, 0.5])), stages=(*range(1, NUM_STAGES), *2 * (NUM_STAGES,))))
+    maker = _Maker(
+        rng, Mix(beings=float(rng.choice([0.1, 0.5])), stages=(*range(1, rules.NUM_STAGES), *2 * (rules.NUM_STAGES,)))
+    )
     corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(_beside(corner))
     return _without(maker.state(door, corner), (corner, door))
@@ -251,8 +243,8 @@ def saturated(rng: np.random.Generator) -> State:
 def surrounded(rng: np.random.Generator) -> State:
     """Low hp and enemies on every side, many of them from siphons."""
     maker = _Maker(rng, Mix(beings=0.15, blocks=0.15, hp=(1, 1, 2)))
-    player = row, column = (1 + maker.below(SIZE - 2), 1 + maker.below(SIZE - 2))
-    around = tuple((row + up, column + right) for up, right in DIRECTIONS)
+    player = row, column = (1 + maker.below(rules.SIZE - 2), 1 + maker.below(rules.SIZE - 2))
+    around = tuple((row + up, column + right) for up, right in rules.DIRECTIONS)
     state = _without(maker.state(player), around)
     attackers = [
         {**maker.enemy(place), "stunned": False, "disabledTurns": 0, "spawnedFromSiphon": maker.chance(0.7)}
@@ -276,7 +268,7 @@ def finished(rng: np.random.Generator) -> State:
     maker = _Maker(rng, Mix())
     state = maker.state()
     if maker.chance(0.5):
-        return {**state, "stage": WON_STAGE}
+        return {**state, "stage": rules.WON_STAGE}
     return {**state, "player": {**state["player"], "hp": 0}}
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.cli.main import main
-from hackmatrix.evaluation import EVALUATION
-from hackmatrix.evaluation.players import walk
+from hackmatrix.evaluation import EVALUATION, walk
 from hackmatrix.purejaxrl.checkpointing import save_params
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world.policies import load_policy

@@ -9,7 +9,7 @@ import pytest
 
 from hackmatrix import jax_env, rules
 from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_FIELDS, observation_label
-from hackmatrix.world.board import draw_board
+from hackmatrix.world import draw_board
 from hackmatrix.world.starts import STARTS
 
 

@@ -11,9 +11,9 @@ import pytest
 from flax import linen as nn
 from jax import Array
 
-from hackmatrix import rules
+from hackmatrix import jax_env, rules
 from hackmatrix.around_player import AroundPlayer
-from hackmatrix.jax_training import HackMatrixJaxEnv
+from hackmatrix.jax_training import ENV, HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
 from worldkit.ppo.networks import ActorCritic, network_of
 from worldkit.ppo.networks import make_network as make_kit_network
@@ -114,11 +114,11 @@ class TestSorted:
             field, window = (np.asarray(leaf, np.float32) for leaf in (field, window))
             np.testing.assert_allclose(field, window, rtol=0 if dtype == "float32" else 2**-6, atol=0)
 
-    def test_only_cpus_take_windows(self) -> None:
-        seen, kernel = self.samples(np.arange(36))
-        traced = jax.jit(lambda seen, kernel: seen.times(kernel, True)).trace(seen, kernel)
-        loops = {name: "while" in traced.lower(lowering_platforms=(name,)).as_text() for name in ("cpu", "cuda", "tpu")}
-        assert loops == {"cpu": True, "cuda": False, "tpu": False}
+    @pytest.mark.parametrize("backend", ["cpu", "gpu", "tpu"])
+    def test_only_cpus_sort_by_the_player_s_cell(self, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        compact = jnp.zeros(jax_env.PACKED_SIZE, jnp.uint32)
+        monkeypatch.setattr(jax, "default_backend", lambda: backend)
+        assert (ENV.sort_key(compact) is not None) == (backend == "cpu")
 
 
 class TestConv:

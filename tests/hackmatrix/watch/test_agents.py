@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.env_spec import split
-from hackmatrix.evaluation.players import policy_of
+from hackmatrix.evaluation import policy_of
 from hackmatrix.networks import NETWORKS
 from hackmatrix.numpy_networks import NUMPY_NETWORKS
 from hackmatrix.rules import NUM_ACTIONS, OBSERVATION_SIZE

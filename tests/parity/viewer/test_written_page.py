@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from written_page import episode_data, page_data
 
 from parity import Board, UsageError
-from parity.boards import value_text
+from parity.compare import value_text
 from parity.viewer.data import step_data
 from parity.viewer.page import Curve, Episode, Page, Step
 from parity.viewer.write import packed, write_page

@@ -1,16 +1,39 @@
-"""What the game adds to the report: how far episodes came, and beside whom the player died."""
+"""How well somebody plays HackMatrix: what the kit's evaluation is told of the game, as ``EVALUATION``."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.explain.transition import around, place_of
-from hackmatrix.rules import WON_STAGE
+from hackmatrix.rules import ACTIONS, SIPHON, WON_STAGE
+from hackmatrix.world.policies import ways_to_exit
 from parity import State
 from worldkit.evaluation.report import interval, mean, percent, share, shares
-from worldkit.evaluation.spec import Episode, Figures, Rows
+from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Logits, Rows
 
 WON, DIED, INVALID = "won", "died", "invalid"
+
+
+def policy_of(path: Path) -> Logits:
+    """The network whose parameters the trainer wrote as ``params_*.npz``; raises ParityError for anything else."""
+    from hackmatrix.jax_training import HackMatrixJaxEnv
+    from worldkit.ppo.networks import load_logits
+
+    return load_logits(path, HackMatrixJaxEnv())
+
+
+def walk(
+    observations: NDArray[np.float32], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """A step of a shortest way to the exit around blocks, the first in A2's order; else the first valid action."""
+    preferred = masks.astype(np.int32)
+    preferred[:, :SIPHON] += masks[:, :SIPHON] & ways_to_exit(observations)
+    return preferred.argmax(axis=1).astype(np.int32)
 
 
 def notes(ending: str, state: State) -> Mapping[str, Any]:
@@ -57,3 +80,15 @@ def rows(general: Rows, figures: Figures) -> Rows:
         ("died beside an enemy from a siphon", f"{figures['died_beside_siphon_enemy'] / count:.1%}"),
         ("stages", shares(figures["stages"], count)),
     ]
+
+
+EVALUATION = EvaluationSpec(
+    env=ENV_SPEC,
+    endings={"victory": WON, "death": DIED, "invalid_action": INVALID},
+    players={"walk": walk},
+    policy_of=policy_of,
+    notes=notes,
+    actions=ACTIONS[SIPHON:],
+    figures=figures,
+    rows=rows,
+)
