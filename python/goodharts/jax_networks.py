@@ -20,7 +20,7 @@ from worldkit.jax.env import Encoder
 from worldkit.ppo.config import RELU
 from worldkit.ppo.networks import ActorCritic, make_network
 from worldkit.ppo.params import CRITIC, Params, hidden_layer
-from worldkit.ppo.value_heads import HEADS, POPART, ValueHead
+from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
 
 _CHUNK = 128
 """Boards convolved at once on a CPU: as fast as 32 or 512, in little memory."""
@@ -71,9 +71,8 @@ def num_layers(kind: NetworkKind) -> int:
 
 def network_and_params(shape: NetworkConfig, weights: Mapping[str, Any]) -> tuple[ActorCritic, Params]:
     """The network of this shape, and torch's weights by name as its parameters; values are in units of reward."""
-    head: ValueHead = "plain"
     layers: dict[str, dict[str, NDArray[np.float32]]] = {}
-    for theirs, (layer, kernel, bias) in _names(shape, head).items():
+    for theirs, (layer, kernel, bias) in _names(shape, PLAIN).items():
         weight = np.asarray(weights[f"{theirs}.weight"])
         layers.setdefault(layer, {})[kernel] = weight if weight.ndim == 4 else weight.T
         layers[layer][bias] = np.asarray(weights[f"{theirs}.bias"])
@@ -93,9 +92,9 @@ def network_and_params(shape: NetworkConfig, weights: Mapping[str, Any]) -> tupl
 
 
 def torch_weights(shape: NetworkConfig, params: Params) -> dict[str, NDArray[np.float32]]:
-    """Parameters with a ``popart`` head as torch's weights by name; the inverse of ``network_and_params``."""
+    """Parameters as torch's weights by name; the inverse of ``network_and_params``."""
     weights = {}
-    for theirs, (layer, kernel, bias) in _names(shape, POPART).items():
+    for theirs, (layer, kernel, bias) in _names(shape, head_of(params["params"])).items():
         of_layer = params["params"][layer]
         weight = np.array(of_layer[kernel])
         weights[f"{theirs}.weight"] = weight if weight.ndim == 4 else np.ascontiguousarray(weight.T)

@@ -199,9 +199,9 @@ def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: NetworkKi
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
-    shape = NetworkConfig(kind, hidden=8)
-    settings = train_config(config(hidden=8, network=kind, n_envs=1, steps_per_env=2).training, shape)
-    drawn, torchs = torch_weights(shape, init_runner(settings, ENV).train_state.params), ActorCritic(shape).state_dict()
+    policy, network, _ = networks(kind)
+    drawn = network.init(jax.random.key(1), np.zeros((1, 2, 11, 11)), np.zeros((1, 244)))
+    drawn, torchs = torch_weights(policy.config, drawn), policy.state_dict()
     assert set(drawn) == set(torchs)
     for name, weight in torchs.items():
         ours = drawn[name].reshape(len(weight), -1)
