@@ -1,7 +1,7 @@
 """A game's life is its own: at any width, in any slot, on any device, and however many words are drawn ahead (G10)."""
 
-from collections.abc import Callable
 from dataclasses import asdict
+from types import ModuleType
 
 import pytest
 import torch
@@ -66,20 +66,21 @@ def test_G10_a_game_is_the_same_on_a_gpu(evaluating: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("_WORDS_AHEAD", 1), ("_WORDS_AHEAD", 300), ("_MOST_STEPS_AHEAD", 7), ("_STARTED_AT_ONCE", 1)],
+    ("module", "name", "value"),
+    [
+        (env, "_WORDS_AHEAD", 1),
+        (env, "_WORDS_AHEAD", 300),
+        (env, "_MOST_STEPS_AHEAD", 7),
+        (env, "_STARTED_AT_ONCE", 1),
+        (placement, "_pairs_expected", lambda items: 5),
+    ],
 )
-def test_G10_how_much_is_done_in_one_go_changes_nothing(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
+def test_G3_G10_how_much_is_drawn_in_one_go_changes_nothing(
+    module: ModuleType, name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chosen = list(range(9))
     usual = lives(chosen)
-    monkeypatch.setattr(env, name, value)
-    assert same(usual, lives(chosen))
-
-
-def test_G3_an_episode_may_need_more_draws_than_expected(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = list(range(9))
-    usual = lives(chosen)
-    monkeypatch.setattr(placement, "_pairs_expected", lambda items: 5)
+    monkeypatch.setattr(module, name, value)
     assert same(usual, lives(chosen))
 
 
@@ -135,7 +136,6 @@ def play_beside_the_reading(mode: str, numbers: Numbers, *, steps: int, evaluati
     """Holds the engine to the reading; how many episodes or lives ended."""
     game, games = beside(mode, numbers, evaluating=evaluating)
     ended = 0
-    first = torch.tensor([0])
     for action in ACTIONS[:steps, 0].tolist():
         expected, observed = game.step(action), games.step(torch.tensor([action]))
         assert observed.components[0].tolist() == list(expected.components)
@@ -143,11 +143,7 @@ def play_beside_the_reading(mode: str, numbers: Numbers, *, steps: int, evaluati
         assert (bool(observed.terminated), bool(observed.truncated)) == (expected.terminated, expected.truncated)
         if expected.terminated or expected.truncated:
             ended += 1
-            on: Callable[[Tensor], Tensor] = games.respawn if evaluating else games.restart
-            on(first)
-            if evaluating:
-                game.respawn()
-            else:
-                game.restart()
+            for each, first in ((game, ()), (games, (torch.tensor([0]),))):
+                (each.respawn if evaluating else each.restart)(*first)
         assert state_dict.to_dicts(games.state) == [state_of(game)]
     return ended

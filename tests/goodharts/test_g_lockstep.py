@@ -1,9 +1,9 @@
 """The torch engine, the JAX engine and the plain-Python reading play the same games, bit for bit, and count alike."""
 
-import json
-
+import command_line
 import numpy as np
 import pytest
+from command_line import parity
 from reading_worlds import PAIRED
 
 from goodharts.rules import MODES
@@ -67,36 +67,27 @@ def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: 
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_engine_repeats_itself(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
-    name = f"goodharts-{mode}"
-    code = main(["run", "--world", name, "--engines", "torch,torch", "--games", "4", "--steps", "20", "--json"])
-    assert code == 0
-    assert json.loads(capsys.readouterr().out)["identical"]
+def test_the_engine_repeats_itself(mode: str) -> None:
+    assert run(WORLDS[mode], ("torch", "torch"), Settings(games=4, steps=20)).divergences == []
 
 
 @pytest.mark.parametrize("command", ["run", "coverage"])
-def test_what_needs_two_engines_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--world", "reading_worlds:ALONE"]) == 2
-    assert capsys.readouterr().err == (
+def test_what_needs_two_engines_says_so(command: str) -> None:
+    assert parity(command, world="reading_worlds:ALONE") == (
+        2,
+        "",
         "parity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
-        "torch,torch to see whether it repeats itself.\n"
+        "torch,torch to see whether it repeats itself.\n",
     )
 
 
-def test_a_trace_is_replayed_on_the_first_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    golden = WORLDS["proxy"].golden
-    assert golden is not None
-    trace = str(golden / "uniform-100.json")
-    assert main(["replay", trace, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["actions"] == 120
-    assert main(["replay", trace, "--engines", "torch,reading"]) == 2
-    said = capsys.readouterr().err
-    assert said == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
-
-
-def test_there_is_nothing_to_plant_faults_in(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mutants", "--world", "reading_worlds:ALONE"]) == 2
-    assert "has no benches and so no mutants" in capsys.readouterr().err
+def test_a_trace_is_replayed_on_the_first_engine() -> None:
+    assert WORLDS["proxy"].golden is not None
+    trace = WORLDS["proxy"].golden / "uniform-100.json"
+    assert command_line.run(main, "replay", trace, "--json").json["actions"] == 120
+    refused = command_line.run(main, "replay", trace, "--engines", "torch,reading")
+    assert refused.code == 2
+    assert refused.sentence == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
 
 
 def test_marks_are_counted_only_where_they_are_asked_for() -> None:

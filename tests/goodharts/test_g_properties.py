@@ -41,9 +41,7 @@ def test_a_step_keeps_its_books(state: State, chosen: list[int], mode: str) -> N
             earned = dict(zip(COMPONENTS, step.components.tolist(), strict=True))
             # what is eaten reappears: counts are constant, and the agent's cell is empty
             assert [len(after[kind]) for kind in ("food", "poison")] == [before["foodCount"], before["poisonCount"]]
-            assert [after[name] for name in ("foodCount", "poisonCount", "key")] == [
-                before[name] for name in ("foodCount", "poisonCount", "key")
-            ]
+            assert all(after[name] == before[name] for name in ("foodCount", "poisonCount", "key"))
             here = cell_at(after["x"], after["y"])
             assert here not in after["food"]
             assert here not in after["poison"]
@@ -64,19 +62,6 @@ def test_a_step_keeps_its_books(state: State, chosen: list[int], mode: str) -> N
 
 
 @reproducible
-@given(starts(), st.lists(actions, max_size=5), st.sampled_from(["torch", "reading"]))
-def test_what_play_reaches_is_taken_back(state: State, chosen: list[int], engine: str) -> None:
-    with open_game(engine) as game:
-        game.set_state(state)
-        for action in chosen:
-            game.step(action)
-        reached = game.get_state()
-        game.reset(0)
-        game.set_state(reached)
-        assert game.get_state() == reached
-
-
-@reproducible
 @given(seeds, st.integers(0, SIZE - 1), st.integers(0, SIZE - 1))
 def test_the_grid_looks_the_same_from_everywhere(seed: int, dx: int, dy: int) -> None:
     with open_game("torch") as game:
@@ -87,17 +72,6 @@ def test_the_grid_looks_the_same_from_everywhere(seed: int, dx: int, dy: int) ->
             shifted[kind] = sorted(cell_at(cell % SIZE + dx, cell // SIZE + dy) for cell in state[kind])
         shifted |= {"x": (state["x"] + dx) % SIZE, "y": (state["y"] + dy) % SIZE}
         np.testing.assert_array_equal(game.set_state(shifted), seen)
-
-
-@reproducible
-@given(seeds)
-def test_an_episode_begins_as_G3_says(seed: int) -> None:
-    with open_game("torch") as game:
-        game.reset(seed)
-        state = game.get_state()
-    for kind in ("food", "poison"):
-        assert 64 <= state[f"{kind}Count"] == len(set(state[kind])) <= 256
-    assert not set(state["food"]) & set(state["poison"])
 
 
 @settings(reproducible, max_examples=6)
