@@ -3,23 +3,27 @@
 In this folder: ``parity run --world reading_worlds:GROUND_TRUTH``, and so on for the other modes.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
+from typing import Any
 
 from reading.engine import Reading
+from reading.game import Numbers as NumbersOfReading
 
-from goodharts.rules import MODES, Mode
-from goodharts.world import WORLDS
+from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
+from goodharts.world import WORLDS, open_jax, open_torch
 from parity import World
 
 
-def _with_reading(mode: Mode) -> World:
-    world = WORLDS[mode.name]
-    engines = {**world.engines, "reading": partial(Reading, mode.name, tuple(world.marks))}
-    return replace(world, engines=engines)
+def world_of(mode: str, numbers: Numbers = DEFAULT_NUMBERS, *, evaluating: bool = False) -> World:
+    """A mode with these numbers on all three engines; ``evaluating``: by the rules of an evaluation (G6)."""
+    world, how = WORLDS[mode], dict[str, Any](numbers=numbers, evaluating=evaluating)
+    read = partial(Reading, mode, tuple(world.marks), **{**how, "numbers": NumbersOfReading(**asdict(numbers))})
+    both = {"torch": partial(open_torch, MODES[mode], **how), "jax": partial(open_jax, MODES[mode], **how)}
+    return replace(world, engines={**both, "reading": read})
 
 
-PAIRED = {name: _with_reading(mode) for name, mode in MODES.items()}
+PAIRED = {name: world_of(name) for name in MODES}
 ALONE = replace(WORLDS["proxy"], engines={"torch": WORLDS["proxy"].engines["torch"]}, benches=())
 """A world of one engine."""
 GROUND_TRUTH = PAIRED["ground_truth"]

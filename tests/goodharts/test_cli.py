@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from command_line import run
 
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.game import GAME
@@ -18,54 +19,37 @@ COMMANDS = {"train", "evaluate", "compare", "brain-view", "train-sb3", "bench", 
 EXTRA = f"run `{install_command('hackmatrix[goodharts]')}`"
 
 
-def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one sentence with which the command ends."""
-    with pytest.raises(SystemExit) as stop:
-        main(words)
-    said = capsys.readouterr()
-    assert (stop.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    return said.err
+def test_help_names_every_command() -> None:
+    ran = run(main, "--help")
+    assert ran.code == 0
+    listed = {line.split()[0] for line in ran.out.splitlines() if line.startswith("  ")}
+    assert listed - {"-h,"} == COMMANDS
 
 
-def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert sorted(set(listed) - {"-h,"}) == sorted(COMMANDS)
-
-
-def test_version_names_package_rules_and_torch(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["version"]) == 0
-    assert capsys.readouterr().out.startswith(f"goodharts {__version__}, rules {RULES_VERSION}, torch 2.")
+def test_version_names_package_rules_and_torch() -> None:
+    ran = run(main, "version")
+    assert ran.code == 0
+    assert ran.out.startswith(f"goodharts {__version__}, rules {RULES_VERSION}, torch 2.")
 
 
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, brain-view, version"),
-        (["fly"], "unknown command 'fly'"),
-        (["bench", "moon"], "unknown benchmark 'moon'"),
-        (["bench", "lockstep"], "unknown benchmark 'lockstep'"),  # of worlds that the kit's trainer in JAX knows
-        (["bench", "--num-envs", "0"], "from 1 to 1,048,576, got '0'"),
-        (["bench", "--json", "/no/such/folder/file.json"], "/no/such/folder/file.json"),
-        (["train-sb3", "--mode", "happy"], "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
-        (["train-sb3", "--device", "abacus", "--timesteps", "16384"], "The device 'abacus' cannot be used"),
-        (["train-sb3", "--engine", "swift", "--timesteps", "16384"], "there is no engine 'swift': choose torch"),
+        ("", "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, brain-view, version"),
+        ("bench moon", "unknown benchmark 'moon'"),
+        ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that the kit's trainer in JAX knows
+        ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
+        ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),
+        ("train-sb3 --engine swift --timesteps 16384", "there is no engine 'swift': choose torch"),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_code_2(
-    words: list[str],
-    named: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
+    words: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
-    with pytest.raises(SystemExit) as stop:
-        main(words)
-    error = capsys.readouterr().err
-    assert stop.value.code == 2
-    assert named in error
-    assert error.count("\n") == 1
+    monkeypatch.chdir(tmp_path)
+    ran = run(main, *words.split())
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert named in ran.err
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "brain-view"])
@@ -83,22 +67,23 @@ def test_an_own_command_is_its_module_and_gets_the_other_words(command: str, mon
     assert called == [["--mode", "proxy"]]
 
 
-@pytest.mark.parametrize("command", list(GAME.commands))
-def test_without_torch_an_own_command_says_what_to_install(
-    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    """Let imports fail for want of a module."""
+
     def fail(name: str) -> ModuleType:
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+        raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
 
     monkeypatch.setattr(importlib, "import_module", fail)
-    assert refused([command], capsys) == f"goodharts {command} needs torch: {EXTRA}.\n"
+
+
+@pytest.mark.parametrize("command", list(GAME.commands))
+def test_without_torch_an_own_command_says_what_to_install(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "torch")
+    assert run(main, command) == (2, "", f"goodharts {command} needs torch: {EXTRA}.\n")
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_mistake_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(name: str) -> ModuleType:
-        raise ModuleNotFoundError("No module named 'goodharts.lost'", name="goodharts.lost")
-
-    monkeypatch.setattr(importlib, "import_module", fail)
+    without(monkeypatch, "goodharts.lost")
     with pytest.raises(ModuleNotFoundError):
         main(["train"])
 
@@ -118,36 +103,29 @@ for words in {lines}:
 """
 
 
-@pytest.mark.parametrize("engine", ["jax", "torch"])
-def test_without_torch_training_ends_before_it_begins_and_leaves_nothing(
-    engine: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("words", "installed", "sentence"),
+    [
+        ("--engine jax", None, f"goodharts train needs torch: {EXTRA}."),
+        ("--engine torch", None, f"goodharts train needs torch: {EXTRA}."),
+        ("--engine jax --compile-mode reduce-overhead", True, "--compile-mode is torch's"),
+    ],
+)
+def test_what_cannot_be_trained_ends_before_it_begins_and_leaves_nothing(
+    words: str, installed: object, sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(train_ppo, "find_spec", {"torch": None}.__getitem__)
-    assert train_ppo.main(["--engine", engine]) == 2
-    assert capsys.readouterr().err == f"goodharts train needs torch: {EXTRA}.\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_engine_that_cannot_train_so_leaves_no_folders(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert train_ppo.main(["--engine", "jax", "--compile-mode", "reduce-overhead"]) == 2
-    assert "--compile-mode is torch's" in capsys.readouterr().err
+    monkeypatch.setattr(train_ppo, "find_spec", {"torch": installed}.__getitem__)
+    ran = run(train_ppo.main, *words.split())
+    assert ran.code == 2
+    assert sentence in ran.sentence
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_any_extra_the_kit_s_commands_say_what_they_need() -> None:
     missing = ["torch", "gymnasium", "stable_baselines3", "sb3_contrib", "pygame"]
-    lines = [
-        ["--help"],
-        ["train-sb3", "--help"],
-        ["bench", "--help"],
-        ["train-sb3"],
-        ["bench", "env"],
-        ["bench", "gym"],
-    ]
+    commands = "--help", "train-sb3 --help", "bench --help", "train-sb3", "bench env", "bench gym"
+    lines = [words.split() for words in commands]
     program = WITHOUT.format(missing=missing, lines=lines)
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert answer.returncode == 0, answer.stderr

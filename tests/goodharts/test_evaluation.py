@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from command_line import run
 from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,14 +74,11 @@ def test_G11_the_figures_of_lives_made_by_hand() -> None:
     )
 
 
-def test_G11_where_nobody_ate_there_is_no_efficiency() -> None:
+def test_G11_where_nobody_ate_there_is_no_efficiency_and_of_one_game_no_interval() -> None:
     found = figures(lives_of((0, 100, 0, 0, True), (1, 100, 0, 0, True)))
     assert math.isnan(found["efficiency"]["mean"])
     assert math.isnan(found["pooled_efficiency"]["low"])
     assert found["ate_nothing"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
-
-
-def test_one_game_has_no_interval() -> None:
     survival = figures(lives_of((0, 10, 1, 1, True), (0, 30, 0, 3, True)))["survival"]
     assert survival["mean"] == 20
     assert math.isnan(survival["low"])
@@ -234,19 +232,15 @@ def test_each_crew_is_computed_on_one_thread_and_rounds_the_same_whatever_there_
         found.add((torch.get_num_threads(), torch.get_float32_matmul_precision()))
         return LOOKER(*seen)
 
-    lived(CPU_CREW + 1, 3, player)
+    told: list[int] = []
+    lived(CPU_CREW + 1, 70, player, advanced=told.append)
     assert found == {(1, "highest")}
     assert torch.get_num_threads() == 2
+    assert sum(told) == (CPU_CREW + 1) * 70
 
 
 def test_another_seed_gives_other_lives() -> None:
     assert not same(lived(8, 100, seed=1), lived(8, 100, seed=2))
-
-
-def test_whoever_is_told_of_steps_hears_of_all_that_were_asked_for() -> None:
-    told: list[int] = []
-    lived(CPU_CREW + 2, 70, advanced=told.append)
-    assert sum(told) == (CPU_CREW + 2) * 70
 
 
 def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
@@ -266,10 +260,12 @@ def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
 # One evaluation
 
 
-def test_an_evaluation_is_bit_for_bit_reproducible() -> None:
-    assert as_json([evaluated(small_model(), deterministic=True)]) == as_json(
-        [evaluated(small_model(), deterministic=True)]
-    )
+def test_an_evaluation_is_bit_for_bit_reproducible_and_chance_never_deterministic() -> None:
+    one, same = (as_json([evaluated(small_model(), deterministic=True)]) for _ in range(2))
+    assert one == same
+    chance = evaluated(None)
+    assert chance == evaluated(None, deterministic=True)
+    assert (chance.player, chance.model) == ("random", None)
 
 
 def test_a_search_sees_food_and_poison_that_the_agent_does_not_heed() -> None:
@@ -283,12 +279,6 @@ def test_a_search_sees_food_and_poison_that_the_agent_does_not_heed() -> None:
     poison, less = (each.figures["poison_per_1000_steps"]["mean"] for each in (alone, searching))
     assert less < poison
     assert "a search of 2×1 steps" in as_sentence(searching)
-
-
-def test_chance_is_never_deterministic() -> None:
-    one, other = evaluated(None), evaluated(None, deterministic=True)
-    assert one == other
-    assert (one.player, one.model) == ("random", None)
 
 
 def test_a_model_lives_in_the_world_that_it_was_trained_in() -> None:
@@ -337,15 +327,11 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SIZE = ("--games", "4", "--steps", "40")
 
 
-def test_the_command_evaluates_models_and_chance(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(["evaluate", "--mode", "proxy,random,ground_truth,proxy", *SIZE, "--json", "figures.json", "--seed", "3"])
-        == 0
-    )
-    out = capsys.readouterr().out
-    assert "proxy: 4 games of 40 steps, drawn actions" in out
-    content = json.loads((models / "figures.json").read_text(), parse_constant=pytest.fail)
-    found = content["evaluations"]
+def test_the_command_evaluates_models_and_chance(models: Path) -> None:
+    modes = "proxy,random,ground_truth,proxy"
+    ran = run(main, "evaluate", "--mode", modes, *SIZE, "--json", "figures.json", "--seed", "3")
+    assert (ran.code, "proxy: 4 games of 40 steps, drawn actions" in ran.out) == (0, True)
+    found = json.loads((models / "figures.json").read_text(), parse_constant=pytest.fail)["evaluations"]
     assert [each["player"] for each in found] == ["proxy", "random", "ground_truth"]
     trained = {"update": 7, "timesteps": 4000}
     assert [each["model"] for each in found] == [trained, None, trained]
@@ -358,23 +344,21 @@ def test_the_command_evaluates_models_and_chance(models: Path, capsys: pytest.Ca
     assert found[1]["published"] is None
 
 
-def test_json_on_standard_output_is_alone_there(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "--mode", "proxy", *SIZE, "--deterministic", "--json", "-"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["evaluations"][0]["settings"]["deterministic"] is True
-    assert "likeliest actions" in said.err
+def test_json_on_standard_output_is_alone_there(models: Path) -> None:
+    ran = run(main, "evaluate", "--mode", "proxy", *SIZE, "--deterministic", "--json", "-")
+    assert (ran.code, "likeliest actions" in ran.err) == (0, True)
+    assert ran.json["evaluations"][0]["settings"]["deterministic"] is True
 
 
-def test_a_model_may_lie_anywhere_and_says_its_mode_itself(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_says_its_mode_itself_and_the_configuration_what_flags_do_not(models: Path) -> None:
     write_model(models / "mine.pth", small_model("ground_truth_handhold"))
-    assert main(["evaluate", "--model", "mine.pth", *SIZE]) == 0
-    assert "ground_truth_handhold: 4 games" in capsys.readouterr().out
-
-
-def test_the_configuration_says_what_flags_do_not(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (models / "config.toml").write_text("[evaluation]\ngames = 3\nsteps = 50\n")
-    assert main(["evaluate", "--mode", "random", "--steps", "20"]) == 0
-    assert "random: 3 games of 20 steps" in capsys.readouterr().out
+    for words, said in (
+        (("--model", "mine.pth", *SIZE), "ground_truth_handhold: 4 games of 40 steps"),
+        (("--mode", "random", "--steps", "20"), "random: 3 games of 20 steps"),
+    ):
+        ran = run(main, "evaluate", *words)
+        assert (ran.code, said in ran.out) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -387,25 +371,18 @@ def test_the_configuration_says_what_flags_do_not(models: Path, capsys: pytest.C
         ("--seed -1", "--seed: it must be a whole number from 0 to"),
         ("--device tpu", "--device: it must be auto, cpu, cuda"),
         ("--json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
-        (
-            "--mode all",
-            "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train --mode ",
-        ),
+        ("--mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train --m"),
         ("--model models/ppo_proxy.pth --mode ground_truth", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
         ("--model models/ppo_proxy.pth --mode all", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
         ("--model config.toml", "config.toml cannot be read: it is no zip archive"),
         ("--mode proxy --device cuda:9", "There is no device cuda:9 here"),
     ],
 )
-def test_a_mistake_is_one_sentence_before_anything_is_played(
-    flags: str, fault: str, models: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_is_one_sentence_before_anything_is_played(flags: str, fault: str, models: Path) -> None:
     (models / "config.toml").write_text("[evaluation]\ngames = 3\n")
-    with pytest.raises(SystemExit) as caught:
-        main(["evaluate", *flags.split()])
-    said = capsys.readouterr()
-    assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    assert re.search(fault, said.err)
+    ran = run(main, "evaluate", *flags.split())
+    assert ran.code == 2
+    assert re.search(fault, ran.sentence)
 
 
 def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> None:

@@ -28,13 +28,14 @@ STATE, ACTIONS, WANTED = blank(GAMES), np.zeros(GAMES, np.int32), np.zeros(GAMES
 @pytest.mark.parametrize(
     ("function", "args"),
     [
-        pytest.param(TRAINED.reset, (STATE.key,), id="reset"),
-        pytest.param(TRAINED.step, (STATE, ACTIONS), id="step"),
-        pytest.param(EVALUATED.step, (STATE, ACTIONS), id="step-of-an-evaluation"),
-        pytest.param(TRAINED.restart, (STATE, WANTED), id="restart"),
-        pytest.param(EVALUATED.respawn, (STATE, WANTED), id="respawn"),
-        pytest.param(TRAINED.observe, (STATE,), id="observe"),
+        (TRAINED.reset, (STATE.key,)),
+        (TRAINED.step, (STATE, ACTIONS)),
+        (EVALUATED.step, (STATE, ACTIONS)),
+        (TRAINED.restart, (STATE, WANTED)),
+        (EVALUATED.respawn, (STATE, WANTED)),
+        (TRAINED.observe, (STATE,)),
     ],
+    ids=["reset", "step", "step-of-an-evaluation", "restart", "respawn", "observe"],
 )
 def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here(
     function: Callable[..., Any], args: tuple[Any, ...]
@@ -45,11 +46,10 @@ def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here(
 
 
 def test_G10_games_split_over_eight_devices_are_the_same() -> None:
-    environment = {
-        **os.environ,
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=8",
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)]),
-    }
+    paths = os.pathsep.join([str(ROOT / "python"), str(ROOT)])
+    devices = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "PYTHONPATH": paths}
     command = [sys.executable, str(SCRIPT), "ground_truth_handhold"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, env={**os.environ, **devices}, capture_output=True, text=True, timeout=300, check=False
+    )
     assert (done.returncode, done.stdout) == (0, "the same on 8 devices\n"), done.stderr

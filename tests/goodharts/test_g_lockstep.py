@@ -1,13 +1,19 @@
 """The torch engine, the JAX engine and the plain-Python reading play the same games, bit for bit, and count alike."""
 
-import json
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
 
+import command_line
 import numpy as np
 import pytest
-from reading_worlds import PAIRED
+import torch
+from command_line import parity
+from reading_worlds import PAIRED, world_of
 
-from goodharts.rules import MODES
-from goodharts.world import WORLDS
+from goodharts.rules import MODES, Numbers
+from goodharts.torch_env import env, placement
+from goodharts.world import WORLDS, open_torch
 from parity.cli import main
 from parity.coverage import coverage_of
 from parity.lockstep import Outcome, Settings, run
@@ -54,6 +60,83 @@ def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next
     assert outcome.episodes > 0 or mode == "proxy"
 
 
+EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)
+MANY = Numbers(min_food=2000, max_food=2100, min_poison=900, max_poison=900)
+UPSIDE_DOWN = Numbers(start_energy=30, step_energy=0, food_energy=-20, poison_energy=7, max_steps=9)
+PRICES = Numbers(food_interest=250, poison_interest=-4000, reward_clip=900, death_price=123_456_789)
+CROWDED = Numbers(min_food=8000, max_food=8000, min_poison=8000, max_poison=8000)
+EVALUATED = Numbers(start_energy=50, evaluation_food=3, evaluation_poison=3000)
+
+
+@pytest.mark.parametrize(
+    ("mode", "pair", "numbers"),
+    [
+        *((mode, READING, numbers) for mode in MODES for numbers in (EMPTY, MANY, UPSIDE_DOWN, PRICES)),
+        ("ground_truth", JAX, EMPTY),
+        ("ground_truth_handhold", JAX, MANY),
+        ("proxy_mortal", JAX, UPSIDE_DOWN),
+        ("proxy", JAX, PRICES),
+    ],
+)
+def test_G9_games_by_other_numbers_than_the_published_ones_are_identical(
+    mode: str, pair: tuple[str, str], numbers: Numbers
+) -> None:
+    world = replace(world_of(mode, numbers), draws=False)  # an empty grid is the same from every seed
+    assert run(world, pair, Settings(games=2, steps=15, auto_reset=True)).divergences == []
+
+
+def test_G3_so_many_items_that_most_draws_hit_some_are_placed_alike() -> None:
+    placed = []
+    for engine in READING:
+        games, only = world_of("ground_truth", CROWDED).engines[engine](1), np.zeros(1, np.intp)
+        games.reset(np.array([42], np.uint64), only)
+        games.step(np.zeros(1, np.int32))
+        placed += games.get_state(only)
+    assert placed[0] == placed[1]
+
+
+@pytest.mark.parametrize("pair", [READING, JAX], ids=["reading", "jax"])
+def test_G6_evaluations_which_go_on_on_the_same_grid_are_identical(pair: tuple[str, str]) -> None:
+    outcome = run(world_of("proxy", EVALUATED, evaluating=True), pair, Settings(games=2, steps=60, auto_reset=True))
+    assert outcome.divergences == []
+    assert outcome.episodes > 6
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (env, "_WORDS_AHEAD", 1),
+        (env, "_WORDS_AHEAD", 300),
+        (env, "_MOST_STEPS_AHEAD", 7),
+        (env, "_STARTED_AT_ONCE", 1),
+        (placement, "_pairs_expected", lambda items: 5),
+    ],
+)
+def test_G3_G10_how_much_is_drawn_in_one_go_changes_nothing(
+    module: ModuleType, name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, value)
+    settings = Settings(source="directed", games=9, steps=60, auto_reset=True)
+    assert played("ground_truth_handhold", READING, settings).episodes > 2
+
+
+@pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="there is no GPU here: the engine is compared on the CPU only"
+)
+@pytest.mark.parametrize("evaluating", [False, True])
+def test_G10_a_game_is_the_same_on_a_gpu(evaluating: bool) -> None:
+    mode = MODES["ground_truth_handhold"]
+    engines = {name: partial(open_torch, mode, device=name, evaluating=evaluating) for name in ("cpu", "cuda")}
+    world = replace(WORLDS[mode.name], engines=engines)
+    assert run(world, ("cpu", "cuda"), Settings(games=40, steps=150, auto_reset=True)).divergences == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("games", "steps"), [(1, 700), (7, 700), (300, 700), (2000, 150)])
+def test_G10_engines_are_identical_at_any_width(games: int, steps: int) -> None:
+    assert played("ground_truth", JAX, Settings(games=games, steps=steps, seed=3, auto_reset=True)).episodes > 0
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("source", ["uniform", "directed"])
 @pytest.mark.parametrize("auto_reset", [False, True])
@@ -67,36 +150,27 @@ def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: 
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_engine_repeats_itself(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
-    name = f"goodharts-{mode}"
-    code = main(["run", "--world", name, "--engines", "torch,torch", "--games", "4", "--steps", "20", "--json"])
-    assert code == 0
-    assert json.loads(capsys.readouterr().out)["identical"]
+def test_the_engine_repeats_itself(mode: str) -> None:
+    assert run(WORLDS[mode], ("torch", "torch"), Settings(games=4, steps=20)).divergences == []
 
 
 @pytest.mark.parametrize("command", ["run", "coverage"])
-def test_what_needs_two_engines_says_so(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "--world", "reading_worlds:ALONE"]) == 2
-    assert capsys.readouterr().err == (
+def test_what_needs_two_engines_says_so(command: str) -> None:
+    assert parity(command, world="reading_worlds:ALONE") == (
+        2,
+        "",
         "parity: world 'goodharts-proxy' has only the engine 'torch': register a second one, or give --engines "
-        "torch,torch to see whether it repeats itself.\n"
+        "torch,torch to see whether it repeats itself.\n",
     )
 
 
-def test_a_trace_is_replayed_on_the_first_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    golden = WORLDS["proxy"].golden
-    assert golden is not None
-    trace = str(golden / "uniform-100.json")
-    assert main(["replay", trace, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["actions"] == 120
-    assert main(["replay", trace, "--engines", "torch,reading"]) == 2
-    said = capsys.readouterr().err
-    assert said == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
-
-
-def test_there_is_nothing_to_plant_faults_in(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mutants", "--world", "reading_worlds:ALONE"]) == 2
-    assert "has no benches and so no mutants" in capsys.readouterr().err
+def test_a_trace_is_replayed_on_the_first_engine() -> None:
+    assert WORLDS["proxy"].golden is not None
+    trace = WORLDS["proxy"].golden / "uniform-100.json"
+    assert command_line.run(main, "replay", trace, "--json").json["actions"] == 120
+    refused = command_line.run(main, "replay", trace, "--engines", "torch,reading")
+    assert refused.code == 2
+    assert refused.sentence == "parity: world 'goodharts-proxy' has no engine 'reading': choose among torch, jax.\n"
 
 
 def test_marks_are_counted_only_where_they_are_asked_for() -> None:

@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import SyncVectorEnv
 
 from goodharts.gym_env import GoodhartsEnv, GoodhartsVectorEnv
 from goodharts.rules import ACTIONS, COMPONENTS, DEFAULT_NUMBERS, MODES, OBSERVATION_SHAPE
@@ -47,6 +47,11 @@ def steps_of(said: list[Any]) -> list[Any]:
     return [each for each in said if len(each) == 5]
 
 
+def state_of(env: Env) -> dict[str, Any]:
+    state: dict[str, Any] = env.unwrapped.get_state()  # type: ignore[attr-defined]
+    return state
+
+
 class TestContract:
     """What every Gymnasium environment must be."""
 
@@ -63,19 +68,19 @@ class TestContract:
         assert done.stdout.strip() == "goodharts.gym_env:GoodhartsEnv"
 
     @EVERY_MODE
-    def test_spaces_G4_G7(self, mode: str) -> None:
+    def test_spaces_are_those_of_the_rules_and_a_proxy_sees_poison_as_half_as_interesting_G4_G7(
+        self, mode: str
+    ) -> None:
         env = make(mode)
         assert env.observation_space == gym.spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
         assert env.action_space == gym.spaces.Discrete(8)
-        assert all(env.observation_space.contains(said[0]) for said in play(env, 100))
-
-    def test_a_proxy_agent_sees_poison_as_half_as_interesting_G7(self) -> None:
-        seen = np.stack([said[0] for said in play(make("proxy"), 300)])
-        truth = np.stack([said[0] for said in play(make("ground_truth"), 300)])
-        np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
-        assert set(np.unique(seen)) == {0.0, 0.5, 1.0}
-        assert set(np.unique(truth)) == {0.0, 1.0}
-        assert not (truth[:, 0] * truth[:, 1]).any()
+        seen = np.stack([said[0] for said in play(env, 300)])
+        if mode in ("ground_truth", "ground_truth_handhold"):
+            assert set(np.unique(seen)) == {0.0, 1.0}
+            assert not (seen[:, 0] * seen[:, 1]).any()
+        else:
+            assert set(np.unique(seen)) == {0.0, 0.5, 1.0}
+            np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
 
 
 class TestStart:
@@ -87,7 +92,7 @@ class TestStart:
         observation, info = env.reset(seed=seed)
         games = Games(MODES["ground_truth"], 3)
         games.start(game_keys(seed, 3))
-        state = env.unwrapped.get_state()  # type: ignore[attr-defined]
+        state = state_of(env)
         low, high = unsigned(games.state.key[0]).tolist()
         assert info["seed"] % 2**64 == low + (high << 32)
         assert state["key"] == [low, high]
@@ -98,12 +103,12 @@ class TestStart:
     def test_an_episode_follows_with_the_draws_of_the_last_step_G6(self) -> None:
         env = make("proxy", max_episode_steps=3)
         env.reset(seed=9)
-        before = [env.unwrapped.get_state()]  # type: ignore[attr-defined]
+        before = [state_of(env)]
         for _ in range(2):
             for _ in range(3):
                 env.step(0)
             env.reset()
-            before.append(env.unwrapped.get_state())  # type: ignore[attr-defined]
+            before.append(state_of(env))
         assert [state["event"] for state in before] == [0, 3, 6]
         assert [state["steps"] for state in before] == [0, 0, 0]
         assert len({tuple(state["food"]) for state in before}) == 3
@@ -111,10 +116,10 @@ class TestStart:
     def test_a_state_as_a_start_G13(self) -> None:
         env = make()
         play(env, 11, seed=2)
-        state = env.unwrapped.get_state()  # type: ignore[attr-defined]
+        state = state_of(env)
         env.reset(seed=1)
         env.reset(options={"state": state})
-        assert env.unwrapped.get_state() == state  # type: ignore[attr-defined]
+        assert state_of(env) == state
 
     def test_a_wrong_state_is_one_sentence_and_the_game_goes_on(self) -> None:
         env = GoodhartsEnv()
@@ -168,19 +173,13 @@ class TestInfo:
         found = Counter[str]()
         for seed in range(3):
             env.reset(seed=seed)
-            actions, rewards, eaten = Counter[str](), 0.0, Counter[str]()
-            info: dict[str, Any] = {}
+            eaten, info = Counter[str](), dict[str, Any]()
             while "episode_stats" not in info:
-                action = int(rng.integers(8))
-                actions[ACTIONS[action]] += 1
-                _, reward, terminated, truncated, info = env.step(action)
-                rewards += float(reward)
+                info = env.step(int(rng.integers(8)))[4]
                 eaten.update(food=info.get("ate_food", False), poison=info.get("ate_poison", False))
-            assert terminated or truncated
             stats = info["episode_stats"]
-            assert stats["return"] == pytest.approx(rewards, abs=1e-4)
-            assert stats["steps"] == info["steps"] == actions.total()
-            assert stats["actions"] == {name: actions[name] for name in ACTIONS}
+            assert stats["steps"] == info["steps"] == sum(stats["actions"].values())
+            assert tuple(stats["actions"]) == ACTIONS
             assert (stats["food"], stats["poison"]) == (eaten["food"], eaten["poison"])
             found += eaten
         assert found.total() > 0
@@ -203,72 +202,43 @@ class TestEnd:
     def test_both_at_once_are_said_both(self) -> None:
         env = make()
         env.reset(seed=0)
-        state = env.unwrapped.get_state()  # type: ignore[attr-defined]
+        state = state_of(env)
         last = {**state, "food": [], "poison": [], "foodCount": 0, "poisonCount": 0}
         env.reset(options={"state": {**last, "energy": 10, "steps": 511, "event": 511}})
         _, _, terminated, truncated, info = env.step(0)
         assert (terminated, truncated, info["energy"], info["steps"]) == (True, True, 0, 512)
 
 
-class TestCopiesAndWrappers:
-    """A running game can be sent elsewhere, and Gymnasium's own wrappers go around it."""
-
-    @pytest.mark.parametrize("how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-    @pytest.mark.parametrize("mode", ["proxy", "ground_truth_handhold"])
-    def test_a_copy_plays_on(self, mode: str, how: Any) -> None:  # noqa: ANN401 - one of two functions
-        original = make(mode).unwrapped
-        play(original, 90, seed=8)
-        twin = how(original)
-        rng = np.random.default_rng(1)
-        for action in rng.integers(8, size=100).tolist():
-            left, right = original.step(action), twin.step(action)
-            assert_same(list(left), list(right))
-            if left[2] or left[3]:
-                assert_same(list(original.reset()), list(twin.reset()))
-
-
-def same_play(left: Any, right: Any, steps: int, seed: int = 11) -> int:  # noqa: ANN401 - vector environments
-    """Play the same games in both and compare all they say; returns how many ended."""
-    rng, ended = np.random.default_rng(3), 0
-    assert_same(list(left.reset(seed=seed)), list(right.reset(seed=seed)))
-    for _ in range(steps):
-        actions = rng.integers(8, size=left.num_envs)
-        said, heard = left.step(actions), right.step(actions)
-        assert_same(list(said), list(heard))
-        over = said[2] | said[3]
-        ended += int(over.sum())
-        if left.metadata["autoreset_mode"] is AutoresetMode.DISABLED and over.any():
-            options = {"reset_mask": over}
-            assert_same(list(left.reset(options=options)), list(right.reset(options=options)))
-    return ended
-
-
 class TestManyGames:
-    """The native vector environment says what Gymnasium's own says over single games."""
+    """The kit's environments of many games play the torch engine as single ones do."""
 
-    @pytest.mark.parametrize("autoreset", AutoresetMode)
     @pytest.mark.parametrize(("mode", "limit"), [("ground_truth_handhold", None), ("proxy", 7)])
-    def test_the_native_one_equals_gymnasiums_own(self, mode: str, limit: int | None, autoreset: AutoresetMode) -> None:
-        native = GoodhartsVectorEnv(3, mode=mode, max_episode_steps=limit, autoreset_mode=autoreset)
-        one = partial(GoodhartsEnv, mode=mode, max_episode_steps=limit)
-        own = SyncVectorEnv([one] * 3, autoreset_mode=autoreset)
+    def test_the_native_one_equals_gymnasiums_own(self, mode: str, limit: int | None) -> None:
+        native = GoodhartsVectorEnv(3, mode=mode, max_episode_steps=limit)
+        own = SyncVectorEnv([partial(GoodhartsEnv, mode=mode, max_episode_steps=limit)] * 3)
         assert native.observation_space == own.observation_space
         assert native.action_space == own.action_space
-        assert same_play(native, own, 20 if limit else 130) >= 3
+        rng, ended = np.random.default_rng(3), 0
+        assert_same(list(native.reset(seed=11)), list(own.reset(seed=11)))
+        for _ in range(20 if limit else 130):
+            actions = rng.integers(8, size=3)
+            said = native.step(actions)
+            assert_same(list(said), list(own.step(actions)))
+            ended += int((said[2] | said[3]).sum())
+        assert ended >= 3
 
     def test_make_vec_takes_the_native_one(self) -> None:
         made = gym.make_vec("Goodharts-v0", num_envs=3, vectorization_mode="vector_entry_point", mode="proxy")
         assert isinstance(made.unwrapped, GoodhartsVectorEnv)
-        made.reset(seed=0)
-        made.step(np.zeros(3, np.int64))
 
-    def test_a_copy_plays_on(self) -> None:
+    @pytest.mark.parametrize("how", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+    def test_a_copy_plays_on(self, how: Any) -> None:  # noqa: ANN401 - one of two functions
         env = GoodhartsVectorEnv(3)
         env.reset(seed=0)
         rng = np.random.default_rng(0)
         for _ in range(120):
             env.step(rng.integers(8, size=3))
-        twin = pickle.loads(pickle.dumps(env))
+        twin = how(env)
         for _ in range(120):
             actions = rng.integers(8, size=3)
             assert_same(list(env.step(actions)), list(twin.step(actions)))

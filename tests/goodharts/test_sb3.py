@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
+from command_line import run
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.vec_env import DummyVecEnv
@@ -20,8 +20,10 @@ from goodharts.rules import MODES
 from goodharts.sb3_vec_env import GoodhartsVecEnv
 from tests.played import assert_same
 
-RUN = "--timesteps 128 --num-envs 4 --n-steps 32 --batch-size 64 --n-epochs 1 --save-freq 64 --no-wandb"
-NO_EVALUATION = "--eval-freq 1000000 --eval-episodes 1"
+RUN = (
+    "--timesteps 128 --num-envs 4 --n-steps 32 --batch-size 64 --n-epochs 1 --save-freq 64 --no-wandb "
+    "--eval-freq 1000000 --eval-episodes 1"
+)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -32,21 +34,15 @@ def test_stable_baselines_says_only_that_the_view_is_no_picture(mode: str) -> No
     assert all("image" in str(warning.message) for warning in said)
 
 
-def test_of_one_flat_vector_it_says_nothing() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_env(gym.wrappers.FlattenObservation(GoodhartsEnv()))
-
-
-@pytest.mark.parametrize(("mode", "limit"), [("ground_truth_handhold", None), ("proxy", 9)])
-def test_many_games_equal_single_ones(mode: str, limit: int | None) -> None:
+def test_many_games_equal_single_ones() -> None:
+    mode, limit = "proxy", 9
     native = GoodhartsVecEnv(3, mode=mode, max_episode_steps=limit)
     own: Any = DummyVecEnv([partial(GoodhartsEnv, mode=mode, max_episode_steps=limit)] * 3)
-    rng, ended = np.random.default_rng(0), 0
+    rng = np.random.default_rng(0)
     native.seed(21)
     own.seed(21)
     assert_same(native.reset(), own.reset())
-    for _ in range(20 if limit else 130):
+    for _ in range(20):
         actions = rng.integers(8, size=3)
         (seen, rewards, dones, infos), heard = native.step(actions), own.step(actions)
         np.testing.assert_array_equal(seen, heard[0])
@@ -56,8 +52,6 @@ def test_many_games_equal_single_ones(mode: str, limit: int | None) -> None:
             info.pop("episode", None)
             assert_same(info, other)
         assert_same(native.reset_infos, own.reset_infos)
-        ended += int(dones.sum())
-    assert ended >= 3
 
 
 def test_plain_ppo_trains_on_it() -> None:
@@ -74,16 +68,13 @@ def test_what_episodes_ate_is_logged_and_their_efficiency_where_they_ate() -> No
     assert episode_metrics([{"food": 0, "poison": 0}]) == {"eaten/food": 0.0, "eaten/poison": 0.0}
 
 
-def test_maskable_ppo_trains_a_mode_and_a_resumed_run_keeps_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_maskable_ppo_trains_a_mode_and_a_resumed_run_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WANDB_MODE", "disabled")
-    assert main(["train-sb3", "--mode", "proxy", "--run-name", "short", *RUN.split(), *NO_EVALUATION.split()]) == 0
+    assert run(main, "train-sb3", "--mode", "proxy", "--run-name", "short", *RUN.split()).code == 0
     folder = tmp_path / "models" / "short"
     assert json.loads((folder / "config.json").read_text())["mode"] == "proxy"
-    assert (folder / "final_model.zip").exists()
-    assert main(["train-sb3", "--resume", str(folder / "final_model.zip"), "--timesteps", "256", "--no-wandb"]) == 0
+    ran = run(main, "train-sb3", "--resume", folder / "final_model.zip", "--timesteps", "256", "--no-wandb")
+    assert (ran.code, "Done after 256 steps" in ran.out) == (0, True)
     config = json.loads((folder / "config.json").read_text())
     assert (config["mode"], config["timesteps"]) == ("proxy", 256)
-    assert "Done after 256 steps" in capsys.readouterr().out

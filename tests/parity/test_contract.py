@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-import toy_world
+from command_line import orchard, parity
 from numpy.typing import NDArray
 from toy_world import WORLD
+from toy_world.faulty import changed
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine, mixed
 
 from parity import EngineError, EngineOptions, State
-from parity.cli import main
 from parity.contract import HIGH_WORD, run_seeds
 from parity.lockstep import Settings, run
 
@@ -29,40 +30,6 @@ class _Duck:
 
     def __init__(self, games: int, *_: object) -> None:
         self.games = games
-
-
-class _NumpyNumbers(PlanesEngine):
-    def state(self, slot: int) -> State:
-        return {**super().state(slot), "hp": self.hp[slot]}
-
-
-class _Tuples(PlanesEngine):
-    def state(self, slot: int) -> State:
-        state = super().state(slot)
-        return {**state, "apples": tuple(state["apples"])}
-
-
-class _Nan(PlanesEngine):
-    def state(self, slot: int) -> State:
-        state = super().state(slot)
-        return {**state, "apples": [{**apple, "cell": float("nan")} for apple in state["apples"]]}
-
-
-class _NumericKeys(PlanesEngine):
-    def state(self, slot: int) -> State:
-        return {**super().state(slot), "seen": {3: True}}
-
-
-class _NoList(PlanesEngine):
-    def get_state(self, slots: Slots) -> Any:  # noqa: ANN401 - no list of states
-        return iter(super().get_state(slots))
-
-
-class _Forgetful(PlainEngine):
-    """Keeps out of its states how far the wasp has drawn."""
-
-    def get_state(self, slots: Slots) -> list[State]:
-        return [state | {"turn": 0} for state in super().get_state(slots)]
 
 
 class _Restoring(PlanesEngine):
@@ -122,52 +89,58 @@ class _Short(_Deaf):
     heard = staticmethod(lambda seeds: seeds & LOW)
 
 
-class _Mumbling(PlanesEngine):
-    """Plays from the right seed and names another."""
-
-    def seeds(self) -> Seeds:
-        return super().seeds() ^ np.uint64(1)
+def state_with(change: Callable[[PlanesEngine, State], State]) -> type[PlanesEngine]:
+    """An engine whose states as dicts are changed."""
+    return changed(state=lambda engine, state: {**state, **change(engine, state)})
 
 
 def tried(engine: Any) -> str:  # noqa: ANN401 - whatever a stranger calls an engine
-    toy_world.STRANGE = replace(WORLD, engines={"plain": PlainEngine, "tried": engine})  # type: ignore[attr-defined]
-    return "toy_world:STRANGE"
+    return orchard(engines={"plain": PlainEngine, "tried": engine})
 
 
 @pytest.mark.parametrize(
     ("engine", "sentence"),
     [
         (_Duck, "engine 'tried' is a _Duck and no parity.BatchEngine: derive its class from that one."),
-        (_NumpyNumbers, "engine 'tried' gives state.hp as numpy.int64, where states are JSON values only"),
-        (_Tuples, "engine 'tried' gives state.apples as tuple, where states are JSON values only"),
-        (_Nan, "].cell as nan, which JSON has no number for"),
-        (_NumericKeys, "engine 'tried' gives a key of type int in state.seen"),
-        (_NoList, "engine 'tried' gives no list of 1 states"),
-        (_Forgetful, "after set_state(get_state())"),
+        (
+            state_with(lambda engine, state: {"hp": engine.hp[0]}),
+            "engine 'tried' gives state.hp as numpy.int64, where states are JSON values only",
+        ),
+        (state_with(lambda engine, state: {"apples": tuple(state["apples"])}), "gives state.apples as tuple"),
+        (state_with(lambda engine, state: {"seen": [math.nan]}), "seen[0] as nan, which JSON has no number for"),
+        (state_with(lambda engine, state: {"seen": {3: True}}), "gives a key of type int in state.seen"),
+        (changed(state=lambda engine, state: {"seed": state["seed"]}), "gives states without 'walker'"),
+        (changed(get_state=lambda engine, states: iter(states)), "gives no list of 1 states"),
+        (
+            changed(mask=lambda engine, mask: mask[:, :5]),
+            "gives masks as bool (64, 5): world 'orchard' wants a numpy array, bool (64, 6)",
+        ),
+        (changed(mask=lambda engine, mask: mask.astype(np.int8)), "gives masks as int8 (64, 6)"),
+        (changed(mask=lambda engine, mask: None), "gives masks as NoneType"),
+        (changed(seeds=lambda engine, seeds: seeds ^ np.uint64(1)), "says that a game reset from seed 0 has 1"),
+        (
+            changed(get_state=lambda engine, states: [state | {"turn": 0} for state in states]),
+            "after set_state(get_state())",
+        ),
         (_Restoring, "engine 'tried' is another one after set_state(get_state()): state.hp is "),
         (_Hidden, "engine 'tried' is another one after set_state(get_state()) and a step: "),
         (_Deaf, "engine 'tried' plays the same game from the seeds 0 and 64: its reset must start from the seed"),
         (_Short, "its draws must depend on all 64 bits of a seed"),
-        (_Mumbling, "says that a game reset from seed 0 has 1"),
     ],
 )
 def test_an_engine_that_breaks_the_contract_is_one_sentence_and_3(
     engine: Any,  # noqa: ANN401 - whatever a stranger calls an engine
     sentence: str,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     # Held to itself an engine agrees about everything, whatever it does.
-    arguments = ["--engines", "tried,tried", "--steps", "20", "--no-report"]
-    assert main(["run", "--world", tried(engine), *arguments]) == 3
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert sentence in said.err
-    assert said.err.count("\n") == 1
+    ran = parity("run", "--engines", "tried,tried", "--steps", "20", "--no-report", world=tried(engine))
+    assert ran.code == 3
+    assert sentence in ran.sentence
 
 
-def test_a_port_that_reads_32_bits_of_its_seeds_differs_from_its_original(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--engines", "plain,tried", "--steps", "1", "--games", "2", "--no-report"]
-    assert main(["run", "--world", tried(_Short), *arguments]) == 1
+def test_a_port_that_reads_32_bits_of_its_seeds_differs_from_its_original() -> None:
+    words = "--engines", "plain,tried", "--steps", "1", "--games", "2", "--no-report"
+    assert parity("run", *words, world=tried(_Short)).code == 1
 
 
 def test_every_second_game_of_a_run_starts_from_a_seed_above_32_bits() -> None:
@@ -185,12 +158,15 @@ def test_a_world_without_chance_says_so() -> None:
     assert run(replace(fixed, draws=False), ("tried", "tried"), settings).divergences == []
 
 
-def test_a_made_start_with_numbers_of_numpy_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    def start(rng: np.random.Generator) -> State:
-        return {**WORLD.starts["end game"](rng), "hp": np.int64(2)}
-
-    toy_world.NUMPY_START = replace(WORLD, starts={"numpy": start})  # type: ignore[attr-defined]
-    assert main(["run", "--world", "toy_world:NUMPY_START", "--source", "directed"]) == 3
-    said = capsys.readouterr().err
-    assert "a directed start of world 'orchard' is refused: it holds state.hp as numpy.int64" in said
-    assert said.count("\n") == 1
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"hp": np.int64(2)}, "it holds state.hp as numpy.int64"),
+        ({"walker": 99}, "a cell lies outside 0 … 15."),
+    ],
+)
+def test_a_directed_start_that_is_no_state_is_one_sentence(change: dict[str, Any], sentence: str) -> None:
+    world = orchard(starts={"wrong": lambda rng: {**WORLD.starts["end game"](rng), **change}})
+    ran = parity("run", "--source", "directed", world=world)
+    assert ran.code == 3
+    assert f"a directed start of world 'orchard' is refused: {sentence}" in ran.sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from toy_world import WORLD
+from toy_world.faulty import CountingEngine, changed
 from toy_world.planes import PlanesEngine
 
-from parity import BatchStep, EngineError, EngineFactory, State, World
+from parity import BatchStep, EngineError, EngineFactory, State
 from parity.compare import families
 from parity.lockstep import Outcome, Settings, run
 from parity.pair import Pair
@@ -20,10 +22,18 @@ from parity.shrink import shrink
 from parity.trace import RESTART
 
 BASIC = Settings(steps=150, games=32)
+REST = WORLD.actions.index("rest")
 
 
-def outcome(other: str, settings: Settings = BASIC, reference: str = "plain") -> Outcome:
-    return run(WORLD, (reference, other), settings)
+def outcome(
+    other: str | EngineFactory,
+    reference: str | EngineFactory = "plain",
+    **settings: Any,  # noqa: ANN401 - of a run
+) -> Outcome:
+    """A run of two engines, each named or given."""
+    pair = {"reference": reference, "other": other}
+    engines = {name: WORLD.engines[given] if isinstance(given, str) else given for name, given in pair.items()}
+    return run(replace(WORLD, engines=engines), ("reference", "other"), replace(BASIC, **settings))
 
 
 @pytest.mark.parametrize(("source", "auto_reset"), [("uniform", False), ("directed", False), ("directed", True)])
@@ -39,7 +49,7 @@ def test_equal_engines_never_differ(engines: tuple[str, str], source: str, auto_
 
 def test_invalid_actions_are_mixed_in_as_often_as_asked() -> None:
     invalid = list(WORLD.marks).index("invalid")
-    counts = [outcome("planes", replace(BASIC, marks=True, invalid=share)).marks for share in (0.0, 0.2)]
+    counts = [outcome("planes", "planes", marks=True, invalid=share).marks for share in (0.0, 0.2)]
     assert counts[0] is not None
     assert counts[1] is not None
     assert counts[0][0][invalid] == 0
@@ -48,7 +58,7 @@ def test_invalid_actions_are_mixed_in_as_often_as_asked() -> None:
 
 
 def test_a_run_is_a_function_of_its_seed() -> None:
-    one, same, other = (outcome("restless", replace(BASIC, seed=seed)).divergences[0] for seed in (3, 3, 4))
+    one, same, other = (outcome("restless", seed=seed).divergences[0] for seed in (3, 3, 4))
     assert one == same
     assert one != other
 
@@ -56,22 +66,18 @@ def test_a_run_is_a_function_of_its_seed() -> None:
 def test_a_planted_fault_is_found_with_the_course_that_led_to_it() -> None:
     (found,) = outcome("restless").divergences
     assert families(found.differences) == {"observation", "state"}
-    assert found.case.actions[-1] == WORLD.actions.index("rest")
+    assert found.case.actions[-1] == REST
     assert len(found.case.actions) == found.step
     assert found.case.seed is not None
 
 
-def test_games_that_differ_leave_the_run_and_the_others_go_on() -> None:
-    found = outcome("restless", replace(BASIC, stop_after=4))
-    assert len({divergence.game for divergence in found.divergences}) == 4
-
-
-def test_only_steps_of_games_that_are_still_held_to_each_other_are_counted() -> None:
+def test_games_that_differ_leave_the_run_and_only_steps_of_the_others_are_counted() -> None:
     taken: list[None] = []
     settings = replace(BASIC, stop_after=BASIC.games)
     found = run(WORLD, ("plain", "restless"), settings, lambda: taken.append(None))
-    assert len(found.divergences) > 1
+    assert len({divergence.game for divergence in found.divergences}) == len(found.divergences) >= 4
     assert found.steps < BASIC.games * len(taken)
+    assert len(outcome("restless", stop_after=4).divergences) == 4
 
 
 def test_a_wrong_next_game_is_found_at_the_restart() -> None:
@@ -90,54 +96,26 @@ class _SlipsInAutoReset(PlanesEngine):
 
 
 def test_the_engines_own_auto_reset_is_a_path_of_its_own() -> None:
-    world = with_engine(_SlipsInAutoReset)
-    assert run(world, ("plain", "tried"), BASIC).divergences == []
-    (found,) = run(world, ("plain", "tried"), replace(BASIC, auto_reset=True)).divergences
+    assert outcome(_SlipsInAutoReset).divergences == []
+    (found,) = outcome(_SlipsInAutoReset, auto_reset=True).divergences
     assert found.case.auto_reset
     assert {difference.field for difference in found.differences} == {"observation[0: hp]", "state.hp"}
-    with Pair(world, ("plain", "tried"), 1) as pair:
+    world = replace(WORLD, engines={**WORLD.engines, "slips": _SlipsInAutoReset})
+    with Pair(world, ("plain", "slips"), 1) as pair:
         small = shrink(pair, found.case, 60)
     assert small is not None
     assert len(small.actions) == 1
 
 
-def test_a_mark_that_only_a_batch_counts_wrongly_is_found_too() -> None:
-    class Batched(PlanesEngine):
-        def step(self, actions: NDArray[np.int32]) -> BatchStep:
-            self.count("rest", int(self.games > 1))
-            return super().step(actions)
-
-    (found,) = run(with_engine(Batched), ("plain", "tried"), replace(BASIC, marks=True)).divergences
-    assert [difference.field for difference in found.differences] == ["marks[rest]"]
-
-
-def test_marks_are_compared_only_when_asked() -> None:
-    assert outcome("miscounting").divergences == []
-    (found,) = outcome("miscounting", replace(BASIC, marks=True)).divergences
-    assert [difference.field for difference in found.differences] == ["marks[sting]"]
-
-
-def test_state_arrays_that_leave_a_field_out_do_not_hide_it() -> None:
-    (found,) = outcome("hiding-late", reference="hiding").divergences
-    assert [difference.field for difference in found.differences] == ["state.turn"]
-
-
-def test_observations_of_another_type_differ() -> None:
-    (found,) = outcome("double").divergences
-    assert [difference.field for difference in found.differences] == ["observation"]
-
-
-class _Counting(PlanesEngine):
-    """Knows how many steps it has taken."""
-
-    taken = 0
+class _MiscountsBatches(PlanesEngine):
+    """Counts a mark too often where it plays several games."""
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        self.taken += 1
+        self.count("rest", int(self.games > 1))
         return super().step(actions)
 
 
-class _LastStep(_Counting):
+class _LastStep(CountingEngine):
     """Spoils the state only after everything about step 5 was reported."""
 
     def seeds(self) -> NDArray[np.uint64]:
@@ -147,100 +125,63 @@ class _LastStep(_Counting):
         return super().seeds()
 
 
-def test_what_the_last_step_left_is_compared_too() -> None:
-    world = with_engine(_LastStep)
-    assert run(world, ("plain", "tried"), replace(BASIC, steps=5, invalid=0)).divergences
-
-
-class _LastLook(_Counting):
+class _LastLook(CountingEngine):
     """The same for the mask alone, which no state shows."""
-
-    def mask(self) -> NDArray[np.bool_]:
-        mask = super().mask()
-        if self.taken == 5:
-            self.looks += 1
-        mask[0, 5] ^= self.looks > 2  # after the step itself has asked, and reported
-        return mask
 
     looks = 0
 
-
-def test_masks_and_seeds_are_looked_at_once_more_after_the_last_step() -> None:
-    # One game, which goes on after its fifth step: nobody asks for its mask again but the last comparison.
-    settings = Settings(steps=5, games=1, seed=1, invalid=0)
-    (found,) = run(with_engine(_LastLook), ("plain", "tried"), settings).divergences
-    assert [difference.field for difference in found.differences] == ["mask[rest]"]
-
-
-class _Blink(_Counting):
-    """Without state arrays; after its fourth step alone its state is wrong, and nothing else."""
-
-    def state_arrays(self) -> None:
-        return None
-
-    def get_state(self, slots: NDArray[np.intp]) -> list[State]:
-        return [state | {"turn": state["turn"] + (self.taken == 4)} for state in super().get_state(slots)]
-
-
-def test_states_are_compared_at_every_step_where_no_engine_offers_arrays() -> None:
-    for reference in ("plain", "planes"):
-        (found,) = run(with_engine(_Blink), (reference, "tried"), BASIC).divergences
-        assert [difference.field for difference in found.differences] == ["state.turn"]
-        assert found.step == 4
-
-
-class _BlinkBehindArrays(_Counting):
-    """Gives the right arrays, and for some steps the wrong dicts."""
-
-    def get_state(self, slots: NDArray[np.intp]) -> list[State]:
-        is_wrong = 10 <= self.taken < 40
-        return [state | {"turn": state["turn"] + is_wrong} for state in super().get_state(slots)]
-
-
-def test_dicts_are_compared_now_and_then_where_engines_offer_arrays() -> None:
-    (found,) = run(with_engine(_BlinkBehindArrays), ("planes", "tried"), BASIC).divergences
-    assert [difference.field for difference in found.differences] == ["state.turn"]
-
-
-def with_engine(engine: EngineFactory) -> World:
-    return replace(WORLD, engines={**WORLD.engines, "tried": engine})
-
-
-class _Endless(PlanesEngine):
     def mask(self) -> NDArray[np.bool_]:
-        return super().mask()[:, :5]
+        mask = super().mask()
+        self.looks += self.taken == 5
+        mask[0, REST] ^= self.looks > 2  # after the step itself has asked, and reported
+        return mask
 
 
-class _Forgets(PlanesEngine):
-    def state(self, slot: int) -> dict[str, Any]:
-        return {name: value for name, value in super().state(slot).items() if name != "hp"}
+def wrong_turns(first: int, last: int, arrays: Callable[..., Any]) -> type[PlanesEngine]:
+    """An engine whose states as dicts name a wrong turn after these steps of a run; what it says as arrays."""
+
+    def spoil(engine: CountingEngine, states: list[State]) -> list[State]:
+        return [state | {"turn": state["turn"] + (first <= engine.taken <= last)} for state in states]
+
+    return changed(CountingEngine, get_state=spoil, state_arrays=arrays)
 
 
-class _Counts(PlanesEngine):
-    def mask(self) -> NDArray[np.bool_]:
-        return super().mask().astype(np.int8)
+def without_turns(engine: PlanesEngine, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name: values for name, values in arrays.items() if name != "turn"}
 
 
-class _Silent(PlanesEngine):
-    def mask(self) -> NDArray[np.bool_]:
-        return None  # type: ignore[return-value]
+BLINKING = wrong_turns(4, 4, lambda engine, arrays: None)
 
 
 @pytest.mark.parametrize(
-    ("engine", "sentence"),
+    ("engine", "reference", "settings", "fields"),
     [
-        (_Endless, r"gives masks as bool \(32, 5\): world 'orchard' wants a numpy array, bool \(32, 6\)"),
-        (_Forgets, "gives states without 'hp'"),
-        (_Silent, "gives masks as NoneType"),
-        (_Counts, r"gives masks as int8 \(32, 6\)"),
+        ("double", "plain", {}, ["observation"]),
+        ("miscounting", "plain", {"marks": True}, ["marks[sting]"]),
+        (_MiscountsBatches, "plain", {"marks": True}, ["marks[rest]"]),
+        (_LastStep, "plain", {"steps": 5, "invalid": 0}, ["state.score"]),
+        # One game, which goes on after its fifth step: nobody asks for its mask again but the last comparison.
+        (_LastLook, "plain", {"steps": 5, "games": 1, "seed": 1, "invalid": 0}, ["mask[rest]"]),
+        # Where no engine offers arrays, states are compared at every step, and now and then where both do.
+        (BLINKING, "plain", {}, ["state.turn"]),
+        (BLINKING, "planes", {}, ["state.turn"]),
+        (wrong_turns(10, 39, lambda engine, arrays: arrays), "planes", {}, ["state.turn"]),
+        # Arrays that leave a field out do not hide it.
+        (wrong_turns(9, 150, without_turns), changed(state_arrays=without_turns), {}, ["state.turn"]),
     ],
 )
-def test_an_answer_in_the_wrong_form_is_one_sentence(engine: type[PlanesEngine], sentence: str) -> None:
-    with pytest.raises(EngineError, match=sentence):
-        run(with_engine(engine), ("plain", "tried"), BASIC)
+def test_a_fault_is_found_wherever_it_shows(
+    engine: str | EngineFactory, reference: str | EngineFactory, settings: dict[str, Any], fields: list[str]
+) -> None:
+    (found,) = outcome(engine, reference, **settings).divergences
+    assert [difference.field for difference in found.differences] == fields
 
 
-class _Talkative(_Counting):
+def test_marks_are_compared_only_when_asked() -> None:
+    assert outcome("miscounting").divergences == []
+
+
+class _Talkative(CountingEngine):
     """Reports everything that an engine may; from its fourth step on, ``spoiled`` is wrong in slot 2."""
 
     spoiled = ""
@@ -256,28 +197,25 @@ class _Talkative(_Counting):
             "facts": step.components[:, 1:2].copy(),
             "events": np.zeros(self.games, dtype=np.uint32),
         }
-        self._spoil(told)
-        return BatchStep(**told)
+        return BatchStep(**self._spoil(told))
 
     def mask(self) -> NDArray[np.bool_]:
-        mask = super().mask()
-        self._spoil({"mask": mask})
-        return mask
+        return self._spoil({"mask": super().mask()})["mask"]
 
     def seeds(self) -> NDArray[np.uint64]:
-        seeds = super().seeds()
-        self._spoil({"seed": seeds})
-        return seeds
+        return self._spoil({"seed": super().seeds()})["seed"]
 
     def state_arrays(self) -> dict[str, NDArray[Any]]:
-        arrays = {name: values.copy() for name, values in (super().state_arrays() or {}).items()}
-        self._spoil(arrays)
-        return arrays
+        return self._spoil({name: values.copy() for name, values in (super().state_arrays() or {}).items()})
 
-    def _spoil(self, arrays: dict[str, NDArray[Any]]) -> None:
+    def _spoil(self, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         if self.spoiled in arrays and self.taken >= 4:
             row = arrays[self.spoiled][2:3]
             row.flat[0] = not row.flat[0] if row.dtype == np.bool_ else row.flat[0] + 1
+        return arrays
+
+
+TALKATIVE = replace(WORLD, engines={"honest": _Talkative}, facts=("picked",), events=("ripened",))
 
 
 @pytest.mark.parametrize(
@@ -298,27 +236,19 @@ class _Talkative(_Counting):
 )
 def test_whatever_an_engine_reports_is_compared(spoiled: str, field: str) -> None:
     liar: type[_Talkative] = type("Liar", (_Talkative,), {"spoiled": spoiled})
-    world = replace(WORLD, engines={"honest": _Talkative, "liar": liar}, facts=("picked",), events=("ripened",))
-    assert run(world, ("honest", "honest"), BASIC).divergences == []
+    world = replace(TALKATIVE, engines={**TALKATIVE.engines, "liar": liar})
     (found,) = run(world, ("honest", "liar"), BASIC).divergences
-    assert found.game == 2
+    assert (found.game, found.step) == (2, 4)
     fields = [difference.field for difference in found.differences]
     assert fields == ([field, "state.seed"] if field == "seed" else [field])
-    assert found.step == 4
+
+
+def test_nothing_differs_where_two_engines_report_everything_alike() -> None:
+    assert run(TALKATIVE, ("honest", "honest"), BASIC).divergences == []
 
 
 def test_a_hanging_engine_is_one_sentence_after_the_timeout() -> None:
     began = time.monotonic()
-    with pytest.raises(EngineError, match=r"'hanging' gave no answer to step within 1 seconds"):
-        outcome("hanging", replace(BASIC, timeout=1))
+    with pytest.raises(EngineError, match=r"'other' gave no answer to step within 1 seconds"):
+        outcome("hanging", timeout=1)
     assert time.monotonic() - began < 8
-
-
-def test_a_refused_directed_start_is_one_sentence() -> None:
-    world = replace(WORLD, starts={"nowhere": lambda rng: {**good_state(), "walker": 99}})
-    with pytest.raises(EngineError, match="a directed start of world 'orchard' is refused"):
-        run(world, ("plain", "planes"), replace(BASIC, source="directed"))
-
-
-def good_state() -> dict[str, Any]:
-    return {"seed": 1, "walker": 0, "wasp": 15, "hp": 2, "score": 0, "turn": 0, "apples": [{"cell": 3, "ripeness": 1}]}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-import toy_world
+from command_line import orchard, parity, run
 from toy_world import WORLD
 
-from parity import EngineError, Mutant, MutationBench, UsageError
+from parity import EngineError, Mutant, UsageError
 from parity.cli import main
 from parity.lockstep import Settings
 from parity.mutant_judges import LockstepJudge
@@ -27,12 +25,11 @@ def mutant(name: str, old: str, new: str) -> Mutant:
     return Mutant(name, FILE, old, new, ("O-TEST",))
 
 
-def test_faults_are_caught_and_a_harmless_edit_survives(capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     sources = {path: path.read_bytes() for path in (BENCH.source / "toy_world").glob("*.py")}
-    code = main(["mutants", "--world", "toy_world:WORLD", "--steps", "60", "--games", "16", "--json"])
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert code == 1
-    assert answer["survivors"] == ["no-op"]
+    ran = parity("mutants", "--steps", "60", "--games", "16", "--json")
+    answer = ran.json
+    assert (ran.code, answer["survivors"]) == (1, ["no-op"])
     assert (answer["caught"], answer["judged"], answer["share"]) == (3, 4, 0.75)
     results = {entry["name"]: entry for entry in answer["mutants"]}
     assert results["sting-is-cheap"]["detail"].startswith("components[sting]")
@@ -112,31 +109,24 @@ WORLD = replace(ORCHARD, benches=(replace(BENCH, mutants=MUTANTS),))
 
 
 def test_a_mutant_that_does_not_build_is_never_counted_as_caught(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "unbuilt.py").write_text(UNBUILT)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    arguments = ["--world", "unbuilt:WORLD", "--source", "directed", "--steps", "60", "--games", "16", "--json"]
-    assert main(["mutants", *arguments]) == 1
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert answer["unbuildable"] == ["no python", "not imported", "not started"]
-    assert (answer["caught"], answer["judged"]) == (1, 1)
+    words = "--source", "directed", "--steps", "60", "--games", "16", "--json"
+    ran = parity("mutants", *words, world="unbuilt:WORLD")
+    assert (ran.code, ran.json["unbuildable"]) == (1, ["no python", "not imported", "not started"])
+    assert (ran.json["caught"], ran.json["judged"]) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("benches", "sentence"),
-    [
+def test_a_world_without_mutants_says_what_it_lacks() -> None:
+    for benches, sentence in (
         ((), "world 'orchard' has no benches and so no mutants: give it a MutationBench with some."),
         ((replace(BENCH, mutants=()),), "the benches of world 'orchard' ('planes') hold no mutants: give them some."),
-    ],
-)
-def test_a_world_without_mutants_says_what_it_lacks(
-    benches: tuple[MutationBench, ...], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    toy_world.NO_MUTANTS = replace(WORLD, benches=benches)  # type: ignore[attr-defined]
-    assert main(["mutants", "--world", "toy_world:NO_MUTANTS"]) == 2
-    assert capsys.readouterr().err == f"parity: {sentence}\n"
+    ):
+        ran = parity("mutants", world=orchard(benches=benches))
+        assert ran == (2, "", f"parity: {sentence}\n")
 
 
 PROJECT = {
@@ -158,32 +148,31 @@ mutants = [
 }
 
 
-def test_the_tests_of_a_project_judge_the_mutants_of_a_table(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_tests_of_a_project_judge_the_mutants_of_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, content in PROJECT.items():
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # loading them takes longer than the tests here
-    assert main(["mutants", "--tests", "table.toml", "--json", "--jobs", "2"]) == 1
-    answer = json.loads(capsys.readouterr().out)
-    results = {entry["name"]: entry["result"] for entry in answer["mutants"]}
-    expected = [CAUGHT, SURVIVED, UNBUILDABLE, UNBUILDABLE, UNSOUND]
-    assert results == dict(zip(("larger", "the same", "no python", "no test", "fails anyway"), expected, strict=True))
-    assert (answer["caught"], answer["judged"], answer["survivors"]) == (1, 2, ["the same"])
-    assert answer["mutants"][0]["detail"].startswith("test_code.py::test_least")
+    ran = run(main, "mutants", "--tests", "table.toml", "--json", "--jobs", "2")
+    assert (ran.code, ran.json["caught"], ran.json["judged"], ran.json["survivors"]) == (1, 1, 2, ["the same"])
+    assert {entry["name"]: entry["result"] for entry in ran.json["mutants"]} == {
+        "larger": CAUGHT,
+        "the same": SURVIVED,
+        "no python": UNBUILDABLE,
+        "no test": UNBUILDABLE,
+        "fails anyway": UNSOUND,
+    }
+    assert ran.json["mutants"][0]["detail"].startswith("test_code.py::test_least")
     assert (tmp_path / "code_here.py").read_text() == PROJECT["code_here.py"]
-    assert main(["mutants", "--tests", "table.toml", "--only", "larger"]) == 0
-    assert main(["mutants", "--tests", "none.toml"]) == 2
-    assert main(["mutants", "--tests", "table.toml", "--engine", "planes"]) == 2
+    assert run(main, "mutants", "--tests", "table.toml", "--only", "larger").code == 0
+    assert run(main, "mutants", "--tests", "none.toml").code == 2
+    assert run(main, "mutants", "--tests", "table.toml", "--engine", "planes").code == 2
 
 
-PYTHON = """class A:
+CALL = "call(\n            one,\n            two,\n        )"
+PYTHON = f"""class A:
     def f(self):
-        return call(
-            one,
-            two,
-        )
+        return {CALL}
 
 
 class B:
@@ -196,13 +185,7 @@ SWIFT = "struct S {\n    func a() { if x { y(1) } }\n    func b() { y(1) }\n}\n"
 @pytest.mark.parametrize(
     ("file", "function", "old", "new", "text"),
     [
-        (
-            "a.py",
-            "A.f",
-            "call(one, two)",
-            "0",
-            PYTHON.replace("call(\n            one,\n            two,\n        )", "0"),
-        ),
+        ("a.py", "A.f", "call(one, two)", "0", PYTHON.replace(CALL, "0")),
         ("a.py", "B.f", "two", "2", PYTHON[:-5] + "2)\n"),
         ("a.swift", "func b(", "y(1)", "z()", SWIFT.replace("b() { y(1)", "b() { z()")),
         ("a.swift", "func a(", "y( 1 )", "z()", SWIFT.replace("x { y(1)", "x { z()")),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import toy_world
+from command_line import ORCHARD, run
 
 from parity import UsageError, load_world, registry
 from parity.cli import main
@@ -16,12 +17,13 @@ from parity.finding import replay_command
 from parity.registry import world_spec
 from parity.trace import Case, Trace, write_trace
 
-ORCHARD = "toy_world:WORLD"
+MEADOW = "toy_world:MEADOW"
 BROKEN = "no_such_module:WORLD"
+TRACE = Trace("orchard", ("plain", "planes"), Case((5,), seed=1))
 
 
-@pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def more_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two more worlds to register: one with Orchard's engines and one with other names for them."""
     plain, planes = toy_world.WORLD.engines["plain"], toy_world.WORLD.engines["planes"]
     others = replace(toy_world.WORLD, name="meadow", engines={"cow": plain, "sheep": planes})
@@ -35,29 +37,22 @@ def register(monkeypatch: pytest.MonkeyPatch, **worlds: str) -> None:
 
 
 def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_imported_and_has_these_engines(
-    monkeypatch: pytest.MonkeyPatch, registered: None
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     register(monkeypatch, orchard=ORCHARD)
     assert world_spec(None) == world_spec(None, ("swift", "jax")) == "orchard"
     assert load_world() is toy_world.WORLD
-    register(monkeypatch, meadow="toy_world:MEADOW", broken=BROKEN, orchard=ORCHARD)
+    register(monkeypatch, meadow=MEADOW, broken=BROKEN, orchard=ORCHARD)
     assert world_spec("orchard", ("cow", "sheep")) == "orchard"
     assert world_spec(None, ("plain", "planes")) == "orchard"
-    assert world_spec(None, ("cow", "sheep")) == "meadow"
     assert load_world("orchard") is toy_world.WORLD
-
-
-def test_a_run_of_several_worlds_takes_the_one_with_these_engines(
-    monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
-    assert main(["run", "--engines", "cow,sheep", "--games", "2", "--steps", "5"]) == 0
-    assert "cow and sheep: identical" in capsys.readouterr().out
+    ran = run(main, "run", "--engines", "cow,sheep", "--games", "2", "--steps", "5")
+    assert (ran.code, "cow and sheep: identical" in ran.out) == (0, True)
 
 
 def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "toy_world", None)
-    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
+    register(monkeypatch, meadow=MEADOW, orchard=ORCHARD)
     with pytest.raises(UsageError, match="several worlds"):
         world_spec(None)
 
@@ -67,17 +62,17 @@ def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> 
     [
         ({}, ("plain", "planes"), "no world is registered: give --world module:attribute"),
         (
-            {"meadow": "toy_world:MEADOW", "orchard": ORCHARD},
+            {"meadow": MEADOW, "orchard": ORCHARD},
             (),
             "several worlds are registered (meadow, orchard): give --world NAME.",
         ),
         (
-            {"grove": "toy_world:GROVE", "orchard": ORCHARD, "meadow": "toy_world:MEADOW"},
+            {"grove": "toy_world:GROVE", "orchard": ORCHARD, "meadow": MEADOW},
             ("plain", "planes"),
             "several worlds have the engines plain,planes (grove, orchard): give --world NAME.",
         ),
         (
-            {"meadow": "toy_world:MEADOW", "orchard": ORCHARD},
+            {"meadow": MEADOW, "orchard": ORCHARD},
             ("plain", "sheep"),
             "no registered world has the engines plain,sheep (registered: meadow, orchard): give --world NAME",
         ),
@@ -90,60 +85,46 @@ def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> 
     ids=["none", "no engines named", "the same engines", "engines of nobody", "engines of a broken world, perhaps"],
 )
 def test_what_is_not_clear_is_asked_for_in_one_sentence(
-    worlds: dict[str, str],
-    engines: tuple[str, ...],
-    sentence: str,
-    monkeypatch: pytest.MonkeyPatch,
-    registered: None,
-    capsys: pytest.CaptureFixture[str],
+    worlds: dict[str, str], engines: tuple[str, ...], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(monkeypatch, **worlds)
-    words = ["--engines", ",".join(engines)] if engines else []
-    assert main(["run", *words]) == 2
-    said = capsys.readouterr()
-    assert sentence in said.err
-    assert (said.out, said.err.count("\n")) == ("", 1)
+    ran = run(main, "run", *(["--engines", ",".join(engines)] if engines else []))
+    assert ran.code == 2
+    assert sentence in ran.sentence
 
 
-def test_a_trace_is_replayed_on_its_own_world(
-    monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_trace_is_replayed_on_its_own_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     register(monkeypatch, grove="toy_world:GROVE", orchard=ORCHARD)
-    write_trace(Trace("orchard", ("plain", "planes"), Case((5,), seed=1)), tmp_path / "t.json")
-    program, *arguments = replay_command(tmp_path / "t.json").split()
+    write_trace(TRACE, tmp_path / "t.json")
+    program, *words = replay_command(tmp_path / "t.json").split()
     assert program == "parity"
-    assert main(arguments) == 0
-    assert "plain and planes agree on this case." in capsys.readouterr().out
+    ran = run(main, *words)
+    assert (ran.code, "plain and planes agree on this case." in ran.out) == (0, True)
 
 
-def test_a_trace_imports_no_module_that_it_names(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_trace_imports_no_module_that_it_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "harmful.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
     monkeypatch.chdir(tmp_path)
     register(monkeypatch, orchard=ORCHARD)
     trace = tmp_path / "t.json"
     for named in ("harmful:WORLD", "harmful", "elsewhere:WORLD", "two\nlines:WORLD", ORCHARD):
-        write_trace(Trace(named, ("plain", "planes"), Case((5,), seed=1)), trace)
-        assert main(["replay", str(trace)]) == 2
-        said = capsys.readouterr()
-        assert f"{trace} names the world {named!r}, which is not registered (registered: orchard)" in said.err
-        assert "give --world NAME" in said.err
-        assert (said.out, said.err.count("\n")) == ("", 1)
+        write_trace(replace(TRACE, world=named), trace)
+        ran = run(main, "replay", trace)
+        assert ran.code == 2
+        assert f"{trace} names the world {named!r}, which is not registered (registered: orchard)" in ran.sentence
+        assert "give --world NAME" in ran.err
     assert not (tmp_path / "executed").exists()
-    assert main(["replay", "--world", ORCHARD, str(trace)]) == 0
-    assert "plain and planes agree" in capsys.readouterr().out
+    assert run(main, "replay", "--world", ORCHARD, trace).code == 0
 
 
 def test_the_replay_command_names_a_world_that_is_not_registered(
-    monkeypatch: pytest.MonkeyPatch, registered: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    register(monkeypatch, meadow="toy_world:MEADOW", orchard=ORCHARD)
+    register(monkeypatch, meadow=MEADOW, orchard=ORCHARD)
     trace = tmp_path / "my trace.json"
     for named, given in (("orchard", "orchard"), ("orchard", ORCHARD), (ORCHARD, ORCHARD), ("meadow", "orchard")):
-        write_trace(Trace(named, ("plain", "planes"), Case((5,), seed=1)), trace)
-        assert main(["replay", "--world", given, str(trace)]) == 0
-        said = capsys.readouterr().out
-        assert f"Replay with: parity replay --world {given} '{trace}'" in said
-    assert main(["replay", str(trace), "--engines", "cow,sheep"]) == 0
-    assert f"Replay with: parity replay --engines cow,sheep '{trace}'" in capsys.readouterr().out
+        write_trace(replace(TRACE, world=named), trace)
+        ran = run(main, "replay", "--world", given, trace)
+        assert (ran.code, f"Replay with: parity replay --world {given} '{trace}'" in ran.out) == (0, True)
+    ran = run(main, "replay", trace, "--engines", "cow,sheep")
+    assert (ran.code, f"Replay with: parity replay --engines cow,sheep '{trace}'" in ran.out) == (0, True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from toy_world import WORLD
 from toy_world.plain import Game, PlainEngine
 
-from parity import State
+from parity import State, World
 from parity.finding import open_alone
 from parity.lockstep import Settings, run
 from parity.replay import differs_at, moments
@@ -18,12 +19,13 @@ from parity.trace import RESTART, Case
 REST = WORLD.actions.index("rest")
 
 
+@cache
 def found_case(other: str, *, marks: bool = False) -> Case:
     return run(WORLD, ("plain", other), Settings(steps=150, games=16, marks=marks)).divergences[0].case
 
 
-def shrunk(other: str, case: Case, seconds: float = 60.0) -> Case | None:
-    with open_alone(WORLD, ("plain", other), case, timeout=60) as pair:
+def shrunk(other: str, case: Case, seconds: float = 60.0, world: World = WORLD) -> Case | None:
+    with open_alone(world, ("plain", other), case, timeout=60) as pair:
         return shrink(pair, case, seconds)
 
 
@@ -35,27 +37,21 @@ def test_a_long_game_becomes_the_one_action_and_the_least_state() -> None:
     assert small.actions == (REST,)
     assert small.state is not None
     # The fault needs a score of 4 and a game that goes on: hp 1 so that a rest would heal, and an apple.
-    assert small.state["score"] == 4
-    assert small.state["hp"] == 1
-    assert small.state["seed"] == 0
+    assert [small.state[name] for name in ("score", "hp", "seed")] == [4, 1, 0]
     assert len(small.state["apples"]) == 1
 
 
-def test_a_wrong_restart_becomes_a_restart_alone() -> None:
-    small = shrunk("forgetful", found_case("forgetful"))
-    assert small is not None
-    assert small.actions == (RESTART,)
+def test_a_restart_or_a_mark_alone_is_what_is_left_where_it_is_wrong() -> None:
+    restarted = shrunk("forgetful", found_case("forgetful"))
+    assert restarted is not None
+    assert restarted.actions == (RESTART,)
+    counted = shrunk("miscounting", found_case("miscounting", marks=True))
+    assert counted is not None
+    assert (counted.actions, counted.marks) == ((REST,), True)
 
 
 def test_a_difference_at_the_start_keeps_a_start_from_a_small_seed() -> None:
     assert shrunk("double", Case((0, 1), seed=2**63)) == Case((), seed=0)
-
-
-def test_a_mark_counted_twice_is_shrunk_too() -> None:
-    small = shrunk("miscounting", found_case("miscounting", marks=True))
-    assert small is not None
-    assert small.actions == (REST,)
-    assert small.marks
 
 
 def test_a_case_that_does_not_diverge_is_not_shrunk() -> None:
@@ -73,23 +69,20 @@ def test_refused_candidates_are_passed_over() -> None:
 
     world = replace(WORLD, shrinkers=(nonsense, *WORLD.shrinkers))
     case = found_case("restless")
-    with open_alone(world, ("plain", "restless"), case, timeout=60) as pair:
-        small = shrink(pair, case, 60)
-    assert small == shrunk("restless", case)
+    assert shrunk("restless", case, world=world) == shrunk("restless", case)
 
 
 def test_moments_end_with_the_difference_and_name_the_marks_that_fired() -> None:
     case = found_case("restless")
     with open_alone(WORLD, ("plain", "restless"), case, timeout=60) as pair:
-        recorded = moments(pair, replace(case, actions=(*case.actions, REST)))
-        assert differs_at(pair, case) == (len(case.actions), list(recorded[-1].differences))
-    assert len(recorded) == len(case.actions) + 1
+        first, *_, last = recorded = moments(pair, replace(case, actions=(*case.actions, REST)))
+        assert differs_at(pair, case) == (len(case.actions), list(last.differences))
     assert [bool(moment.differences) for moment in recorded] == [False] * len(case.actions) + [True]
-    assert recorded[0].marks is not None
-    assert recorded[0].marks[0].get("start") == 1
-    assert recorded[-1].marks is not None
-    assert {"rest", "wasp"} <= recorded[-1].marks[0].keys()
-    assert recorded[-1].states[0]["hp"] == recorded[-1].states[1]["hp"] + 1
+    assert first.marks is not None
+    assert first.marks[0].get("start") == 1
+    assert last.marks is not None
+    assert {"rest", "wasp"} <= last.marks[0].keys()
+    assert last.states[0]["hp"] == last.states[1]["hp"] + 1
 
 
 class _TwoFaults(Game):

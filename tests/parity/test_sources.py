@@ -12,19 +12,12 @@ from parity import UsageError
 from parity.sources import choose_actions
 
 
-@given(arrays.arrays(np.bool_, (7, 5)), st.integers(0, 100))
-def test_every_action_is_valid_where_one_is(mask: np.ndarray, seed: int) -> None:
-    actions = choose_actions(np.random.default_rng(seed), np.ones((7, 5)), mask, 0.0)
+@given(arrays.arrays(np.bool_, (7, 5)), st.integers(0, 100), st.booleans())
+def test_every_action_is_valid_or_invalid_as_asked_where_one_is(mask: np.ndarray, seed: int, valid: bool) -> None:
+    actions = choose_actions(np.random.default_rng(seed), np.ones((7, 5)), mask, 0.0 if valid else 1.0)
     for row, action in enumerate(actions):
         assert 0 <= action < 5
-        assert mask[row, action] or not mask[row].any()
-
-
-@given(arrays.arrays(np.bool_, (7, 5)), st.integers(0, 100))
-def test_every_action_is_invalid_where_one_is_when_all_shall_be(mask: np.ndarray, seed: int) -> None:
-    actions = choose_actions(np.random.default_rng(seed), np.ones((7, 5)), mask, 1.0)
-    for row, action in enumerate(actions):
-        assert not mask[row, action] or mask[row].all()
+        assert mask[row, action] == valid or (mask[row] != valid).all()
 
 
 def test_actions_are_drawn_in_proportion_to_their_weights() -> None:

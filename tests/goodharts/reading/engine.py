@@ -18,7 +18,7 @@ NUMBERS = (*WHOLE, "food_count", "poison_count")
 
 
 class Reading(BatchEngine):
-    """``games`` games of a mode in training, one object each. A game's seed is its key, lower word first.
+    """``games`` games of a mode, one object each. A game's seed is its key, lower word first.
 
     marks: the names of those that are counted, in the order of the world.
     """
@@ -30,11 +30,12 @@ class Reading(BatchEngine):
         games: int,
         options: EngineOptions = EngineOptions(),
         numbers: Numbers = PUBLISHED,
+        evaluating: bool = False,
     ) -> None:
         self.games = games
         self._names = marks if options.marks else None
         self._marks: Counter[str] = Counter()
-        self._played = [Game(mode, (0, 0), numbers, marks=self._marks) for _ in range(games)]
+        self._played = [Game(mode, (0, 0), numbers, evaluating, marks=self._marks) for _ in range(games)]
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         for seed, slot in zip(seeds.tolist(), slots.tolist(), strict=True):
@@ -44,7 +45,8 @@ class Reading(BatchEngine):
 
     def restart(self, slots: Slots) -> Array:
         for slot in slots.tolist():
-            self._played[slot].restart()
+            game = self._played[slot]
+            (game.respawn if game.evaluating else game.restart)()
         return self._seen(slots)
 
     def seeds(self) -> NDArray[np.uint64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,30 @@ from numpy.typing import NDArray
 from parity import BatchStep
 from toy_world.plain import Game, PlainEngine, mix
 from toy_world.planes import PlanesEngine
+
+
+def changed(base: type[PlanesEngine] = PlanesEngine, **changes: Callable[..., Any]) -> type[PlanesEngine]:
+    """The engine with other answers of some methods: name=function(engine, answer)."""
+
+    def method(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
+        answer = getattr(base, name)
+        return lambda engine, *given: change(engine, answer(engine, *given))
+
+    return type("Changed", (base,), {name: method(name, change) for name, change in changes.items()})
+
+
+class CountingEngine(PlanesEngine):
+    """Knows how many steps it has taken."""
+
+    taken = 0
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        self.taken += 1
+        return super().step(actions)
+
+
+DoubleEngine = changed(observe=lambda engine, seen: seen.astype(np.float64))
+"""Observes in double precision."""
 
 
 class _Restless(Game):
@@ -61,36 +85,11 @@ class LeakyEngine(PlanesEngine):
         return super().step(actions)
 
 
-class HidingEngine(PlanesEngine):
-    """Leaves the turn out of its state arrays."""
-
-    def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
-        return {name: values for name, values in (super().state_arrays() or {}).items() if name != "turn"}
-
-
-class HidingLateEngine(HidingEngine):
-    """Hides the turn too, and reports it wrongly from turn 9 on."""
-
-    def state(self, slot: int) -> dict[str, Any]:
-        state = super().state(slot)
-        return state | {"turn": state["turn"] + (state["turn"] >= 9)}
-
-
-class DoubleEngine(PlanesEngine):
-    """Observes in double precision."""
-
-    def observe(self) -> NDArray[Any]:
-        return super().observe().astype(np.float64)
-
-
-class DyingEngine(PlanesEngine):
+class DyingEngine(CountingEngine):
     """Raises in its third step."""
 
-    steps = 0
-
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        self.steps += 1
-        if self.steps == 3:
+        if self.taken == 2:
             raise BrokenPipeError("the process has gone")
         return super().step(actions)
 

@@ -100,8 +100,6 @@ WORLD = World(
         "forgetful": faulty.ForgetfulEngine,
         "nan": faulty.NanEngine,
         "leaky": faulty.LeakyEngine,
-        "hiding": faulty.HidingEngine,
-        "hiding-late": faulty.HidingLateEngine,
         "double": faulty.DoubleEngine,
         "dying": faulty.DyingEngine,
         "hungry": faulty.HungryEngine,

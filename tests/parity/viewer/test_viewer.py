@@ -60,12 +60,18 @@ def test_every_step_shows_its_board_and_values_by_the_keyboard_alone(open_page: 
     expect(page.locator("#where")).to_have_text(f"step {LENGTH - 10} of {LENGTH}")
 
 
-def test_buttons_and_the_slider_step_too_and_space_plays_to_the_end_and_pauses(open_page: Open) -> None:
+def test_buttons_the_slider_and_the_timeline_step_too_and_space_plays_to_the_end_and_pauses(open_page: Open) -> None:
     page = open_page(games.page(1), WORLD)
     where = page.locator("#where")
     expect(page.get_by_role("button", name="Step back")).to_be_disabled()
     for name, step in (("Step forth", 1), ("Last step", LENGTH), ("Step back", LENGTH - 1), ("First step", 0)):
         page.get_by_role("button", name=name).click()
+        expect(where).to_have_text(f"step {step} of {LENGTH}")
+    for chart, step in ((0, 9), (1, 4)):
+        plot = page.locator("#charts svg").nth(chart)
+        box = plot.bounding_box()
+        assert box is not None
+        plot.click(position={"x": box["width"] * (step + 0.5) / (LENGTH + 1), "y": 20})
         expect(where).to_have_text(f"step {step} of {LENGTH}")
     page.get_by_role("slider").fill("5")
     expect(where).to_have_text(f"step 5 of {LENGTH}")
@@ -73,7 +79,7 @@ def test_buttons_and_the_slider_step_too_and_space_plays_to_the_end_and_pauses(o
     page.locator("h1").click()
     page.keyboard.press("Space")
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator("#where")).to_have_text(f"step {LENGTH} of {LENGTH}")
+    expect(where).to_have_text(f"step {LENGTH} of {LENGTH}")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.keyboard.press("Space")
     page.keyboard.press("Space")
@@ -95,27 +101,13 @@ def test_a_step_says_what_was_done_how_likely_it_was_and_what_it_earned(open_pag
     steps_earned = sum(sum(step.components[0][:1]) for step in list(games.steps(0))[:7] if step.components)
     shown = page.locator("#components tbody tr").first.locator("td").all_text_contents()
     assert shown == ["−10", f"−{-steps_earned}"]
-
-
-def test_a_click_on_the_timeline_goes_to_the_step_there(open_page: Open) -> None:
-    page = open_page(games.page(1), WORLD)
-    for chart, step in ((0, 9), (1, 4)):
-        plot = page.locator("#charts svg").nth(chart)
-        box = plot.bounding_box()
-        assert box is not None
-        plot.click(position={"x": box["width"] * (step + 0.5) / (LENGTH + 1), "y": 20})
-        expect(page.locator("#where")).to_have_text(f"step {step} of {LENGTH}")
-
-
-def test_the_charts_tell_in_words_what_they_show(open_page: Open) -> None:
-    page = open_page(games.page(1), WORLD)
+    # The charts tell in words what they show.
     rewards = page.get_by_role("img", name="Rewards by component")
     assert f"over {LENGTH} steps" in (rewards.get_attribute("aria-label") or "")
-    earned = [step.components[0] for step in games.steps(0) if step.components]
     bars = page.locator("#charts .bar")
+    earned = [step.components[0] for step in games.steps(0) if step.components]
     expect(bars).to_have_count(sum(bool(part) for parts in earned for part in parts))
-    titles = bars.locator("title").all_text_contents()
-    assert titles[0].startswith("step 1: step −0.01")
+    assert bars.locator("title").all_text_contents()[0].startswith("step 1: step −0.01")
     expect(page.get_by_role("img", name="What the agent expected to earn, from 0 before the first")).to_be_visible()
 
 
@@ -173,19 +165,12 @@ def test_two_sides_open_where_they_part_and_mark_what_differs(open_page: Open) -
 def test_a_difference_within_a_batch_only_is_told_at_the_last_step(open_page: Open) -> None:
     parted = games.divergence()
     (whole,) = parted.episodes
-    shown = list(whole.steps)
-    calm = [replace(step, differences=()) for step in shown[:-1]]
-    page = open_page(replace(parted, episodes=(replace(whole, steps=calm, in_batch=shown[-1].differences),)), WORLD)
+    *calm, last = whole.steps
+    told = replace(whole, steps=[*calm, replace(last, differences=())], in_batch=last.differences)
+    page = open_page(replace(parted, episodes=(told,)), WORLD)
     expect(page.locator("#differences")).to_contain_text("What differed within the batch")
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#differences")).not_to_contain_text("batch")
-
-
-def test_a_death_opens_ten_steps_before_it(open_page: Open) -> None:
-    page = open_page(games.page(6), WORLD)
-    page.get_by_role("link", name="two wasps, stage 2, row D, column 1: ten steps before the end").click()
-    expect(page.get_by_role("heading", name="seed 3")).to_be_visible()
-    expect(page.locator("#where")).to_have_text(f"step {LENGTH + 3 - 10} of {LENGTH + 3}")
 
 
 def test_stage_cause_and_cell_choose_the_episodes(open_page: Open) -> None:
@@ -222,7 +207,7 @@ def test_stage_cause_and_cell_choose_the_episodes(open_page: Open) -> None:
     expect(chosen(page, "stage 2, wasp: 2 games")).to_have_attribute("aria-pressed", "true")
 
 
-def test_the_list_is_searched_and_sorted_and_leads_from_one_to_the_next(open_page: Open) -> None:
+def test_the_list_is_searched_and_sorted_and_leads_to_episodes_and_deaths(open_page: Open) -> None:
     page = open_page(games.page(6), WORLD)
     page.get_by_role("searchbox").fill("WASP")
     assert numbers(page) == ["0", "1", "2", "3"]
@@ -242,6 +227,9 @@ def test_the_list_is_searched_and_sorted_and_leads_from_one_to_the_next(open_pag
     page.get_by_role("button", name="return").click()
     earned = [sum(sum(step.components[0]) for step in games.episode(k).steps if step.components) for k in range(6)]
     assert numbers(page) == [str(number) for number in sorted(range(6), key=lambda number: earned[number])]
+    page.get_by_role("link", name="two wasps, stage 2, row D, column 1: ten steps before the end").click()
+    expect(page.get_by_role("heading", name="seed 3")).to_be_visible()
+    expect(page.locator("#where")).to_have_text(f"step {LENGTH + 3 - 10} of {LENGTH + 3}")
 
 
 def test_a_curve_is_read_at_the_pointer_and_in_words(open_page: Open) -> None:
@@ -260,15 +248,12 @@ def test_a_curve_is_read_at_the_pointer_and_in_words(open_page: Open) -> None:
     expect(read).to_have_text("4 at 3K")
 
 
-@pytest.mark.parametrize("folded", [3, 0])
-def test_all_curves_but_the_first_four_are_folded_away(open_page: Open, folded: int) -> None:
-    curves = tuple(Curve(name, (0, 1), (0.0, 1.0)) for name in "abcdefg"[: 4 + folded])
+def test_all_curves_but_the_first_four_are_folded_away(open_page: Open) -> None:
+    curves = tuple(Curve(name, (0, 1), (0.0, 1.0)) for name in "abcdefg")
+    expect(open_page(games.page(2, curves[:4]), WORLD).locator("#more-curves")).to_be_hidden()
     page = open_page(games.page(2, curves), WORLD)
     drawn = page.locator("figure.multiple")
-    assert [drawn.nth(place).is_visible() for place in range(4 + folded)] == [True] * 4 + [False] * folded
-    if not folded:
-        expect(page.locator("#more-curves")).to_be_hidden()
-        return
+    assert [drawn.nth(place).is_visible() for place in range(7)] == [True] * 4 + [False] * 3
     page.get_by_text("3 more curves").focus()
     page.keyboard.press("Enter")
     assert all(drawn.nth(place).is_visible() for place in range(7))
@@ -348,12 +333,6 @@ def test_a_legend_says_what_the_signs_mean_and_opens_by_the_keyboard(open_page: 
     expect(meanings.first).to_be_visible()
 
 
-def test_a_world_that_gives_no_signs_has_no_legend(open_page: Open) -> None:
-    page = open_page(games.page(1), replace(WORLD, signs={}))
-    expect(page.get_by_role("heading", name="seed 0")).to_be_visible()
-    expect(page.get_by_text("Signs on the board")).to_be_hidden()
-
-
 def large_board(step: int) -> Board:
     """As large as those that Goodharts draws, with long values."""
     rows = (
@@ -367,7 +346,6 @@ def bare(*shown: Step) -> Content:
     return Content("Bare", ("one",), (Episode("bare", "", shown),))
 
 
-LARGE = bare(*(Step("right", (large_board(step),)) for step in range(3)))
 PAGES: dict[str, tuple[Callable[[], Content], str]] = {
     "overview": (lambda: games.page(6, CURVES * 3), ""),
     "episode": (lambda: games.page(6), "#episode=1&step=6"),
@@ -383,7 +361,7 @@ def faults(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_it_is_accessible_in_light_and_dark(open_page: Open, name: str) -> None:
+def test_it_is_accessible_in_light_and_dark_and_fits_a_phone(open_page: Open, name: str) -> None:
     content, fragment = PAGES[name]
     page = open_page(content(), WORLD, fragment)
     if name == "overview":
@@ -395,12 +373,14 @@ def test_it_is_accessible_in_light_and_dark(open_page: Open, name: str) -> None:
     assert faults(page) == []
     page.emulate_media(color_scheme="dark")
     assert faults(page, "color-contrast") == []  # all that a scheme changes
+    assert_fits_a_phone(page)
 
 
-@pytest.mark.parametrize("name", [*PAGES, "large"])
-def test_it_fits_a_phone(open_page: Open, name: str) -> None:
-    content, fragment = PAGES.get(name, (lambda: LARGE, ""))
-    page = open_page(content(), WORLD, fragment)
+def test_a_large_board_fits_a_phone(open_page: Open) -> None:
+    assert_fits_a_phone(open_page(bare(*(Step("right", (large_board(step),)) for step in range(3))), WORLD))
+
+
+def assert_fits_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -418,8 +398,9 @@ def test_it_fits_a_phone(open_page: Open, name: str) -> None:
     ids=["nothing", "curves", "empty board", "one step", "another form", "earns nothing"],
 )
 def test_what_is_not_there_leaves_no_trace(open_page: Open, content: Content) -> None:
-    page = open_page(content, WORLD)
+    page = open_page(content, replace(WORLD, signs={}))
     expect(page.locator("h1")).to_have_text(content.headline)
+    expect(page.get_by_text("Signs on the board")).to_be_hidden()
     for absent in ("#ends", "#decision", "#rewards", "#differences", "#views"):
         expect(page.locator(absent)).to_be_hidden()
     for shown in content.episodes:

@@ -1,6 +1,5 @@
 """What a written file holds, and how it is written."""
 
-import json
 import math
 import os
 import resource
@@ -13,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_page import episode_data, page_data
 
-from parity import Board, UsageError
+from parity import Board, UsageError, World
 from parity.compare import value_text
 from parity.viewer.data import step_data
 from parity.viewer.page import Curve, Episode, Page, Step
@@ -30,7 +29,14 @@ BOARDS = st.builds(
     st.lists(st.lists(TEXTS, max_size=3).map(tuple), max_size=3).map(tuple),
     st.dictionaries(st.sampled_from(["hp", "score", "turn"]), VALUES),
 )
+ONE_CELL = Board((("x",),), {})
 SIDES = st.integers(1, 2).flatmap(lambda sides: st.lists(st.tuples(*[BOARDS] * sides), min_size=1, max_size=6))
+
+
+def written(page: Page, path: Path, world: World = WORLD) -> str:
+    """The text of the page's file."""
+    write_page(page, world, path)
+    return path.read_text(encoding="utf-8")
 
 
 @given(SIDES)
@@ -53,8 +59,7 @@ def test_a_board_that_changes_little_is_kept_as_its_changes() -> None:
 
 
 def test_the_list_says_how_long_an_episode_was_what_it_earned_and_how_it_ended(tmp_path: Path) -> None:
-    write_page(games.page(6), WORLD, tmp_path / "page.html")
-    rows = page_data((tmp_path / "page.html").read_text(encoding="utf-8"))["episodes"]
+    rows = page_data(written(games.page(6), tmp_path / "page.html"))["episodes"]
     for number, row in enumerate(rows):
         earned = [sum(step.components[0]) for step in games.episode(number).steps if step.components]
         assert row["actions"] == len(earned) == games.LENGTH + number
@@ -65,20 +70,16 @@ def test_the_list_says_how_long_an_episode_was_what_it_earned_and_how_it_ended(t
 
 
 def test_what_is_no_number_to_json_is_a_text(tmp_path: Path) -> None:
-    board = Board((("x",),), {})
-    shown = (Step("start", (board,)), Step("a", (board,), ((math.nan, 2**70, -0.0),)))
+    shown = (Step("start", (ONE_CELL,)), Step("a", (ONE_CELL,), ((math.nan, 2**70, -0.0),)))
     curve = Curve("loss", (1, 2, 3), (math.nan, 0.5, math.inf))
-    page = Page("h", ("one",), (Episode("e", "", shown),), curves=(curve,))
-    write_page(page, WORLD, tmp_path / "page.html")
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    text = written(Page("h", ("one",), (Episode("e", "", shown),), curves=(curve,)), tmp_path / "page.html")
     assert page_data(text)["episodes"][0]["return"] == "NaN"
     assert page_data(text)["curves"] == [{"name": "loss", "steps": [2], "values": [0.5]}]
     assert episode_data(text, 0)["steps"][1]["components"] == [[0, "NaN"], [1, str(2**70)]]
 
 
 def test_zeros_of_another_sign_are_shown_where_two_sides_have_them() -> None:
-    board = Board((("x",),), {})
-    step = Step("a", (board, board), ((0.0, 0, 1), (-0.0, 0, 1)))
+    step = Step("a", (ONE_CELL, ONE_CELL), ((0.0, 0, 1), (-0.0, 0, 1)))
     assert step_data(step, None)["components"] == [[0, "0.0", "-0.0"], [2, "1", "1"]]
 
 
@@ -100,9 +101,8 @@ def test_episodes_are_taken_one_by_one_and_none_is_kept(tmp_path: Path) -> None:
 
 
 def test_the_same_page_is_the_same_file(tmp_path: Path) -> None:
-    for name in ("one", "other"):
-        write_page(games.page(2, games.CURVES), WORLD, tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+    one, other = (written(games.page(2, games.CURVES), tmp_path / name) for name in ("one", "other"))
+    assert one == other
 
 
 def test_a_page_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
@@ -148,15 +148,11 @@ def test_a_file_that_has_no_room_is_one_sentence_and_leaves_nothing(tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_page_has_the_colours_of_the_pictures(tmp_path: Path) -> None:
-    write_page(games.page(1), WORLD, tmp_path / "page.html")
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+def test_the_page_has_the_colours_of_the_pictures_and_of_the_world(tmp_path: Path) -> None:
+    text = written(games.page(1), tmp_path / "page.html")
     shared = {"ground": GROUND, "floor": FLOOR, "text": TEXT, "muted": MUTED, "agent": AGENT, "differs": BAD}
     for name, colour in shared.items():
         assert f"--{name}: rgb({' '.join(map(str, colour))});" in text
     assert page_data(text)["colours"] == {"W": "#5ee0d6", "w": "#f6a04e"}
-
-
-def test_pages_of_a_world_without_colours_are_plain(tmp_path: Path) -> None:
-    write_page(games.page(1), replace(WORLD, colour_of=None), tmp_path / "page.html")
-    assert json.dumps(page_data((tmp_path / "page.html").read_text(encoding="utf-8"))["colours"]) == "{}"
+    plain = written(games.page(1), tmp_path / "page.html", replace(WORLD, colour_of=None))
+    assert page_data(plain)["colours"] == {}

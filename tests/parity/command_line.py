@@ -1,0 +1,59 @@
+"""Commands as somebody types them: what they end with and what they say."""
+
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import toy_world
+
+from parity.cli import main
+
+ORCHARD = "toy_world:WORLD"
+
+
+class Ran(NamedTuple):
+    """The exit code of a command, its standard output and its standard error."""
+
+    code: int | str | None
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - as it says
+        """The answer of ``--json``."""
+        return json.loads(self.out)
+
+    @property
+    def sentence(self) -> str:
+        """The one line of a command that does nothing else."""
+        assert (self.out, self.err.count("\n")) == ("", 1)
+        return self.err
+
+
+def run(main: Callable[[list[str]], int], *words: str | Path) -> Ran:
+    """Run a command in this process."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    code: int | str | None
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as stop:
+            code = stop.code
+    for written in (out, err):
+        written.seek(0)
+    return Ran(code, out.read(), err.read())
+
+
+def parity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
+    """Run a command of the harness on Orchard, or on another world."""
+    return run(main, command, "--world", world, *words)
+
+
+def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world
+    """How a command names Orchard with some parts replaced."""
+    toy_world.CHANGED = replace(toy_world.WORLD, **parts)  # type: ignore[attr-defined]
+    return "toy_world:CHANGED"
