@@ -98,12 +98,14 @@ def test_where_nothing_is_to_be_saved_the_first_ends_in_the_midst_of_a_native_ca
 def test_once_there_is_something_to_save_the_first_asks() -> None:
     wakeup = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(wakeup)
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with StopRequest(give_up=lambda: pytest.fail("it gave up")) as stop:
         stop.begun()
         stop.begun()
         signal.raise_signal(signal.SIGTERM)
         assert stop.requested
     assert signal.set_wakeup_fd(wakeup) == wakeup, "it is not as before"
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
 @pytest.mark.parametrize(
