@@ -25,7 +25,7 @@ from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
 from parity import cli as parity_cli
 from parity.lockstep import Settings, run
-from tests.played import assert_same, choose
+from tests.worldkit.side_by_side import played_alike
 from worldkit.cli.app import main
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv
@@ -134,21 +134,7 @@ def test_many_games_are_as_each_alone(engine: str, mode: AutoresetMode) -> None:
     """Against Gymnasium's own vector environment, array for array, infos included."""
     native = WorldVectorEnv(ENV, 4, engine=engine, autoreset_mode=mode)
     alone = SyncVectorEnv([lambda: WorldEnv(ENV, engine=engine)] * 4, autoreset_mode=mode)
-    rng = np.random.default_rng(0)
-    seen: Any = native.reset(seed=5)
-    expected: Any = alone.reset(seed=5)
-    for _ in range(60):
-        assert_same(seen, expected)
-        actions = choose(seen[1]["action_mask"], rng, wrong=0.05)
-        seen_step: Any = native.step(actions)
-        expected_step: Any = alone.step(actions)
-        assert_same(seen_step, expected_step)
-        ended = seen_step[2] | seen_step[3]
-        seen, expected = (seen_step[0], seen_step[4]), (expected_step[0], expected_step[4])
-        if mode is AutoresetMode.DISABLED and ended.any():
-            seen, expected = (env.reset(options={"reset_mask": ended}) for env in (native, alone))
-    native.close()
-    alone.close()
+    assert len(list(played_alike(native, alone, 60, wrong=0.05))) == 60
 
 
 def test_training_is_a_call_that_changes_nothing_around_it() -> None:

@@ -19,7 +19,7 @@ from toy_world.adapter import GAME, OrchardJaxEnv
 from worldkit.cli.app import main as command
 from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.params import load_params
-from worldkit.runs.folder import fresh_run_name, new_run_folder, run_folder
+from worldkit.runs.folder import run_folder
 from worldkit.runs.run import Run as RunOfTraining
 from worldkit.runs.sinks import read_csv
 
@@ -202,15 +202,6 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
     assert "began with seed 0: leave --seed out" in said.err
     assert said.out == f"--checkpoint-dir has no effect: the run continues in {finished.folder}.\n"
     assert (finished.folder / "config.json").read_bytes() == before
-
-
-def test_names_made_from_time_and_seed_take_a_suffix_and_do_not_collide(tmp_path: Path) -> None:
-    first = run_folder(tmp_path, fresh_run_name("orchard", 0), "--checkpoint-dir")
-    (first / "metrics.csv").write_text("x")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: first.name)
-        assert new_run_folder(tmp_path, "orchard", 0, "-mine").name.endswith("-mine")
-        assert new_run_folder(tmp_path, "orchard", 0, "").name == f"{first.name}-2"
 
 
 @pytest.mark.parametrize(
