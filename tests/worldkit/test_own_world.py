@@ -7,13 +7,9 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -31,7 +27,6 @@ from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
-from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.training import train
 
@@ -146,55 +141,3 @@ def test_training_is_a_call_that_changes_nothing_around_it() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert dict(os.environ) == variables
     assert sorted(Path().iterdir()) == folder
-
-
-COMMANDS_IN_TURN = """
-import sys
-from toy_world.adapter import GAME
-from worldkit.cli.app import main
-for words in sys.argv[1:]:
-    assert main(GAME, words.split()) == 0
-"""
-
-
-def begun(*commands: str) -> "subprocess.Popen[bytes]":
-    """Commands in a process of their own: what one compiles, another with other settings of XLA does not."""
-    paths = os.pathsep.join(map(str, (ROOT / "python", ROOT, ROOT / "tests" / "parity")))
-    variables = {**os.environ, "PYTHONPATH": paths}
-    return subprocess.Popen(
-        [sys.executable, "-c", COMMANDS_IN_TURN, *commands], env=variables, stdout=subprocess.DEVNULL
-    )
-
-
-FLAGS = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --log-interval 3 --save-interval 4 --no-wandb"
-
-
-@pytest.mark.long
-def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    process = begun(f"train {FLAGS} --total-timesteps 1000000000 --run-name killed")
-    killed = tmp_path / "checkpoints" / "killed"
-    while not (killed / "checkpoint_8.pkl").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-    for later in killed.glob("*"):  # the run went on for a while: its second save is the one to resume from
-        number = re.search(r"_(\d+)\.", later.name)
-        if number and int(number[1]) > 8:
-            later.unlink()
-    total = f"--total-timesteps {20 * 64}"
-    resumed = f"train --resume latest --save-interval 4 --no-wandb {total}"
-    assert begun(resumed, f"train {FLAGS} --run-name straight {total}").wait() == 0
-    left, right = (
-        read_checkpoint(tmp_path / "checkpoints" / name / "checkpoint_20.pkl", OrchardJaxEnv())
-        for name in ("killed", "straight")
-    )
-    assert left.runner.keys() == right.runner.keys()
-    assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
-    rows: list[list[dict[str, Any]]] = [
-        [json.loads(line) for line in (tmp_path / "checkpoints" / name / "metrics.jsonl").read_text().splitlines()]
-        for name in ("killed", "straight")
-    ]
-    timings = dict.fromkeys(("seconds", "steps_per_second"))
-    assert [{**row, **timings} for row in rows[0]] == [{**row, **timings} for row in rows[1]]

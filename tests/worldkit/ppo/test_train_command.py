@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -151,13 +152,19 @@ def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(
     straight = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 800 --run-name straight")
     for name in ("params_6.npz", "metrics.csv"):
         assert (resumed.folder / name).exists()
-    left, right = (read_checkpoint(run.folder / "checkpoint_6.pkl", ENV) for run in (resumed, straight))
-    assert left.runner.keys() == right.runner.keys()
-    assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
+    is_same_state(resumed.folder / "checkpoint_6.pkl", straight.folder / "checkpoint_6.pkl")
     updates = [row["update"] for row in read_csv(tmp_path / "first" / "metrics.csv")]
     assert updates == [2, 3, 4, 6]
     lines = (tmp_path / "first" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["update"] for line in lines] == updates
+
+
+def is_same_state(*checkpoints: Path) -> None:
+    """Bit for bit."""
+    left, right = (read_checkpoint(path, ENV).runner for path in checkpoints)
+    assert {name: leaf.tobytes() for name, leaf in left.items()} == {
+        name: leaf.tobytes() for name, leaf in right.items()
+    }
 
 
 def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
@@ -174,6 +181,34 @@ def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
     logged = [session.read_bytes() for session in sessions]
     assert b"checkpoint_3.pkl" in logged[0]
     assert b"checkpoint_6.pkl" not in logged[1]
+
+
+@pytest.mark.long
+def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "parity"))
+
+    def begun(flags: str) -> "subprocess.Popen[bytes]":
+        words = [sys.executable, "-m", "toy_world", "train", "--no-wandb", *flags.split()]
+        return subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL)
+
+    killed, straight = (tmp_path / "checkpoints" / name for name in ("killed", "straight"))
+    process = begun(f"{FLAGS} --save-interval 4 --total-timesteps 1000000000 --run-name killed")
+    while not (killed / "checkpoint_8.pkl").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert begun(f"--resume {killed}/checkpoint_8.pkl --total-timesteps 2560").wait() == 0
+    assert begun(f"{FLAGS} --run-name straight --total-timesteps 2560").wait() == 0
+    is_same_state(killed / "checkpoint_20.pkl", straight / "checkpoint_20.pkl")
+    timings = dict.fromkeys(("seconds", "steps_per_second"))
+    rows, wanted = (
+        [{**json.loads(line), **timings} for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        for folder in (killed, straight)
+    )
+    assert rows == wanted
 
 
 def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
