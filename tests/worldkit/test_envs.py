@@ -19,6 +19,7 @@ from toy_world.world import WORLD as ORCHARD
 
 from parity import BatchStep, EngineError, EngineOptions, UsageError
 from tests.played import assert_same, choose
+from tests.worldkit.side_by_side import played_alike
 from worldkit.bench import lockstep
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.sb3_vec_env import WorldVecEnv
@@ -99,16 +100,7 @@ def test_facts_events_and_the_worlds_own_truncation_reach_the_infos() -> None:
 def test_many_games_say_what_each_alone_says(mode: AutoresetMode) -> None:
     native = WorldVectorEnv(SPEC, GAMES, autoreset_mode=mode)
     alone = SyncVectorEnv([lambda: WorldEnv(SPEC)] * GAMES, autoreset_mode=mode)
-    rng = np.random.default_rng(0)
-    seen = native.reset(seed=3)
-    assert_same(list(seen), list(alone.reset(seed=3)))
-    mask, truncations = seen[1]["action_mask"], 0
-    for _ in range(40):
-        actions = choose(mask, rng)
-        said = native.step(actions)
-        assert_same(list(said), list(alone.step(actions)))
-        mask, truncations = said[4]["action_mask"], truncations + int(said[3].sum())
-    assert truncations > 0
+    assert sum(said[3].sum() for said in played_alike(native, alone, 40)) > 0
 
 
 @pytest.mark.parametrize("shape", [(4, 4, 2), ()])
@@ -122,9 +114,7 @@ def test_observations_of_any_shape_are_played_and_learned_from(shape: tuple[int,
     for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
         native = WorldVectorEnv(spec, GAMES, autoreset_mode=mode)
         alone = SyncVectorEnv([lambda: WorldEnv(spec)] * GAMES, autoreset_mode=mode)
-        assert_same(list(native.reset(seed=3)), list(alone.reset(seed=3)))
-        for _ in range(20):
-            assert_same(list(native.step([5] * GAMES)), list(alone.step(np.full(GAMES, 5))))
+        assert len(list(played_alike(native, alone, 20))) == 20
     single = WorldEnv(spec).reset(seed=3)[0]
     assert (type(single), single.shape) == (np.ndarray, shape)
 
@@ -141,6 +131,7 @@ def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -
     alone.seed(3)
     assert_same(native.reset(), alone.reset())
     rng, limits = np.random.default_rng(0), set()
+    returns, lengths = np.zeros(GAMES), np.zeros(GAMES, int)
     for _ in range(40):
         actions = choose(native.action_masks(), rng)
         (seen, rewards, dones, infos), (seen_alone, rewards_alone, dones_alone, infos_alone) = (
@@ -148,9 +139,12 @@ def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -
         )
         assert_same([seen, dones], [seen_alone, dones_alone])
         np.testing.assert_array_equal(rewards, rewards_alone)
+        returns, lengths = returns + rewards, lengths + 1
         for game in np.flatnonzero(dones):
             limits.add(infos[game]["TimeLimit.truncated"])
-            del infos[game]["episode"]
+            as_monitor_tells = {"r": pytest.approx(returns[game]), "l": lengths[game], "t": 0.0}
+            assert infos[game].pop("episode") == as_monitor_tells
+            returns[game] = lengths[game] = 0
         assert_same(infos, infos_alone)
     assert limits == {False, True}
     assert native.get_images() == [None] * GAMES
@@ -254,18 +248,6 @@ def test_an_engine_that_fails_again_before_it_has_played_is_not_started_a_third_
     assert env.step(first_valid(env))[3].all()  # lost with the engine
     with pytest.raises(EngineError, match="the ladder broke"):
         env.step(first_valid(env))
-
-
-def test_an_ended_episode_is_told_as_sb3s_monitor_tells_it() -> None:
-    env = WorldVecEnv(SPEC, 1, seed=0)
-    env.reset()
-    rewards, done = [], False
-    while not done:
-        _, reward, dones, infos = env.step(first_valid(env))
-        rewards.append(float(reward[0]))
-        done = bool(dones[0])
-    assert sum(rewards) != 0
-    assert infos[0]["episode"] == {"r": pytest.approx(sum(rewards)), "l": len(rewards), "t": 0.0}
 
 
 def test_a_seed_of_a_vecenv_is_for_the_next_reset_alone() -> None:

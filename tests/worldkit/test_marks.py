@@ -1,5 +1,7 @@
 """Marks: free when nobody collects them, and complete through loops and conditionals when somebody does."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,14 +28,6 @@ def test_nothing_is_computed_when_nobody_collects() -> None:
     mark("fell", fails)
 
 
-def through_computed_once() -> Array:
-    return computed_once(jnp.any(GAMES > 0), marking, GAMES)
-
-
-def through_run_if() -> Array:
-    return run_if(jnp.any(GAMES > 0), lambda: marking(GAMES), GAMES)
-
-
 def through_while_loop() -> Array:
     def body(state: tuple[Array, Array]) -> tuple[Array, Array]:
         turn, games = state
@@ -51,15 +45,17 @@ def through_repeat() -> Array:
     return repeat(2, body, GAMES)
 
 
-def through_where_wanted() -> Array:
-    return where_wanted(GAMES > 1, marking, GAMES, GAMES, chunk=2)
+THROUGH: dict[str, Callable[[], Array]] = {
+    "computed_once": lambda: computed_once(jnp.any(GAMES > 0), marking, GAMES),
+    "run_if": lambda: run_if(jnp.any(GAMES > 0), lambda: marking(GAMES), GAMES),
+    "while_loop": through_while_loop,
+    "repeat": through_repeat,
+    "where_wanted": lambda: where_wanted(GAMES > 1, marking, GAMES, GAMES, chunk=2),
+}
 
 
-@pytest.mark.parametrize(
-    "through", [through_computed_once, through_run_if, through_while_loop, through_repeat, through_where_wanted]
-)
-def test_marks_come_out_of_loops_and_conditionals(through: object) -> None:
-    assert callable(through)
+@pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)
+def test_marks_come_out_of_loops_and_conditionals(through: Callable[[], Array]) -> None:
     out, marks = jax.jit(collecting(through))()
     np.testing.assert_array_equal(out, GAMES)
     assert marks["fell"].tolist() == [False, False, False, True, True]

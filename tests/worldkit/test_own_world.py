@@ -7,13 +7,9 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
-import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -25,13 +21,12 @@ from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
 from parity import cli as parity_cli
 from parity.lockstep import Settings, run
-from tests.played import assert_same, choose
+from tests.worldkit.side_by_side import played_alike
 from worldkit.cli.app import main
 from worldkit.envs.gym_env import WorldEnv
 from worldkit.envs.vector_env import WorldVectorEnv
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
-from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.training import train
 
@@ -134,21 +129,7 @@ def test_many_games_are_as_each_alone(engine: str, mode: AutoresetMode) -> None:
     """Against Gymnasium's own vector environment, array for array, infos included."""
     native = WorldVectorEnv(ENV, 4, engine=engine, autoreset_mode=mode)
     alone = SyncVectorEnv([lambda: WorldEnv(ENV, engine=engine)] * 4, autoreset_mode=mode)
-    rng = np.random.default_rng(0)
-    seen: Any = native.reset(seed=5)
-    expected: Any = alone.reset(seed=5)
-    for _ in range(60):
-        assert_same(seen, expected)
-        actions = choose(seen[1]["action_mask"], rng, wrong=0.05)
-        seen_step: Any = native.step(actions)
-        expected_step: Any = alone.step(actions)
-        assert_same(seen_step, expected_step)
-        ended = seen_step[2] | seen_step[3]
-        seen, expected = (seen_step[0], seen_step[4]), (expected_step[0], expected_step[4])
-        if mode is AutoresetMode.DISABLED and ended.any():
-            seen, expected = (env.reset(options={"reset_mask": ended}) for env in (native, alone))
-    native.close()
-    alone.close()
+    assert len(list(played_alike(native, alone, 60, wrong=0.05))) == 60
 
 
 def test_training_is_a_call_that_changes_nothing_around_it() -> None:
@@ -160,55 +141,3 @@ def test_training_is_a_call_that_changes_nothing_around_it() -> None:
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert dict(os.environ) == variables
     assert sorted(Path().iterdir()) == folder
-
-
-COMMANDS_IN_TURN = """
-import sys
-from toy_world.adapter import GAME
-from worldkit.cli.app import main
-for words in sys.argv[1:]:
-    assert main(GAME, words.split()) == 0
-"""
-
-
-def begun(*commands: str) -> "subprocess.Popen[bytes]":
-    """Commands in a process of their own: what one compiles, another with other settings of XLA does not."""
-    paths = os.pathsep.join(map(str, (ROOT / "python", ROOT, ROOT / "tests" / "parity")))
-    variables = {**os.environ, "PYTHONPATH": paths}
-    return subprocess.Popen(
-        [sys.executable, "-c", COMMANDS_IN_TURN, *commands], env=variables, stdout=subprocess.DEVNULL
-    )
-
-
-FLAGS = "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --log-interval 3 --save-interval 4 --no-wandb"
-
-
-@pytest.mark.long
-def test_a_killed_run_resumes_as_if_nothing_had_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    process = begun(f"train {FLAGS} --total-timesteps 1000000000 --run-name killed")
-    killed = tmp_path / "checkpoints" / "killed"
-    while not (killed / "checkpoint_8.pkl").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-    for later in killed.glob("*"):  # the run went on for a while: its second save is the one to resume from
-        number = re.search(r"_(\d+)\.", later.name)
-        if number and int(number[1]) > 8:
-            later.unlink()
-    total = f"--total-timesteps {20 * 64}"
-    resumed = f"train --resume latest --save-interval 4 --no-wandb {total}"
-    assert begun(resumed, f"train {FLAGS} --run-name straight {total}").wait() == 0
-    left, right = (
-        read_checkpoint(tmp_path / "checkpoints" / name / "checkpoint_20.pkl", OrchardJaxEnv())
-        for name in ("killed", "straight")
-    )
-    assert left.runner.keys() == right.runner.keys()
-    assert all(left.runner[name].tobytes() == right.runner[name].tobytes() for name in left.runner)
-    rows: list[list[dict[str, Any]]] = [
-        [json.loads(line) for line in (tmp_path / "checkpoints" / name / "metrics.jsonl").read_text().splitlines()]
-        for name in ("killed", "straight")
-    ]
-    timings = dict.fromkeys(("seconds", "steps_per_second"))
-    assert [{**row, **timings} for row in rows[0]] == [{**row, **timings} for row in rows[1]]

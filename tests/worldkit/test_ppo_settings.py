@@ -115,26 +115,20 @@ class TestPopArt:
             after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12
         )
 
-    def test_an_update_without_steps_keeps_the_values_and_scales_what_is_learned(self) -> None:
-        config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=False)
-        after, _ = learn(runner.train_state, samples, KEY, config, ENV)
-        scale = after.value_scale
-        assert scale is not None
-        assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
-        assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
+    def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head(self) -> None:
+        """Values that nothing moved are not clipped, so all losses are half the squared error in deviations."""
+        for clips in (True, False):
+            config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=clips)
+            after, stats = learn(runner.train_state, samples, KEY, config, ENV)
+            scale = after.value_scale
+            assert scale is not None
+            assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
+            assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
+            error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
+            assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
         said: list[Any] = [evaluate(each, ENV, samples.transition.obs)[1] for each in (runner.train_state, after)]
         np.testing.assert_allclose(said[0], said[1], rtol=1e-4, atol=1e-6)
         np.testing.assert_allclose(said[0], samples.transition.value, rtol=1e-4, atol=1e-6)
-
-    def test_old_values_are_clipped_around_on_the_scale_of_the_head(self) -> None:
-        """Values that nothing moved are not clipped, so both losses are half the squared error in deviations."""
-        losses = []
-        for clips in (True, False):
-            config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=clips)
-            losses.append(float(learn(runner.train_state, samples, KEY, config, ENV)[1].value_loss))
-        assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-        error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
-        assert losses[0] == pytest.approx(error / 2, rel=1e-3)
 
 
 class TestRates:
@@ -156,24 +150,17 @@ class TestRates:
             rates: Any = rates_at(self.SCHEDULED, step)
             np.testing.assert_allclose(rates, [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done], rtol=1e-6)
 
-    def test_a_run_of_one_update_has_the_first_ones(self) -> None:
-        one = dataclasses.replace(self.SCHEDULED, total_timesteps=CONFIG.batch_size)
-        rates: Any = rates_at(one, 0)
+    def test_a_run_of_one_update_has_the_first_ones_and_without_ends_all_have_the_same(self) -> None:
+        rates: Any = rates_at(dataclasses.replace(self.SCHEDULED, total_timesteps=CONFIG.batch_size), 0)
         np.testing.assert_allclose(rates, [0.2, 0.15, 0.05])
-
-    def test_without_ends_the_settings_are_constant_and_the_optimizer_has_its_rate(self) -> None:
-        assert rates_at(CONFIG, 100) == Rates(0.2, 0.15, None)
-        falling = dataclasses.replace(CONFIG, learning_rate_end=0.01)
-        assert rates_at(falling, 100) == Rates(0.2, 0.15, None)
+        for constant in (CONFIG, dataclasses.replace(CONFIG, learning_rate_end=0.01)):  # the optimizer's own rate falls
+            assert rates_at(constant, 100) == Rates(0.2, 0.15, None)
 
     def test_a_run_steps_as_far_as_the_rate_of_its_update(self) -> None:
         """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
-        settings: dict[str, Any] = {
-            "total_timesteps": 2 * CONFIG.batch_size,
-            "learning_rate_end": 5e-5,
-            "num_minibatches": 1,
-        }
-        config = dataclasses.replace(CONFIG, learning_rate_steps="updates", update_epochs=1, **settings)
+        settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
+        settings |= {"num_minibatches": 1, "update_epochs": 1, "learning_rate_steps": "updates"}
+        config = dataclasses.replace(CONFIG, **settings)
         runner, steps = init_runner(config, ENV), []
         for _ in range(2):
             before = runner

@@ -15,7 +15,7 @@ from jax import Array
 from toy_world.adapter import GAME, WORLD, OrchardJaxEnv
 from toy_world.in_jax import CELLS, PICK, REST, Orchard
 
-from parity import EngineError, ParityError
+from parity import EngineError, ParityError, World
 from worldkit.cli.app import main
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
@@ -136,31 +136,22 @@ def decision_program() -> Callable[[Orchard, Array], Array]:
     return jax.jit(decisions)
 
 
-# ------------------------------------------------------------------------------------------ what it finds
-
-
-def test_the_action_that_earns_is_worth_what_it_earns_and_most() -> None:
-    (values,) = searched([an_orchard(walker=0, wasp=15, apples={0: 3})])
-    assert values.argmax() == PICK
-    assert values[PICK] == pytest.approx(0.29)  # the last apple: the game is over, and nothing is added
-
-
-def test_rewards_and_the_value_at_the_end_are_discounted() -> None:
-    orchard = an_orchard(walker=0, wasp=15, apples={3: 1, 12: 1})  # the wasp is six steps away
-    (values,) = searched([orchard], Policy(REST, value=10.0))
-    assert values[REST] == pytest.approx(-0.01 * (1 + 0.9 + 0.81 + 0.729) + 0.9**4 * 10)
-
-
-def test_what_the_policy_does_later_counts_for_the_action() -> None:
-    """Beside the last apple, with a policy that picks: the step towards it is worth most."""
-    (values,) = searched([an_orchard(walker=1, wasp=15, apples={0: 3})], Policy(PICK))
-    assert values.argmax() == LEFT
-    assert values[LEFT] == pytest.approx(-0.01 + 0.9 * 0.29)
-
-
-def test_a_game_that_ends_with_the_last_step_of_a_rollout_is_worth_nothing_more() -> None:
-    (values,) = searched([an_orchard(walker=3, wasp=15, apples={0: 3})], Policy(PICK, value=100.0, second=LEFT))
-    assert values[LEFT] == pytest.approx(-0.01 * (1 + 0.9 + 0.81) + 0.9**3 * 0.29)
+@pytest.mark.parametrize(
+    ("walker", "apples", "policy", "action", "worth", "is_best"),
+    [
+        (0, {0: 3}, ANYTHING, PICK, 0.29, True),  # the last apple: the game is over, and nothing is added
+        (0, {3: 1, 12: 1}, Policy(REST, value=10.0), REST, -0.01 * (1 + 0.9 + 0.81 + 0.729) + 0.9**4 * 10, False),
+        (1, {0: 3}, Policy(PICK), LEFT, -0.01 + 0.9 * 0.29, True),  # what the policy does later counts
+        # ends with the last step of a rollout
+        (3, {0: 3}, Policy(PICK, value=100.0, second=LEFT), LEFT, -0.01 * (1 + 0.9 + 0.81) + 0.9**3 * 0.29, False),
+    ],
+)
+def test_an_action_is_worth_what_it_and_the_policy_earn_and_the_value_at_the_end_discounted(
+    walker: int, apples: dict[int, int], policy: Policy, action: int, worth: float, is_best: bool
+) -> None:
+    (values,) = searched([an_orchard(walker=walker, wasp=15, apples=apples)], policy)
+    assert values[action] == pytest.approx(worth)
+    assert not is_best or values.argmax() == action
 
 
 def test_an_invalid_action_is_never_worth_most() -> None:
@@ -169,47 +160,40 @@ def test_an_invalid_action_is_never_worth_most() -> None:
     assert np.array_equal(values > -np.inf, jax.vmap(ORCHARD.mask)(stacked(orchards)))
 
 
-class TestWhatIsTaken:
-    """Of three actions, of which the last is not valid, the usual one is the first."""
-
-    @pytest.mark.parametrize(
-        ("usual", "other", "taken"),
-        [
-            ([5.0, -3.0, 9.0], [5.5, -2.5, 9.5], 1),  # better in every rollout
-            ([5.0, -3.0, 9.0], [5.0, -3.0, 9.0], 0),
-            ([5.0, -3.0, 9.0], [4.0, -4.0, 8.0], 0),
-            ([0.0, 0.0, 0.0], [-1.0, 1.0, 3.0], 0),  # ahead by 1 in the mean, with a standard error of 1.15
-            ([0.0, 0.0, 0.0], [0.0, 1.0, 2.0], 1),  # and with one of 0.58
-            ([100.0, -100.0, 0.0], [100.1, -99.9, 0.1], 1),  # what rollouts of one chance have in common does not count
-            ([100.0, -100.0, 0.0], [-99.9, 100.1, 0.1], 0),
-        ],
-    )
-    def test_the_usual_one_but_for_what_is_surely_better(
-        self, usual: list[float], other: list[float], taken: int
-    ) -> None:
-        rows = jnp.array([[usual, other, [-jnp.inf] * len(usual)]])
-        assert surely_best(rows, jnp.array([0])).tolist() == [taken]
-
-    def test_of_several_the_one_that_is_ahead_by_most_in_the_worst_case(self) -> None:
-        rows = jnp.array([[[0.0, 0.0], [0.5, 3.0], [1.0, 1.0]]])
-        assert surely_best(rows, jnp.array([0])).tolist() == [2]
-
-    @pytest.mark.parametrize("favourite", [REST, LEFT])
-    def test_where_nothing_is_at_stake_the_policys_likeliest(self, favourite: int) -> None:
-        assert decided(an_orchard(walker=15, wasp=0, apples={0: 1}), {favourite: 1.0}) == favourite
-
-    def test_a_likely_action_that_earns(self) -> None:
-        assert decided(an_orchard(walker=0, wasp=15, apples={0: 3}), {REST: 1.0}) == PICK
-
-    def test_nothing_that_the_policy_hardly_does(self) -> None:
-        """PICK would earn as much as above, but the policy takes it once in 400 times."""
-        assert decided(an_orchard(walker=0, wasp=15, apples={0: 3}), {REST: 6.0}) == REST
-
-    def test_a_game_that_is_over_has_any_action(self) -> None:
-        assert surely_best(jnp.full((1, 3, 2), -jnp.inf), jnp.array([0])).tolist() == [0]
+NEVER = [-np.inf, -np.inf, -np.inf]
 
 
-# -------------------------------------------------------------------------------------- what it must not see
+@pytest.mark.parametrize(
+    ("returns", "taken"),
+    [
+        ([[5.0, -3.0, 9.0], [5.5, -2.5, 9.5], NEVER], 1),  # better in every rollout
+        ([[5.0, -3.0, 9.0], [5.0, -3.0, 9.0], NEVER], 0),
+        ([[5.0, -3.0, 9.0], [4.0, -4.0, 8.0], NEVER], 0),
+        ([[0.0, 0.0, 0.0], [-1.0, 1.0, 3.0], NEVER], 0),  # ahead by 1 in the mean, with a standard error of 1.15
+        ([[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], NEVER], 1),  # and with one of 0.58
+        ([[100.0, -100.0, 0.0], [100.1, -99.9, 0.1], NEVER], 1),  # what rollouts have in common does not count
+        ([[100.0, -100.0, 0.0], [-99.9, 100.1, 0.1], NEVER], 0),
+        ([[0.0, 0.0], [0.5, 3.0], [1.0, 1.0]], 2),  # of several the one that is ahead by most in the worst case
+        ([NEVER, NEVER, NEVER], 0),  # a game that is over
+    ],
+)
+def test_the_usual_first_action_is_taken_but_for_what_is_surely_better(returns: list[list[float]], taken: int) -> None:
+    assert surely_best(jnp.array([returns]), jnp.array([0])).tolist() == [taken]
+
+
+@pytest.mark.parametrize(
+    ("walker", "apples", "logits", "taken"),
+    [
+        (15, {0: 1}, {REST: 1.0}, REST),  # where nothing is at stake the policy's likeliest
+        (15, {0: 1}, {LEFT: 1.0}, LEFT),
+        (0, {0: 3}, {REST: 1.0}, PICK),  # a likely action that earns
+        (0, {0: 3}, {REST: 6.0}, REST),  # nothing that the policy does once in 400 times
+    ],
+)
+def test_of_what_the_policy_may_do_the_best_is_taken(
+    walker: int, apples: dict[int, int], logits: dict[int, float], taken: int
+) -> None:
+    assert decided(an_orchard(walker=walker, wasp=15 - walker, apples=apples), logits) == taken
 
 
 def wasps(orchard: Orchard) -> tuple[int, ...]:
@@ -240,9 +224,6 @@ def test_the_chance_of_the_tried_action_itself_is_drawn_anew_in_every_rollout() 
     assert 0 < round(float(stung)) < SEARCH.rollouts
 
 
-# ------------------------------------------------------------------------------------------- reproducibility
-
-
 def test_the_number_of_games_side_by_side_changes_no_bit(firm: Any) -> None:  # noqa: ANN401 - parameters
     def network(compact: Array) -> tuple[Array, Array]:
         judged: Any = NETWORK.apply(firm, compact)
@@ -270,18 +251,17 @@ def test_another_key_gives_other_values_and_the_same_key_the_same() -> None:
     assert not np.array_equal(one, other)
 
 
-# ------------------------------------------------------------------------------------------------ the player
+def searcher(params: Path, rollouts: int = 2, steps: int = 1, world: World = WORLD, env: JaxEnv = ORCHARD) -> Any:  # noqa: ANN401 - a player
+    return searcher_of(world, env, params, Lookahead(rollouts, steps), seed=0)
 
 
 def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(params: Path) -> None:
-    searching = searcher_of(WORLD, ORCHARD, params, Lookahead(4, 8), seed=0)
-    plain, jax_played = (
-        play_episodes(SPEC, searching, 0, 12, engine=engine, num_envs=GAMES, max_steps=60)
-        for engine in ("plain", "jax")
+    searching, alone = searcher(params, 4, 8), player_of(SPEC, str(params), deterministic=False, seed=0)
+    plain, jax_played, without = (
+        play_episodes(SPEC, player, 0, 12, engine=engine, num_envs=GAMES, max_steps=60)
+        for player, engine in ((searching, "plain"), (searching, "jax"), (alone, "plain"))
     )
     assert plain == jax_played
-    alone = player_of(SPEC, str(params), deterministic=False, seed=0)
-    without = play_episodes(SPEC, alone, 0, 12, engine="plain", num_envs=GAMES, max_steps=60)
     returns = [np.mean([episode.stats["return"] for episode in played]) for played in (plain, without)]
     assert returns[0] > returns[1] + 0.3
 
@@ -289,16 +269,7 @@ def test_a_search_plays_the_same_on_every_engine_and_better_than_its_agent(param
 def test_any_number_of_games_is_searched(params: Path) -> None:
     """Also one that the engine rounds up."""
     three, eight = (
-        play_episodes(
-            SPEC,
-            searcher_of(WORLD, ORCHARD, params, Lookahead(2, 1), seed=0),
-            0,
-            3,
-            engine="plain",
-            num_envs=games,
-            max_steps=5,
-        )
-        for games in (3, GAMES)
+        play_episodes(SPEC, searcher(params), 0, 3, engine="plain", num_envs=games, max_steps=5) for games in (3, GAMES)
     )
     assert three == eight
 
@@ -313,16 +284,14 @@ def test_every_step_of_every_game_is_searched_under_a_chance_of_its_own(
         return jnp.full(len(masks), REST)
 
     monkeypatch.setattr("worldkit.evaluation.searcher.best_actions", rest)
-    searching = searcher_of(WORLD, ORCHARD, params, Lookahead(2, 1), seed=0)
-    play_episodes(SPEC, searching, 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
+    play_episodes(SPEC, searcher(params), 0, GAMES, engine="plain", num_envs=GAMES, max_steps=3)
     assert np.unique(np.concatenate(keys), axis=0).shape == (3 * GAMES, 2)
 
 
 def test_games_that_the_player_has_not_followed_are_an_error(params: Path) -> None:
-    searching = searcher_of(WORLD, ORCHARD, params, Lookahead(4, 8), seed=0)
     masks = np.zeros((GAMES, ORCHARD.num_actions), np.bool_)
     with pytest.raises(EngineError, match="not the games that the search follows"):
-        searching(np.zeros(0), masks, np.arange(GAMES, dtype=np.uint64), np.zeros(GAMES, np.int64))
+        searcher(params)(np.zeros(0), masks, np.arange(GAMES, dtype=np.uint64), np.zeros(GAMES, np.int64))
 
 
 def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
@@ -334,25 +303,21 @@ def test_the_discount_is_that_of_the_run(params: Path, tmp_path: Path) -> None:
         discount_of(tmp_path / "params_1.npz")
 
 
-def test_a_world_that_cannot_be_searched_says_so(params: Path) -> None:
-    searching = searcher_of(WORLD, Unsearchable(), params, Lookahead(2, 1), seed=0)
-    with pytest.raises(ParityError, match="orchard cannot be reseed"):
-        play_episodes(SPEC, searching, 0, 1, engine="plain", num_envs=1)
+PLAIN = {"plain": WORLD.engines["plain"]}
 
 
-@pytest.mark.parametrize("engines", [{}, {"jax": WORLD.engines["plain"]}])
-def test_a_world_without_an_engine_to_follow_games_on_says_so(params: Path, engines: dict[str, Any]) -> None:
-    world = replace(WORLD, engines={"plain": WORLD.engines["plain"], **engines})
-
-    def search() -> None:
-        searching = searcher_of(world, ORCHARD, params, Lookahead(2, 1), seed=0)
-        play_episodes(SPEC, searching, 0, 1, engine="plain", num_envs=1)
-
-    with pytest.raises(ParityError, match=r"engine jax.*: leave --search out"):
-        search()
-
-
-# ------------------------------------------------------------------------------------------ the command line
+@pytest.mark.parametrize(
+    ("world", "env", "sentence"),
+    [
+        (WORLD, Unsearchable(), "orchard cannot be reseed"),
+        (replace(WORLD, engines=PLAIN), ORCHARD, r"engine jax.*: leave --search out"),
+        (replace(WORLD, engines={**PLAIN, "jax": PLAIN["plain"]}), ORCHARD, r"engine jax.*: leave --search out"),
+    ],
+    ids=["not reseeded", "no engine in JAX", "one that is not in JAX"],
+)
+def test_a_world_that_cannot_be_searched_says_so(world: World, env: JaxEnv, sentence: str, params: Path) -> None:
+    with pytest.raises(ParityError, match=sentence):
+        play_episodes(SPEC, searcher(params, world=world, env=env), 0, 1, engine="plain", num_envs=1)
 
 
 @pytest.mark.parametrize("word", ["8x16", "8×16"])
@@ -360,19 +325,14 @@ def test_a_lookahead_is_two_numbers_and_a_cross(word: str) -> None:
     assert LOOKAHEAD(word) == Lookahead(rollouts=8, steps=16)
 
 
-WRONG_LOOKAHEADS = ["1x4", "4x0", "8", "axb", "8x", "8x16x2", "-8x16", "8x1001", "8x99999999999999", ""]
+WRONG_LOOKAHEADS = ["1x4", "4x0", "8", "axb", "8x16x2", "-8x16", "8x1001", ""]
+FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 steps, got"
 
 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        *(
-            (
-                ["params_1.npz", f"--search={word}"],
-                f"must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 steps, got {word!r}",
-            )
-            for word in WRONG_LOOKAHEADS
-        ),
+        *((["params_1.npz", f"--search={word}"], f"{FORM} {word!r}") for word in WRONG_LOOKAHEADS),
         (["random", "--search", "8x16"], "a search needs an agent's policy and value: give a params_*.npz file"),
         (["model.zip", "--search", "8x16"], "model.zip does not exist; give the path of a params_*.npz file"),
         (["params_1.npz", "--search", "8x16", "--deterministic"], "not allowed with argument"),
@@ -382,7 +342,7 @@ WRONG_LOOKAHEADS = ["1x4", "4x0", "8", "axb", "8x", "8x16x2", "-8x16", "8x1001",
 def test_what_cannot_be_searched_is_one_sentence(
     words: list[str], fault: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    world = WORLD if "both" not in words else replace(WORLD, engines={"plain": WORLD.engines["plain"]})
+    world = WORLD if "both" not in words else replace(WORLD, engines=PLAIN)
     game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
     with pytest.raises(SystemExit) as stop:
         main(game, ["evaluate", *words])

@@ -37,9 +37,10 @@ class Tracer:
         following, drawn = jax.random.split(key)
         return Pair(following, {"shifted": jax.random.normal(drawn, (3,)) + shift})
 
-    def program(self, about: str = "a program", package: str = "parity") -> Program:
+    def program(self, about: str = "a program", package: str = "parity", args: tuple[Any, ...] = ()) -> Program:
         """The function as a new process would get it."""
-        return load_or_trace(jax.jit(lambda key, shift: self(key, shift)), *ARGS, about=[about], packages=[package])
+        traced = jax.jit(lambda key, shift: self(key, shift))
+        return load_or_trace(traced, *(args or ARGS), about=[about], packages=[package])
 
 
 class Bomb:
@@ -75,26 +76,37 @@ def test_the_second_time_nothing_is_traced_and_the_results_are_the_same_bits(fol
     assert tracer.traces == 1
     assert first == result(load_or_trace(jax.jit(tracer), *ARGS, about=[], packages=[]))
 
-
-def test_the_shapes_of_the_results_are_known_before_anything_is_compiled(folder: Path, tracer: Tracer) -> None:
-    tracer.program()
-    results: Pair = tracer.program().results
-    assert results.values["shifted"].shape == (3,)
-    assert results.values["shifted"].dtype == jnp.float32
+    results: Pair = tracer.program().results  # known before anything is compiled
+    assert (results.values["shifted"].shape, results.values["shifted"].dtype) == ((3,), jnp.float32)
     assert jnp.issubdtype(results.key.dtype, jax.dtypes.prng_key)
 
 
-def test_another_program_has_a_trace_of_its_own(folder: Path, tracer: Tracer) -> None:
-    tracer.program("one")
-    tracer.program("another")
+def of_another_setting(tracer: Tracer) -> None:
+    with jax.default_matmul_precision("highest"):  # which changes results
+        tracer.program()
+
+
+def of_another_version(tracer: Tracer) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trace_cache, "_versions", lambda: ("jax 99.0",))
+        tracer.program()
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        lambda tracer: tracer.program("another"),
+        lambda tracer: tracer.program(args=(ARGS[0], jnp.ones(3))),
+        of_another_setting,
+        of_another_version,
+    ],
+    ids=["program", "shape", "setting of JAX", "version of a library"],
+)
+def test_what_differs_has_a_trace_of_its_own(another: Callable[[Tracer], object], folder: Path, tracer: Tracer) -> None:
+    for _ in range(2):
+        tracer.program()
+        another(tracer)
     assert tracer.traces == len(list(folder.iterdir())) == 2
-
-
-def test_other_shapes_have_a_trace_of_their_own(folder: Path, tracer: Tracer) -> None:
-    tracer.program()
-    wider = ARGS[0], jnp.ones(3)
-    load_or_trace(jax.jit(lambda *args: tracer(*args)), *wider, about=["a program"], packages=["parity"])
-    assert tracer.traces == 2
 
 
 def test_what_is_spread_over_devices_has_a_trace_of_its_own_and_stays_spread(folder: Path, tracer: Tracer) -> None:
@@ -102,18 +114,11 @@ def test_what_is_spread_over_devices_has_a_trace_of_its_own_and_stays_spread(fol
     shapes = tuple(jax.ShapeDtypeStruct(arg.shape, arg.dtype, sharding=spread) for arg in ARGS)
     tracer.program()
     for _ in range(2):
-        program = load_or_trace(jax.jit(lambda *args: tracer(*args)), *shapes, about=["a program"], packages=["parity"])
+        program = tracer.program(args=shapes)
     assert tracer.traces == 2
     out: Pair = program.compile()(*(jax.device_put(arg, spread) for arg in ARGS))
     assert out.values["shifted"].sharding == spread
     assert result(program) == result(tracer.program())
-
-
-def test_a_setting_of_jax_that_changes_results_asks_for_another_trace(folder: Path, tracer: Tracer) -> None:
-    tracer.program()
-    with jax.default_matmul_precision("highest"):
-        tracer.program()
-    assert tracer.traces == 2
 
 
 def test_changed_sources_ask_for_another_trace(
@@ -132,15 +137,6 @@ def test_changed_sources_ask_for_another_trace(
     source.write_text("PRICE = 2\n")
     trace_cache._source_digest.cache_clear()
     tracer.program(package="changing")
-    assert tracer.traces == 2
-
-
-def test_another_version_of_a_library_asks_for_another_trace(
-    folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tracer.program()
-    monkeypatch.setattr(trace_cache, "_versions", lambda: ("jax 99.0",))
-    tracer.program()
     assert tracer.traces == 2
 
 
@@ -228,8 +224,14 @@ def test_of_too_many_the_one_not_used_for_longest_goes(
     assert tracer.traces == 3
 
 
-def test_a_folder_that_cannot_be_made_costs_only_the_trace(folder: Path, tracer: Tracer) -> None:
-    folder.write_text("a file in its place")
+@pytest.mark.parametrize("is_off", [True, False])
+def test_a_folder_that_cannot_be_made_or_is_not_wanted_costs_only_the_trace(
+    is_off: bool, folder: Path, tracer: Tracer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_off:
+        monkeypatch.setattr(trace_cache, "_cache_folder", lambda: None)
+    else:
+        folder.write_text("a file in its place")
     first = result(tracer.program())
     assert result(tracer.program()) == first
     assert tracer.traces == 2
@@ -243,13 +245,6 @@ def test_later_runs_are_promised_what_is_cached_only_where_it_can_be(
         folder.write_text("a file in its place")
     assert promise in trace_cache.reuse_text()
     assert ("only if" in trace_cache.reuse_text()) is not is_writable
-
-
-def test_nothing_is_kept_where_jax_keeps_nothing(monkeypatch: pytest.MonkeyPatch, tracer: Tracer) -> None:
-    monkeypatch.setattr(trace_cache, "_cache_folder", lambda: None)
-    result(tracer.program())
-    tracer.program()
-    assert tracer.traces == 2
 
 
 def test_the_kit_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gymnax.environments import spaces
+from gymnax.environments import environment, spaces
 from gymnax.experimental.rollout import RolloutWrapper
 from gymnax.wrappers.gym import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
 from jax import Array
@@ -63,13 +63,15 @@ def test_the_limit_of_the_params_is_the_one_that_holds(paid: GymnaxStyle) -> Non
         assert ends == [(False, False)] * (limit - 1) + [(True, True)]
 
 
-def test_the_spaces_are_gymnaxs() -> None:
-    env = GymnaxStyle(PaidOrchard())
-    actions, observations = env.action_space(env.default_params), env.observation_space(env.default_params)
-    assert isinstance(actions, spaces.Discrete)
-    assert isinstance(observations, spaces.Box)
-    assert (actions.n, observations.shape) == (6, (34,))
-    assert (observations.low, observations.high) == (0.0, 1.0)
+def test_environment_and_spaces_are_gymnaxs(paid: GymnaxStyle, adapted: GymnaxAdapter) -> None:
+    assert isinstance(adapted, environment.Environment)
+    assert (adapted.name, adapted.num_actions) == ("orchard", 6)
+    for env in (paid, adapted):
+        actions, observations = env.action_space(env.default_params), env.observation_space(env.default_params)
+        assert isinstance(actions, spaces.Discrete)
+        assert isinstance(observations, spaces.Box)
+        assert (actions.n, observations.shape) == (6, (34,))
+        assert (observations.low, observations.high) == (0.0, 1.0)
 
 
 def test_the_mask_is_there_at_reset_and_after_every_step(paid: GymnaxStyle, adapted: GymnaxAdapter) -> None:

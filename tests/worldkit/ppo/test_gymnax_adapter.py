@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gymnax.environments import environment
 from gymnax.wrappers.purerl import LogEnvState, LogWrapper
 from jax import Array
 from toy_world.in_jax import PICK, REST, Orchard
@@ -29,81 +28,37 @@ def adapted() -> GymnaxAdapter:
     return GymnaxAdapter(GymnaxStyle(PackedOrchard(), LIMIT))
 
 
-@pytest.fixture(scope="module")
-def rollout(adapted: GymnaxAdapter) -> dict[str, Any]:
-    env = LogWrapper(adapted)
-    params = env.default_params
+def test_its_six_values_are_the_wrappers_five_and_gymnax_adds_up_episodes_by_them(adapted: GymnaxAdapter) -> None:
+    style, logging, params = adapted._env, LogWrapper(adapted), adapted.default_params
 
-    def step(carry: tuple[Array, LogEnvState], key: Array) -> tuple[tuple[Array, LogEnvState], dict[str, Any]]:
-        mask, state = carry
-        actions = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf))
-        keys = jax.random.split(key, NUM_GAMES)
-        obs, state, reward, terminated, truncated, info = jax.vmap(env.step, in_axes=(0, 0, 0, None))(
-            keys, state, actions, params
-        )
-        record = {"obs": obs, "reward": reward, "terminated": terminated, "truncated": truncated, **info}
-        return (info["action_mask"], state), record
+    def step(state: LogEnvState, key: Array) -> tuple[LogEnvState, Any]:
+        mask = jax.vmap(style.get_action_mask)(state.env_state)
+        actions, keys = jax.random.categorical(key, jnp.where(mask, 0.0, -jnp.inf)), jax.random.split(key, NUM_GAMES)
+        plain = jax.vmap(style.step, in_axes=(0, 0, 0, None))(keys, state.env_state, actions, params)
+        obs, state, *rest = jax.vmap(logging.step, in_axes=(0, 0, 0, None))(keys, state, actions, params)
+        return state, (plain, (obs, state.env_state, *rest))
 
-    obs, state = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(jax.random.key(1), NUM_GAMES), params)
+    obs, state = jax.vmap(logging.reset, in_axes=(0, None))(jax.random.split(jax.random.key(1), NUM_GAMES), params)
     assert obs.shape == (NUM_GAMES, 34)
-    mask = jax.vmap(adapted._env.get_action_mask)(state.env_state)
-    _, records = jax.lax.scan(step, (mask, state), jax.random.split(jax.random.key(2), NUM_STEPS))
-    return {name: np.asarray(value) for name, value in records.items() if name != "reward_breakdown"}
+    _, records = jax.lax.scan(step, state, jax.random.split(jax.random.key(2), NUM_STEPS))
+    (obs, state, reward, done, told), six = jax.tree.map(np.asarray, records)
+    info = six[5]
+    assert told.pop("terminated").any()
+    assert told.pop("truncated").any()
+    final = told.pop("terminal_observation")
+    five = obs, state, reward, done, {**told, "final_observation": final}
+    mine = *six[:3], six[3] | six[4], {name: info[name] for name in five[4]}
+    jax.tree.map(np.testing.assert_array_equal, mine, five)
+    assert not (six[3] & six[4]).any()
 
-
-def test_it_is_a_gymnax_environment(adapted: GymnaxAdapter) -> None:
-    assert isinstance(adapted, environment.Environment)
-    assert (adapted.name, adapted.num_actions) == ("orchard", 6)
-    assert adapted.action_space(adapted.default_params).n == 6
-    assert adapted.observation_space(adapted.default_params).shape == (34,)
-
-
-def test_the_log_wrapper_adds_up_returns_and_lengths(rollout: dict[str, Any]) -> None:
+    np.testing.assert_array_equal(info["returned_episode"], done)
     returns, lengths = np.zeros(NUM_GAMES), np.zeros(NUM_GAMES, int)
-    ended = 0
-    for step in range(NUM_STEPS):
-        returns += rollout["reward"][step]
-        lengths += 1
-        done = rollout["terminated"][step] | rollout["truncated"][step]
-        np.testing.assert_array_equal(rollout["returned_episode"][step], done)
-        np.testing.assert_allclose(rollout["returned_episode_returns"][step][done], returns[done], rtol=1e-5)
-        np.testing.assert_array_equal(rollout["returned_episode_lengths"][step][done], lengths[done])
-        assert (lengths <= LIMIT).all()
-        returns[done], lengths[done] = 0, 0
-        ended += int(done.sum())
-    assert ended > NUM_GAMES
-
-
-def test_terminated_and_truncated_are_told_apart(rollout: dict[str, Any]) -> None:
-    assert rollout["terminated"].any()
-    assert rollout["truncated"].any()
-    assert not (rollout["terminated"] & rollout["truncated"]).any()
-
-
-def test_the_final_observation_is_the_ended_episode_s(rollout: dict[str, Any]) -> None:
-    done = rollout["terminated"] | rollout["truncated"]
-    np.testing.assert_array_equal(rollout["final_observation"][~done], rollout["obs"][~done])
-    # who played on had hp and apples left
-    final = rollout["final_observation"]
-    goes_on = (final[..., 0] > 0) & (final[..., 2:18] > 0).any(axis=-1)
-    np.testing.assert_array_equal(goes_on, ~rollout["terminated"])
-
-
-def test_step_env_does_not_reset(adapted: GymnaxAdapter) -> None:
-    params = adapted.default_params
-    key = jax.random.key(0)
-    _, state = adapted.reset(key, params)
-    seed = state.game.seed
-    for count in range(1, LIMIT + 1):
-        obs, state, _, terminated, _ = adapted.step_env(key, state, 0, params)
-        assert state.steps == count
-        assert (jnp.stack(state.game.seed) == jnp.stack(seed)).all()
-        np.testing.assert_array_equal(obs, adapted.get_obs(state))
-        assert bool(terminated) == bool(adapted.is_terminated(state, params))
-        assert bool(adapted.is_truncated(state, params)) == (count == LIMIT)
-        if terminated:
-            break
-    assert terminated or count == LIMIT
+    for number, ended in enumerate(done):
+        returns, lengths = returns + reward[number], lengths + 1
+        np.testing.assert_allclose(info["returned_episode_returns"][number][ended], returns[ended], rtol=1e-5)
+        np.testing.assert_array_equal(info["returned_episode_lengths"][number][ended], lengths[ended])
+        returns[ended], lengths[ended] = 0, 0
+    assert done.sum() > NUM_GAMES
 
 
 class Unmasked(PackedOrchard):
@@ -125,19 +80,21 @@ class Unmasked(PackedOrchard):
         (Unmasked(), [PICK], [(True, False)]),
     ],
 )
-def test_a_state_tells_how_its_episode_ended_whatever_its_mask(
+def test_a_state_tells_how_its_episode_ended_whatever_its_mask_and_is_not_reset(
     world: PackedOrchard, actions: list[int], ends: list[tuple[bool, bool]]
 ) -> None:
     env = GymnaxAdapter(GymnaxStyle(world, LIMIT))
     params = env.default_params
     state = env._env.reset_from_seed(jnp.array([LONG_GAME, 0], jnp.uint32))
     assert env.discount(state, params) == 1
-    for action, (terminated, truncated) in zip(actions, ends, strict=True):
-        _, state, _, told, _ = env.step_env(jax.random.key(0), state, action, params)
+    for steps, (action, (terminated, truncated)) in enumerate(zip(actions, ends, strict=True), start=1):
+        obs, state, _, told, _ = env.step_env(jax.random.key(0), state, action, params)
         assert bool(told) == bool(env.is_terminated(state, params)) == terminated
         assert bool(env.is_truncated(state, params)) == truncated
         assert env.discount(state, params) == (0 if terminated else 1)
         assert env.get_action_mask(state).any()
+        assert (int(state.steps), int(state.game.seed[0])) == (steps, LONG_GAME)
+        np.testing.assert_array_equal(obs, env.get_obs(state))
 
 
 def test_the_state_space_names_every_array_of_a_state(adapted: GymnaxAdapter) -> None:

@@ -92,15 +92,6 @@ def test_before_the_first_gradient_step_every_ratio_is_one(name: str, request: p
     np.testing.assert_allclose(ratios, 1.0, atol=1e-5)
 
 
-def test_the_ratio_tells_when_observations_are_those_after_auto_reset(truncated_rollout: Rollout) -> None:
-    """The test above would notice: with the next step's observations the ratios are not 1."""
-    transitions = truncated_rollout.transitions
-    shifted = transitions._replace(obs=jax.tree.map(lambda leaf: jnp.roll(leaf, -1, axis=0), transitions.obs))
-    stats = stats_before_learning(truncated_rollout._replace(transitions=shifted))
-    assert stats.approx_kl > 0.01
-    assert stats.clip_frac > 0.01
-
-
 def replay(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
     """Play a rollout's actions again on the bare engine, without the wrapper or its auto-reset.
 
@@ -126,16 +117,23 @@ def replay(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
     return before, after, reward / 1000.0, terminated
 
 
-def test_a_rollout_is_what_the_bare_engine_plays(truncated_rollout: Rollout) -> None:
+@pytest.fixture(scope="module")
+def replayed(truncated_rollout: Rollout) -> tuple[Array, Array, Array, Array]:
+    return replay(truncated_rollout)
+
+
+def test_a_rollout_is_what_the_bare_engine_plays(truncated_rollout: Rollout, replayed: tuple[Array, ...]) -> None:
     transitions = truncated_rollout.transitions
-    before, _, reward, _ = replay(truncated_rollout)
+    before, _, reward, _ = replayed
     np.testing.assert_array_equal(truncated_rollout.env.expand(transitions.obs), before)
     np.testing.assert_allclose(transitions.reward, reward, rtol=1e-6)
 
 
-def test_truncation_bootstraps_from_the_episode_s_own_last_observation(truncated_rollout: Rollout) -> None:
+def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
+    truncated_rollout: Rollout, replayed: tuple[Array, ...]
+) -> None:
     rollout = truncated_rollout
-    _, own_last, reward, terminated = replay(rollout)
+    _, own_last, reward, terminated = replayed
     done = np.asarray(rollout.transitions.done)
     truncated = done & ~np.asarray(terminated)
     assert truncated.any()
@@ -162,12 +160,9 @@ def test_truncation_bootstraps_from_the_episode_s_own_last_observation(truncated
     np.testing.assert_allclose(samples.advantage.reshape(done.shape), expected, rtol=1e-3, atol=1e-4)
 
 
-def test_without_a_limit_no_value_is_stored_for_it(rollout: Rollout) -> None:
-    assert rollout.transitions.truncated_value is None
-
-
-def test_a_rollout_stores_no_float_observation(rollout: Rollout) -> None:
+def test_a_rollout_stores_no_float_observation_and_no_value_for_a_limit_that_is_not_there(rollout: Rollout) -> None:
     assert {leaf.dtype.kind for leaf in jax.tree.leaves(rollout.transitions.obs)} == {"i", "u"}
+    assert rollout.transitions.truncated_value is None
 
 
 def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
@@ -206,21 +201,15 @@ def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:
     assert dict(parts) == pytest.approx(expected, rel=1e-3, abs=1e-6)
 
 
-class TestAdvantages:
-    """What a minibatch's advantages are made of before they are learned from."""
+def test_advantages_are_scaled_by_their_standard_or_mean_absolute_deviation() -> None:
+    advantage = jnp.array([1.0, 2.0, 3.0, 6.0])
+    np.testing.assert_allclose(scaled_advantage(advantage, "standard"), (advantage - 3) / 3.5**0.5)
+    np.testing.assert_allclose(scaled_advantage(advantage, "robust"), (advantage - 3) / 1.5)
 
-    ADVANTAGE = jnp.array([1.0, 2.0, 3.0, 6.0])
 
-    def test_standard_ones_have_mean_0_and_deviation_1(self) -> None:
-        np.testing.assert_allclose(scaled_advantage(self.ADVANTAGE, "standard"), (self.ADVANTAGE - 3) / 3.5**0.5)
-
-    def test_robust_ones_are_in_mean_absolute_deviations(self) -> None:
-        np.testing.assert_allclose(scaled_advantage(self.ADVANTAGE, "robust"), (self.ADVANTAGE - 3) / 1.5)
-
-    def test_a_victory_among_many_steps_is_cut_and_leaves_the_others_their_size(self, key: Array) -> None:
-        small = jax.random.normal(key, (1024,))
-        with_victory = small.at[0].set(500.0)
-        robust = scaled_advantage(with_victory, "robust")
-        assert robust[0] == 10
-        assert jnp.abs(robust[1:]).mean() > 0.4
-        assert jnp.abs(scaled_advantage(with_victory, "standard")[1:]).mean() < 0.06
+def test_a_victory_among_many_steps_is_cut_and_leaves_the_others_their_size(key: Array) -> None:
+    with_victory = jax.random.normal(key, (1024,)).at[0].set(500.0)
+    robust = scaled_advantage(with_victory, "robust")
+    assert robust[0] == 10
+    assert jnp.abs(robust[1:]).mean() > 0.4
+    assert jnp.abs(scaled_advantage(with_victory, "standard")[1:]).mean() < 0.06

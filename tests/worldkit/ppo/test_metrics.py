@@ -19,8 +19,8 @@ STEPS = 40
 
 
 @pytest.fixture(scope="module")
-def metrics() -> dict[str, float]:
-    """Those of two updates in whose stats no two numbers are alike."""
+def stats() -> UpdateStats:
+    """Those of two updates, in which no two numbers are alike."""
     rollout = RolloutMetrics(
         reward_sum=jnp.array([10.0, 30.0]),
         component_sums=jnp.arange(6.0).reshape(2, 3),
@@ -32,12 +32,13 @@ def metrics() -> dict[str, float]:
     )
     parts: Any = {name: jnp.array([number, number + 10.0]) for number, name in enumerate(LossStats._fields[:-1])}
     losses = LossStats(**parts, diagnostics={"grad_norm": jnp.array([1.0, 4.0])})
-    return metrics_of(on_host(UpdateStats(losses, rollout)), STEPS, PackedOrchard())
-
-
-def on_host(stats: UpdateStats) -> UpdateStats:
-    host: UpdateStats = jax.tree.map(np.asarray, stats)
+    host: UpdateStats = jax.tree.map(np.asarray, UpdateStats(losses, rollout))
     return host
+
+
+@pytest.fixture(scope="module")
+def metrics(stats: UpdateStats) -> dict[str, float]:
+    return metrics_of(stats, STEPS, PackedOrchard())
 
 
 def test_every_component_has_its_own_name_in_rewards_per_step(metrics: dict[str, float]) -> None:
@@ -64,12 +65,16 @@ def test_what_the_world_adds_is_a_share_of_steps_or_the_highest(metrics: dict[st
     assert metrics["stats/highest_stage"] == 7
 
 
-def test_speed_is_that_since_the_last_row() -> None:
-    one: Any = jnp.ones(1)
-    count = jnp.ones(1, int)
-    losses = LossStats(**dict.fromkeys(LossStats._fields[:-1], one))
-    stats = UpdateStats(losses, RolloutMetrics(one, jnp.ones((1, 3)), count, one, count, {}, {}))
-    log = Log(Progress(updates=4, timesteps=400, seconds=100.0), {}, (on_host(stats),))
+def test_without_a_finished_episode_there_is_no_mean_of_them(stats: UpdateStats) -> None:
+    none = dict.fromkeys(("episodes", "return_sum", "length_sum"), np.zeros(2))
+    metrics = metrics_of(stats._replace(rollout=stats.rollout._replace(**none)), STEPS, PackedOrchard())
+    assert metrics["train/num_episodes"] == 0
+    assert np.isnan([metrics["train/mean_episode_return"], metrics["train/mean_episode_length"]]).all()
+    assert (metrics["actions/move_frac"], metrics["stats/highest_stage"]) == (0.5, 7)
+
+
+def test_speed_is_that_since_the_last_row(stats: UpdateStats) -> None:
+    log = Log(Progress(updates=3, timesteps=400, seconds=100.0), {}, (stats,))
     row = _metrics_since(log, Progress(updates=5, timesteps=500, seconds=110.0), PackedOrchard())
     assert row["steps_per_second"] == 10
     assert (row["update"], row["timesteps"], row["seconds"]) == (5, 500, 110)

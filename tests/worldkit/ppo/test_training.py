@@ -1,9 +1,6 @@
 """Whole updates: what pays is learnt, runs repeat bit for bit, metrics and interrupts."""
 
 import dataclasses
-import math
-import os
-import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,37 +14,23 @@ from parity.errors import ParityError, UsageError
 from worldkit.jax import trace_cache
 from worldkit.ppo import loop
 from worldkit.ppo.checkpoints import Log, LoopState, Progress
-from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of, run_training
-from worldkit.ppo.masked_ppo import LossStats
-from worldkit.ppo.rollout import RolloutMetrics
+from worldkit.ppo.loop import CompiledTraining, compile_training, run_training
 from worldkit.ppo.training import train
-from worldkit.ppo.update import UpdateStats, init_runner
+from worldkit.ppo.update import init_runner
 from worldkit.runs.run import TrainingDiverged
-from worldkit.runs.stop import StopRequest
 
 from .conftest import SMALL
 from .orchards import PackedOrchard
 
-
-class Recorder:
-    """A sink that keeps what it is given, and may do something at its first row."""
-
-    def __init__(self, signal_number: int | None = None) -> None:
-        self.rows: list[Mapping[str, float]] = []
-        self._signal = signal_number
-
-    def write(self, metrics: Mapping[str, float]) -> None:
-        self.rows.append(metrics)
-        if self._signal and len(self.rows) == 1:
-            os.kill(os.getpid(), self._signal)
+Rows = list[Mapping[str, float]]
 
 
 def run(
     trainer: CompiledTraining, env: PackedOrchard, total_timesteps: int = SMALL.total_timesteps
-) -> tuple[LoopState, Recorder]:
-    recorder = Recorder()
+) -> tuple[LoopState, Rows]:
+    rows: Rows = []
     config = dataclasses.replace(SMALL, total_timesteps=total_timesteps)
-    return run_training(trainer.train, fresh(trainer), config, env, write=recorder.write), recorder
+    return run_training(trainer.train, fresh(trainer), config, env, write=rows.append), rows
 
 
 def fresh(trainer: CompiledTraining) -> LoopState:
@@ -56,78 +39,36 @@ def fresh(trainer: CompiledTraining) -> LoopState:
 
 
 @pytest.fixture(scope="module")
-def finished(trainer: CompiledTraining, orchard: PackedOrchard) -> tuple[LoopState, Recorder]:
+def finished(trainer: CompiledTraining, orchard: PackedOrchard) -> tuple[LoopState, Rows]:
     return run(trainer, orchard)
 
 
-def test_what_pays_is_learnt(finished: tuple[LoopState, Recorder]) -> None:
-    result, recorder = finished
-    first, last = recorder.rows[0], recorder.rows[-1]
+def test_what_pays_is_learnt(finished: tuple[LoopState, Rows]) -> None:
+    result, (first, *_, last) = finished
     assert result.progress.updates == SMALL.num_updates
     # the mean over 7,680 steps has a standard error of about 0.001
     assert last["train/mean_reward"] - first["train/mean_reward"] > 0.02
 
 
-def test_metrics_have_the_documented_names(finished: tuple[LoopState, Recorder]) -> None:
-    documented = {
-        *(f"reward/{name}" for name in PackedOrchard.components),
-        "actions/pick_frac",
-        *(
-            f"train/{name}"
-            for name in (
-                "entropy",
-                "mean_episode_return",
-                "mean_episode_length",
-                "pg_loss",
-                "approx_kl",
-                "clip_frac",
-                "mean_reward",
-                "num_episodes",
-            )
-        ),
-        "stats/best_score",
-    }
-    beyond = {
-        "train/entropy_ratio",
-        "train/total_loss",
-        "train/value_loss",
-        "update",
-        "timesteps",
-        "seconds",
-        "steps_per_second",
-    }
-    for row in finished[1].rows:
-        assert set(row) == documented | beyond
+def test_metrics_have_the_documented_names(finished: tuple[LoopState, Rows]) -> None:
+    documented = (
+        "reward/step reward/fruit reward/sting actions/pick_frac stats/best_score train/entropy train/pg_loss"
+        " train/mean_episode_return train/mean_episode_length train/approx_kl train/clip_frac train/mean_reward"
+        " train/num_episodes train/entropy_ratio train/total_loss train/value_loss"
+        " update timesteps seconds steps_per_second"
+    )
+    for row in finished[1]:
+        assert set(row) == set(documented.split())
 
 
-def test_metrics_agree_with_each_other(finished: tuple[LoopState, Recorder]) -> None:
-    for row in finished[1].rows:
+def test_metrics_agree_with_each_other(finished: tuple[LoopState, Rows]) -> None:
+    for row in finished[1]:
         assert row["reward/step"] == pytest.approx(-0.01)
         total = sum(row[f"reward/{name}"] for name in PackedOrchard.components)
         assert total == pytest.approx(row["train/mean_reward"], abs=1e-6)
         assert 0.1 * row["actions/pick_frac"] <= row["reward/fruit"] <= 0.3 * row["actions/pick_frac"]
-    assert [row["update"] for row in finished[1].rows] == [20, 40, 60]
-    assert finished[1].rows[-1]["timesteps"] == 60 * SMALL.batch_size
-
-
-def test_metrics_of_a_chunk_without_finished_episodes_are_not_numbers() -> None:
-    rollout = RolloutMetrics(
-        reward_sum=jnp.zeros(2),
-        component_sums=jnp.zeros((2, 3)),
-        episodes=jnp.zeros(2, int),
-        return_sum=jnp.zeros(2),
-        length_sum=jnp.zeros(2, int),
-        sums={"actions/pick_frac": jnp.array([6, 3])},
-        maxima={"stats/best_score": jnp.array([1, 2])},
-    )
-    losses: Any = dict.fromkeys(LossStats._fields[:-1], jnp.zeros(2))
-    stats = UpdateStats(LossStats(**losses), rollout)
-    metrics = metrics_of(jax.tree.map(np.asarray, stats), 12, PackedOrchard())
-    assert metrics["actions/pick_frac"] == 0.75
-    assert math.isnan(metrics["train/mean_episode_return"])
-    assert math.isnan(metrics["train/mean_episode_length"])
-    assert metrics["train/num_episodes"] == 0
-    assert metrics["stats/best_score"] == 2
+    assert [row["update"] for row in finished[1]] == [20, 40, 60]
+    assert finished[1][-1]["timesteps"] == 60 * SMALL.batch_size
 
 
 def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
@@ -135,8 +76,7 @@ def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTr
     first, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
     again, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
     other, _ = train(init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), orchard), jnp.int32(5))
-    same = jax.tree.map(lambda a, b: bool((a == b).all()), first.train_state.params, again.train_state.params)
-    assert all(jax.tree.leaves(same))
+    jax.tree.map(np.testing.assert_array_equal, first.train_state.params, again.train_state.params)
     differs = jax.tree.map(lambda a, b: bool((a != b).any()), first.train_state.params, other.train_state.params)
     assert any(jax.tree.leaves(differs))
 
@@ -166,13 +106,12 @@ def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTra
     for index in range(5):
         runner, alone = trainer.train(runner, jnp.int32(1))
         assert alone.loss.total_loss[0] == stats.loss.total_loss[index]
-    same = jax.tree.map(lambda a, b: bool((a == b).all()), together.train_state.params, runner.train_state.params)
-    assert all(jax.tree.leaves(same))
+    jax.tree.map(np.testing.assert_array_equal, together.train_state.params, runner.train_state.params)
 
 
 def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
-    result, recorder = run(trainer, orchard, total_timesteps=25 * SMALL.batch_size + 7)
-    assert [row["update"] for row in recorder.rows] == [20, 25]
+    result, rows = run(trainer, orchard, total_timesteps=25 * SMALL.batch_size + 7)
+    assert [row["update"] for row in rows] == [20, 25]
     assert (result.progress.updates, result.progress.timesteps) == (25, 25 * SMALL.batch_size)
 
 
@@ -197,29 +136,22 @@ def test_worlds_of_one_class_share_no_kept_program(monkeypatch: pytest.MonkeyPat
     assert len({tuple(about) for about in kept}) == 4
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_run_after_the_current_chunk(
-    number: int, trainer: CompiledTraining, orchard: PackedOrchard
-) -> None:
-    recorder, announced = Recorder(signal_number=number), []
-    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
-    with StopRequest(announce=lambda: announced.append(True)) as stop:
-        result = run_training(
-            trainer.train, fresh(trainer), SMALL, orchard, write=recorder.write, should_stop=lambda: stop.requested
-        )
-        assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL, "a second Ctrl-C would not end the process"
-    assert (result.progress.updates, len(recorder.rows), announced) == (20, 1, [True])
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
+def test_a_run_that_is_to_stop_ends_after_the_current_chunk(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
+    rows: Rows = []
+    result = run_training(
+        trainer.train, fresh(trainer), SMALL, orchard, write=rows.append, should_stop=lambda: bool(rows)
+    )
+    assert (result.progress.updates, len(rows)) == (20, 1)
 
 
 def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
     state = trainer.runner.train_state
     broken = state.replace(params=jax.tree.map(lambda leaf: leaf * jnp.nan, state.params))
-    recorder = Recorder()
+    rows: Rows = []
     start = LoopState(trainer.runner._replace(train_state=broken), Progress(), Log())
     with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
-        run_training(trainer.train, start, SMALL, orchard, write=recorder.write)
-    assert len(recorder.rows) == 1
+        run_training(trainer.train, start, SMALL, orchard, write=rows.append)
+    assert len(rows) == 1
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte.")])

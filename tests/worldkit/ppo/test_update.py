@@ -57,19 +57,23 @@ def updated(config: TrainConfig, env: PackedOrchard) -> tuple[RunnerState, Updat
     return make_train(config, env)(init_runner(config, env), jnp.int32(1))
 
 
-def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> None:
+def epochs_of(kind: type[Watched], **settings: str) -> tuple[set[int], list[list[list[int]]]]:
+    """The numbers that one update plays, and those of the two minibatches of each of its epochs."""
     seen: list[list[int]] = []
-    updated(SMALLEST, Watched(lambda numbers: seen.append(np.asarray(numbers).tolist())))
+    updated(dataclasses.replace(SMALLEST, **settings), kind(lambda numbers: seen.append(np.asarray(numbers).tolist())))  # type: ignore[arg-type]
     jax.effects_barrier()
-    played = sorted(number for numbers in seen if len(numbers) == SMALLEST.num_envs for number in numbers)
-    size = SMALLEST.minibatch_size
-    minibatches = [numbers for numbers in seen if len(numbers) == size]
-    epochs = [minibatches[start] + minibatches[start + 1] for start in range(0, len(minibatches), 2)]
+    played = {number for numbers in seen if len(numbers) == SMALLEST.num_envs for number in numbers}
+    minibatches = [numbers for numbers in seen if len(numbers) == SMALLEST.minibatch_size]
+    return played, [minibatches[start : start + 2] for start in range(0, len(minibatches), 2)]
+
+
+def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> None:
+    played, epochs = epochs_of(Watched)
     assert len(epochs) == SMALLEST.update_epochs
-    for epoch in epochs:
-        assert len(set(epoch)) == SMALLEST.batch_size
-        assert set(epoch) <= set(played)
-    assert len({frozenset(epoch[:size]) for epoch in epochs}) == SMALLEST.update_epochs
+    for one, other in epochs:
+        assert len({*one, *other}) == SMALLEST.batch_size
+        assert {*one, *other} <= played
+    assert len({frozenset(one) for one, _ in epochs}) == SMALLEST.update_epochs
 
 
 class Whole(nn.Module):
@@ -89,16 +93,11 @@ def test_minibatches_are_sorted_by_the_key_of_the_environment() -> None:
         def sort_key(self, compact: Orchard) -> Array:
             return (number(compact) % 3).astype(jnp.int32)
 
-    seen: list[list[int]] = []
-    config = dataclasses.replace(SMALLEST, network="whole")
-    updated(config, Sorted(lambda numbers: seen.append(np.asarray(numbers).tolist())))
-    jax.effects_barrier()
-    minibatches = [numbers for numbers in seen if len(numbers) == SMALLEST.minibatch_size]
-    for numbers in minibatches:
-        keys = [number % 3 for number in numbers]
-        assert keys == sorted(keys)
-    for start in range(0, len(minibatches), 2):
-        assert len({*minibatches[start], *minibatches[start + 1]}) == SMALLEST.batch_size
+    for epoch in epochs_of(Sorted, network="whole")[1]:
+        for numbers in epoch:
+            keys = [number % 3 for number in numbers]
+            assert keys == sorted(keys)
+        assert len({*epoch[0], *epoch[1]}) == SMALLEST.batch_size
 
 
 def test_no_random_key_is_used_twice() -> None:
@@ -115,17 +114,13 @@ def test_no_random_key_is_used_twice() -> None:
         jax.jit(two_updates).trace()
 
 
-def test_the_run_does_not_draw_from_the_networks_key() -> None:
+def test_a_run_begins_with_the_trainers_games_and_does_not_draw_from_the_networks_key() -> None:
     runner = init_runner(SMALLEST, PackedOrchard())
+    seeds = trainer_seeds(SMALLEST.seed, SMALLEST.num_envs)
+    np.testing.assert_array_equal(jnp.stack(runner.env_state.seed, axis=-1), seeds)
     network = make_network("mlp", None, PackedOrchard.num_actions, SMALLEST.hidden_dim, SMALLEST.num_layers)
     drawn = network.init(runner.key, jnp.zeros((1, *PackedOrchard.observation_shape)))
     assert (drawn["params"]["policy"]["kernel"] != runner.train_state.params["params"]["policy"]["kernel"]).any()
-
-
-def test_a_run_begins_with_the_trainers_games() -> None:
-    env = PackedOrchard()
-    seeds = trainer_seeds(SMALLEST.seed, SMALLEST.num_envs)
-    np.testing.assert_array_equal(jnp.stack(init_runner(SMALLEST, env).env_state.seed, axis=-1), seeds)
 
 
 def test_a_seed_has_64_bits() -> None:
@@ -201,10 +196,8 @@ def test_the_learning_rate_falls_in_a_straight_line_to_its_end() -> None:
 
 
 def test_the_rate_ends_with_the_run() -> None:
-    """24 steps in all are one update of 3 epochs of 2 minibatches."""
     assert SMALLEST.num_gradient_steps == 6
-    config = dataclasses.replace(SMALLEST, total_timesteps=250)
-    assert config.num_gradient_steps == 60
+    assert dataclasses.replace(SMALLEST, total_timesteps=250).num_gradient_steps == 60
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ from worldkit.ppo.value_heads import (
 from worldkit.ppo.value_heads import values_of as values
 
 VALUES = st.floats(-2900, 2900, width=32)
+OLD, TARGET = jnp.array([0.0, 100.0]), jnp.array([500.0, -3.0])
 
 
 def config(head: ValueHead, **settings: Any) -> TrainConfig:  # noqa: ANN401 - settings
@@ -60,13 +61,12 @@ class TestTwoHot:
         assert weights.sum() == pytest.approx(1)
         assert weights @ BINS == pytest.approx(value, rel=1e-6, abs=1e-6)
 
-    @pytest.mark.parametrize("number", [0, 1, NUM_BINS // 2, NUM_BINS - 1])
-    def test_a_bins_own_value_is_that_bin(self, number: int) -> None:
-        np.testing.assert_allclose(two_hot(BINS[number]), np.eye(NUM_BINS)[number], atol=1e-6)
-
-    @pytest.mark.parametrize(("value", "number"), [(1e6, -1), (-1e6, 0)])
-    def test_values_beyond_the_bins_are_the_outermost(self, value: float, number: int) -> None:
-        np.testing.assert_array_equal(two_hot(np.float32(value)), np.eye(NUM_BINS)[number])
+    @pytest.mark.parametrize(
+        ("value", "number"),
+        [*((BINS[each], each) for each in (0, 1, NUM_BINS // 2, NUM_BINS - 1)), (1e6, NUM_BINS - 1), (-1e6, 0)],
+    )
+    def test_a_bins_own_value_is_that_bin_and_values_beyond_are_the_outermost(self, value: float, number: int) -> None:
+        np.testing.assert_allclose(two_hot(np.float64(value)), np.eye(NUM_BINS)[number], atol=1e-6)
 
     def test_the_mean_over_the_probabilities_is_the_value(self, key: Array) -> None:
         outputs = 3 * jax.random.normal(key, (5, NUM_BINS))
@@ -83,22 +83,23 @@ class TestTwoHot:
 class TestWhatIsLearned:
     """``value_errors``, at its smallest where the outputs say the target."""
 
-    OLD, TARGET = jnp.array([0.0, 100.0]), jnp.array([500.0, -3.0])
-
-    def test_plain_is_clipped_around_the_old_value(self) -> None:
-        outputs = jnp.array([[5.0], [99.9]])
-        error = value_errors(outputs, self.OLD, self.TARGET, config(PLAIN), 0.2)
-        np.testing.assert_allclose(error, [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2], rtol=1e-6)
-
-    def test_symlog_is_the_squared_error_of_the_logarithm(self) -> None:
-        outputs = jnp.array([[5.0], [99.0]])
-        error = value_errors(outputs, self.OLD, self.TARGET, config(SYMLOG), 0.2)
-        np.testing.assert_allclose(error, [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2], rtol=1e-6)
+    @pytest.mark.parametrize(
+        ("head", "outputs", "expected"),
+        [
+            (PLAIN, [5.0, 99.9], [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2]),  # clipped around the old value
+            (SYMLOG, [5.0, 99.0], [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2]),
+        ],
+    )
+    def test_it_is_the_squared_error_of_the_value_or_of_its_logarithm(
+        self, head: ValueHead, outputs: list[float], expected: list[float]
+    ) -> None:
+        error = value_errors(jnp.array(outputs)[:, None], OLD, TARGET, config(head), 0.2)
+        np.testing.assert_allclose(error, expected, rtol=1e-6)
 
     def test_two_hot_is_the_cross_entropy(self, key: Array) -> None:
         outputs = jax.random.normal(key, (2, NUM_BINS))
-        error = value_errors(outputs, self.OLD, self.TARGET, config(TWO_HOT), 0.2)
-        expected = -(two_hot(np.asarray(self.TARGET)) * np.log(jax.nn.softmax(outputs))).sum(axis=-1)
+        error = value_errors(outputs, OLD, TARGET, config(TWO_HOT), 0.2)
+        expected = -(two_hot(np.asarray(TARGET)) * np.log(jax.nn.softmax(outputs))).sum(axis=-1)
         np.testing.assert_allclose(error, expected, rtol=1e-5)
 
     @pytest.mark.parametrize("head", [SYMLOG, TWO_HOT])

@@ -1,6 +1,5 @@
 """Checkpoints and parameters that somebody hands in: whatever is wrong with one is a sentence, and soon."""
 
-import hashlib
 import os
 import pickle
 import tracemalloc
@@ -19,8 +18,7 @@ from hypothesis import strategies as st
 
 from parity.errors import ParityError
 from tests.mutations import ARRAYS, WRONG, altered, damaged, is_one_line, said_or_read
-from worldkit.ppo import checkpoint_format
-from worldkit.ppo.checkpoint_format import CheckpointError
+from worldkit.ppo.checkpoint_format import DEVIATION, CheckpointError, dumps, loads
 from worldkit.ppo.checkpoints import (
     Log,
     LoopState,
@@ -42,6 +40,7 @@ from worldkit.settings import kept
 
 from .conftest import SMALL
 from .orchards import PackedOrchard
+from .sealing import payload_of, sealed
 
 ENV = PackedOrchard()
 DONE, LOGGED = Progress(20, 20 * SMALL.batch_size, 1.5), Progress(18, 18 * SMALL.batch_size, 1.25)
@@ -76,15 +75,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Good:
         path, LoopState(fresh, DONE, Log(LOGGED, {"train/entropy": 1.0}, (stats(1), stats(1)))), asdict(SMALL), ENV
     )
     data = path.read_bytes()
-    payload = checkpoint_format.loads(checkpoint_format.loads(data)["payload"])
-    return Good(payload, data, fresh)
-
-
-def sealed(payload: object) -> bytes:
-    """A checkpoint with this payload and the checksum that goes with it."""
-    packed = payload if isinstance(payload, bytes) else checkpoint_format.dumps(payload)
-    whole = {"format": "orchard checkpoint", "version": 1, "sha256": hashlib.sha256(packed).hexdigest()}
-    return checkpoint_format.dumps({**whole, "payload": packed})
+    return Good(payload_of(data), data, fresh)
 
 
 def changed(payload: Payload, place: tuple[Any, ...], value: object) -> Payload:
@@ -126,11 +117,11 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("runner",), {}, "does not bear|bear out"),
     (("runner", LEAF), np.array(["text"]), "runner is no object of arrays"),
     (("runner", LEAF), np.array([np.nan], np.float32), "holds what is no number"),
-    (("runner", LEAF), np.array([np.inf], np.float32), "holds what is no number"),
+    (("runner", DEVIATION), np.zeros(1, np.float32), "the scale of its values is not above 0"),
+    (("runner", DEVIATION), np.array(-1, np.float32), "the scale of its values is not above 0"),
     (("runner", LEAF), ..., "is of another network"),
     (("runner", LEAF), np.zeros(1, np.int32), "is of another network"),
     (("runner", LEAF), np.zeros((1, 1), np.float32), "is of another network"),
-    (("runner", LEAF), np.zeros(0, np.float32), "is of another network"),
     (("runner", ".train_state.more"), ONE, "is of another network"),
     (("progress",), [20, 1, 1.0], "progress must be made of updates, timesteps, seconds"),
     (("progress", "updates"), ..., "progress must be made of"),
@@ -139,31 +130,17 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("progress", "updates"), 2.0, "the updates of its progress are 2.0"),
     (("progress", "updates"), True, "the updates of its progress are True"),
     (("progress", "timesteps"), 2**63, "the timesteps of its progress are 92233"),
-    (("progress", "timesteps"), "many\n", r"the timesteps of its progress are 'many\\n'"),
     (("progress", "seconds"), float("nan"), "the seconds of its progress are nan"),
     (("progress", "seconds"), -0.5, "the seconds of its progress are -0.5"),
-    (("config",), None, "config is no object"),
     (("config",), ["num_envs"], "config is no object"),
     (("config", "num_envs"), 0, "keeps 0 as num_envs, which must be a whole number from 1 to"),
     (("config", "num_envs"), 10**12, "its num_envs is 1000000000000, which its arrays do not bear out"),
     (("config", "num_layers"), 10**9, "its num_layers is 1000000000, which"),
     (("config", "hidden_dim"), "wide", "its hidden_dim is 'wide', which"),
-    (("config", "learning_rate"), "fast", "keeps 'fast' as learning_rate, which must be a number"),
-    (("config", "learning_rate"), float("nan"), "keeps nan as learning_rate, which must be a number"),
-    (("config", "learning_rate"), 10**400, "which must be a number"),
     (("progress", "seconds"), 10**400, "the seconds of its progress are a value of type int"),
-    (("config", "gamma"), 2.0, "keeps 2.0 as gamma, which must be a number from 0 to 1"),
-    (("config", "dtype"), np.zeros(3), "which must be float32 or bfloat16"),
-    (("config", "seed"), -1, "which must be a whole number from 0 to"),
-    (("config", "network"), 3, "keeps 3 as network, which must be a text"),
-    (("config", "dtype"), "float8", "keeps 'float8' as dtype, which must be float32 or bfloat16"),
-    (("config", "max_steps"), 2**31, "keeps 2147483648 as max_steps, which must be a whole number from 1 to"),
-    (("config", "log_interval"), 2**40, "keeps 1099511627776 as log_interval, which must be a whole number from 1 to"),
-    (("config", "max_steps"), 0.5, "keeps 0.5 as max_steps, which must be a whole number"),
     (("rules_version",), 1, "its rules_version is 1"),
     (("rules_version",), "0\n", r"its rules_version is '0\\n'"),
     (("metrics",), {"loss": "low"}, "metrics are no object of numbers"),
-    (("metrics",), [], "metrics are no object of numbers"),
     (("logged", "updates"), 21, "log is ahead of its progress"),
     (("logged",), None, "log must be made of"),
     (("unlogged",), {}, "unlogged updates are no list"),
@@ -175,7 +152,6 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("unlogged", 0, "rollout", "episodes"), np.array(0.0), "holds other metrics"),
     (("unlogged", 0, "rollout", "component_sums"), np.zeros((1, 4)), "holds other metrics"),
     (("unlogged", 0, "rollout", "sums"), [], "holds other metrics"),
-    (("unlogged", 0, "rollout", "sums"), {}, "holds other metrics"),
     (("unlogged", 0, "rollout", "maxima"), {"most": ONE, "least": ONE}, "holds other metrics"),
 ]
 
@@ -202,16 +178,14 @@ ENTRY = b"\x8c\x01a"
         (b"hello", "is no good checkpoint: .*give another one"),
         (b".", "it is damaged"),
         (FRAME + b"}", "it is damaged"),
-        (FRAME + b"}}.", "it is damaged"),
         (FRAME + b"a.", "it is damaged"),
         (FRAME + b"}(" + ENTRY + b"u.", "it is damaged"),
         (FRAME + b"}(" + ENTRY + b"K\1" + ENTRY + b"K\2u.", "it names 'a' twice"),
         (FRAME + b"}K\1K\1s.", "a name in it is no text"),
-        (FRAME + b"]" * 200_000 + b"a" * 199_999 + b".", "nested too deeply"),
-        (FRAME + b"}" + (ENTRY + b"}") * 100_000 + b"s" * 100_000 + b".", "nested too deeply"),
+        (FRAME + b"]" * 20_000 + b"a" * 19_999 + b".", "nested too deeply"),
+        (FRAME + b"}" + (ENTRY + b"}") * 10_000 + b"s" * 10_000 + b".", "nested too deeply"),
         (FRAME + b"\x8c\x02\xff\xfe.", "it is damaged"),
         (FRAME + b"\x8e" + (2**60).to_bytes(8, "little") + b"x.", "it is damaged"),
-        (FRAME + b"\x8d" + b"\xff" * 8 + b"x.", "it is damaged"),
         (FRAME + b"K\1r\xff\xff\xff\x7f.", "pickle's operation LONG_BINPUT"),
         (FRAME + b"j\xff\xff\xff\x7f.", "it is damaged"),
         (FRAME + b"]\x94(" + b"h\0" * 9 + b"e.", "one object in several places"),
@@ -219,28 +193,17 @@ ENTRY = b"\x8c\x01a"
         (FRAME + b"\x8a\xffx.", "it is damaged"),
         (b"cos\nsystem\n(S'true'\ntR.", r"it names os.system"),
         (FRAME + b"\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", r"it names os.system"),
-        (b"(S'true'\nios\nsystem\n.", "operation STRING|it names|operation INST"),
         (b"\x80\x02\x82\x01.", "operation EXT1"),
         (FRAME + b"K\1Q.", "operation BINPERSID"),
-        (b"Pobject\n.", "operation PERSID"),
         (pickle.dumps({1, 2}), "operation EMPTY_SET"),
-        (pickle.dumps({"a": (1,)}), "operation TUPLE1"),
         (pickle.dumps([1, 2]), "something else than a run of orchard"),
-        (pickle.dumps({"format": "orchard checkpoint"}), "format is version None"),
         (pickle.dumps({"format": "orchard checkpoint", "version": "\n"}), r"version '\\n'"),
         (pickle.dumps({"format": "orchard checkpoint", "version": 1}), "checksum is wrong"),
-        (
-            pickle.dumps({"format": "orchard checkpoint", "version": 1, "payload": b"", "sha256": 3}),
-            "checksum is wrong",
-        ),
         (sealed(b""), "it is damaged"),
         (sealed([]), "it lacks 'progress'"),
-        (sealed(b"\x80\x04}."), "it lacks 'progress'"),
         (sealed(pickle.dumps({"runner": {"x": {"__array__": "|O", "shape": [1], "data": b"x" * 8}}})), "holds objects"),
         (sealed(pickle.dumps({"x": {"__array__": "<f4", "shape": [10**12], "data": b"x"}})), "it is damaged"),
         (sealed(pickle.dumps({"x": {"__array__": "<f4", "shape": "wide", "data": b"xxxx"}})), "it is damaged"),
-        (sealed(pickle.dumps({"x": {"__array__": 3, "shape": [1], "data": b"xxxx"}})), "it is damaged"),
-        (sealed(pickle.dumps({"x": {"__array__": "<f4"}})), "it is damaged"),
     ],
     ids=lambda part: repr(part)[:50],
 )
@@ -262,15 +225,12 @@ def test_a_wrong_pickle_is_one_sentence_and_takes_no_memory(content: bytes, sent
     [
         (lambda path: None, "does not exist; give the path"),
         (lambda path: os.mkfifo(path), "it is a pipe, a device or the like"),
-        (lambda path: path.symlink_to("/dev/zero"), "it is a pipe, a device or the like"),
-        (lambda path: path.mkdir(), "Is a directory"),
-        (lambda path: path.symlink_to(path), "symbolic links"),
         (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**32 + 1), "larger than [24] GiB"),
     ],
-    ids=["missing", "pipe", "device", "folder", "loop", "too large"],
+    ids=["missing", "pipe", "too large"],
 )
 @pytest.mark.parametrize("reader", [partial(read_checkpoint, env=ENV), load_params], ids=["checkpoint", "parameters"])
-def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
+def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(  # parity.reading has more kinds
     reader: Callable[[Path], object], make: Callable[[Path], None], sentence: str, tmp_path: Path
 ) -> None:
     make(tmp_path / "file")
@@ -313,12 +273,10 @@ HIDDEN = "params/hidden_0/kernel"
         ({"params/policy/bias": np.zeros(3, np.float32)}, "a network for other observations"),
         ({"params/policy/bias": np.full(rules_size := ENV.num_actions, np.nan, np.float32)}, "not made of numbers"),
         ({HIDDEN: np.zeros((2, 2), np.int32)}, "'params/hidden_0/kernel' is not made of numbers"),
-        ({HIDDEN: np.array(["text"])}, "is not made of numbers"),
+        ({HIDDEN: np.array([object()])}, "its part 'params/hidden_0/kernel.npy' is no array of numbers"),
         ({"params": np.zeros(1)}, "'params' is an array and holds others"),
-        ({"params/hidden_0": np.zeros(1)}, "'params/hidden_0' is an array and holds others"),
         ({"params/hidden_7x": np.zeros(1)}, "a network for other observations"),
         ({"two\nlines": np.array("x")}, r"'two\\nlines' is not made of numbers"),
-        (dict.fromkeys([HIDDEN]), "not those of an ActorCritic"),
     ],
     ids=lambda part: str(part)[:40],
 )
@@ -332,43 +290,28 @@ def test_wrong_parameters_are_one_sentence(
     assert is_one_line(caught.value)
 
 
-def test_parameters_that_need_a_pickle_or_unpack_without_end_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "params_1.npz"
-    np.savez(path, weights=np.array([object()]))
-    with pytest.raises(ParityError, match=r"cannot be read \(its part 'weights.npy' is no array of numbers"):
-        load_params(path)
-    with path.open("wb") as file:
-        np.save(file, np.zeros(3))
-    with pytest.raises(ParityError, match="cannot be read"):
-        load_params(path)
-
-
-def check(path: Path, content: bytes, read: Callable[[], object]) -> None:
-    path.write_bytes(content)
-    said_or_read(read)
-
-
 EXAMPLES = pytest.mark.parametrize("examples", [100, pytest.param(5_000, marks=pytest.mark.long)])
+mutations = partial(settings, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 
 
 @EXAMPLES
 def test_mutated_checkpoints_are_read_or_refused(good: Good, tmp_path: Path, examples: int) -> None:
     path = tmp_path / "checkpoint_20.pkl"
 
-    @settings(max_examples=2 * examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @mutations(max_examples=2 * examples)
     @given(st.data())
     def every_one_is_read_or_refused(data: st.DataObject) -> None:
         kind = data.draw(st.sampled_from(("file", "payload", "tree", "tree", "tree", "envelope")))
         if kind == "file":
             content = data.draw(damaged(good.data))
         elif kind == "payload":
-            small = checkpoint_format.dumps(changed(good.payload, ("runner",), {LEAF: ONE}))
-            content = sealed(data.draw(damaged(small)))
+            content = sealed(data.draw(damaged(dumps(changed(good.payload, ("runner",), {LEAF: ONE})))))
         elif kind == "tree":
             content = sealed(data.draw(altered(good.payload, WRONG + ARRAYS)))
         else:
-            content = checkpoint_format.dumps(data.draw(altered(checkpoint_format.loads(good.data), WRONG + ARRAYS)))
-        check(path, content, lambda: go_on(path, good.fresh))
+            content = dumps(data.draw(altered(loads(good.data), WRONG + ARRAYS)))
+        path.write_bytes(content)
+        said_or_read(lambda: go_on(path, good.fresh))
 
     every_one_is_read_or_refused()
 
@@ -380,15 +323,14 @@ def test_mutated_parameters_are_read_or_refused(arrays: dict[str, np.ndarray], t
     whole = path.read_bytes()
     numbers: list[Any] = [np.asarray(value) for value in ARRAYS]
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @mutations(max_examples=examples)
     @given(st.data())
     def every_one_is_read_or_refused(data: st.DataObject) -> None:
-        if data.draw(st.booleans()):
-            check(path, data.draw(damaged(whole)), lambda: play(path))
-            return
-        tree = data.draw(altered(arrays, numbers))
+        tree = None if data.draw(st.booleans()) else data.draw(altered(arrays, numbers))
         if isinstance(tree, dict):
             np.savez(path, **tree)
-            said_or_read(lambda: play(path))
+        else:
+            path.write_bytes(data.draw(damaged(whole)))
+        said_or_read(lambda: play(path))
 
     every_one_is_read_or_refused()

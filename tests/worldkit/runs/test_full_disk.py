@@ -19,7 +19,6 @@ from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
 from parity.errors import ParityError
 from worldkit.cli.app import main
-from worldkit.ppo.checkpoint_format import CheckpointError
 from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
@@ -198,23 +197,23 @@ class TestMetrics:
         assert "wandb" in [Path(path).name for path in notices(said.getvalue())]
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def files_end_at_100_bytes() -> Iterator[None]:
     """What a full disk does, without one: the 101st byte of any file is refused, after those before it are written."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_piece_that_is_refused_half_way_leaves_the_file_as_it_was(
-    tmp_path: Path, files_end_at_100_bytes: None
-) -> None:
+def test_a_piece_that_is_refused_half_way_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "file"
     file = AppendedFile(path)
     file.append(b"a" * 60)
     for _ in range(2):
-        with pytest.raises(OSError, match="File too large"):
+        with pytest.raises(OSError, match="File too large"), files_end_at_100_bytes():
             file.append(b"b" * 60)
         assert path.read_bytes() == b"a" * 60
     file.append(b"c" * 40)
@@ -240,19 +239,6 @@ def test_a_log_file_on_a_full_disk_does_not_end_a_run() -> None:
             full.close()
 
 
-def test_w_and_b_is_left_out_where_there_is_no_room_from_the_start(
-    small_disk: SmallDisk, offline: Tracking, capfd: pytest.CaptureFixture[str]
-) -> None:
-    folder, said = folder_on(small_disk), io.StringIO()
-    small_disk.fill()
-    with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
-        run.begin({"lr": 1.0}, 640)
-        run.write(row(1))
-        small_disk.free()
-    assert said.getvalue().count("W&B is left out: [Errno 28] No space left on device") == 1
-    assert capfd.readouterr().err == ""
-
-
 class TestTheTrainerInJax:
     """Checkpoints and parameters too."""
 
@@ -271,46 +257,32 @@ class TestTheTrainerInJax:
         assert len(kinds) == len(set(kinds))
         assert run.writer.failing == []
 
-    def test_a_disk_that_stays_full_is_one_sentence_at_the_end(self, small_disk: SmallDisk) -> None:
-        folder = folder_on(small_disk)
-        stop = Outage(small_disk, full=5, free=-1)
-        with (
-            pytest.raises(CheckpointError, match=r"checkpoint_10.pkl and .*params_10.npz could not be written \(No sp"),
-            Run(folder, stop=stop) as run,
-        ):
-            train_jax(SMALL, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1))
-        newest = max(int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl"))
-        assert read_checkpoint(folder / f"checkpoint_{newest}.pkl", OrchardJaxEnv()).progress.updates == newest
+    @staticmethod
+    def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
+        """The exit code of the command where so many pages are free, and the run's folder."""
+        disk.fill()
+        disk.leave(pages)
+        return main(GAME, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
 
     def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
         self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        small_disk.fill()
-        small_disk.leave(6)  # pages: four for settings and metrics, and a checkpoint needs three
-        where = ["--checkpoint-dir", str(small_disk.folder)]
-        assert main(GAME, [*FLAGS.split(), *where]) == 1
+        code, folder = self.trained(small_disk, 6)  # four for settings and metrics, and a checkpoint needs three
         error = capsys.readouterr().err
-        folder = small_disk.folder / "run"
         assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
-        assert len(error.splitlines()) == 1
+        assert (code, len(error.splitlines())) == (1, 1)
         assert load_params(folder / "params_2.npz")
 
     def test_a_picture_that_finds_no_room_is_told_with_exit_code_1(
         self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        small_disk.fill()
-        small_disk.leave(13)  # pages: 13 take all but the picture, which needs more than that alone
-        where = ["--checkpoint-dir", str(small_disk.folder)]
-        assert main(GAME, [*FLAGS.split(), *where]) == 1
+        code, folder = self.trained(small_disk, 13)  # they take all but the picture, which needs more than that alone
         said = capsys.readouterr()
-        folder = small_disk.folder / "run"
-        assert said.err == ""
+        assert (code, said.err) == (1, "")
         assert f"\n  {folder}/checkpoint_2.pkl\n" in said.out
         assert f"\n  {folder}/learning_curve.png\n" not in said.out
-        assert (
-            f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device).\n"
-            in said.out
-        )
+        told = f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device)"
+        assert f"{told}.\n" in said.out
         assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardJaxEnv()).progress.updates == 2
 
 

@@ -43,23 +43,22 @@ def is_free(folder: Path) -> bool:
         return False
 
 
-def test_a_second_run_is_refused_until_the_first_is_over(tmp_path: Path) -> None:
+def test_a_second_run_is_refused_until_the_first_is_over_or_has_failed(tmp_path: Path) -> None:
     with Run(tmp_path):
         with pytest.raises(UsageError, match="Another process is training into"), Run(tmp_path):
             pass
         assert not is_free(tmp_path)
     assert is_free(tmp_path)
     assert (tmp_path / "run.lock").stat().st_size == 0
-
-
-def test_a_run_that_fails_lets_go(tmp_path: Path) -> None:
-    (tmp_path / "something").touch()
     with pytest.raises(RuntimeError, match="in the middle"), Run(tmp_path):
         raise RuntimeError("in the middle")
     assert is_free(tmp_path)
 
 
-@pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
+COMMANDS = pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
+
+
+@COMMANDS
 def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_announced(
     words: list[str],
     parent: str,
@@ -72,10 +71,8 @@ def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_
 
     monkeypatch.setattr("worldkit.ppo.training.parallel.mesh_of_all_devices", refuse)
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", refuse)
-    assert (
-        refused([*words, parent, str(tmp_path / "runs"), "--run-name", "mine"], capsys) == "The engine cannot start.\n"
-    )
-    assert list((tmp_path / "runs").iterdir()) == []
+    said = refused([*words, parent, str(tmp_path / "runs"), "--run-name", "mine"], capsys)
+    assert (said, list((tmp_path / "runs").iterdir())) == ("The engine cannot start.\n", [])
 
 
 @pytest.mark.parametrize("kind", ["fork", "program"])
@@ -127,7 +124,7 @@ def refused(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
     return said.err
 
 
-@pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
+@COMMANDS
 def test_two_commands_with_one_name_are_one_run(
     words: list[str], parent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_is_compiled: None
 ) -> None:
@@ -163,6 +160,7 @@ def test_two_resumes_of_one_model_are_one(
 def test_runs_that_begin_in_the_same_moment_get_folders_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert new_run_folder(tmp_path, "orchard", 0, "-mine").name.endswith("-mine")
     monkeypatch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: "same")
     exists = Path.exists
     # each finds the name free, as both do who look before either has made it

@@ -1,5 +1,6 @@
 """What a resumed run does to the files of the sessions before it."""
 
+import contextlib
 import dataclasses
 import errno
 import json
@@ -18,7 +19,7 @@ from worldkit.ppo.loop import SavePlan
 from worldkit.ppo.params import trained_files
 from worldkit.ppo.training import train
 from worldkit.runs.run import Run
-from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
+from worldkit.runs.sinks import read_csv
 from worldkit.settings import kept as kept_of
 from worldkit.watch.agents import agents_of
 
@@ -106,41 +107,25 @@ def test_rows_stay_until_they_come_again(tmp_path: Path) -> None:
         assert kept(tmp_path) == [*old[:3], (4, 1), (6, 1)]
 
 
-def test_a_run_that_ends_before_the_rows_of_the_session_before_drops_them(tmp_path: Path) -> None:
+OLD = [(update, 0) for update in range(1, 7)]
+
+
+@pytest.mark.parametrize(
+    ("updates", "failing", "rows"),
+    [
+        (range(4, 6), None, [*OLD[:3], (4, 1), (5, 1)]),  # the later rows of the session before do not come again
+        (range(0), None, OLD),
+        (range(4, 5), RuntimeError("in the middle"), [*OLD[:3], (4, 1), *OLD[4:]]),
+    ],
+    ids=["a run that ends earlier", "one that is stopped before its first row", "one that fails"],
+)
+def test_rows_of_the_session_before_go_where_a_resumed_run_ends_without_them(
+    updates: range, failing: Exception | None, rows: list[tuple[int, int]], tmp_path: Path
+) -> None:
     write_session(tmp_path, range(1, 7))
-    write_session(tmp_path, range(4, 6), after=3, session=1)
-    assert kept(tmp_path) == [(1, 0), (2, 0), (3, 0), (4, 1), (5, 1)]
-
-
-def test_a_run_that_is_stopped_before_its_first_row_drops_nothing(tmp_path: Path) -> None:
-    write_session(tmp_path, range(1, 7))
-    write_session(tmp_path, range(0), after=3)
-    assert kept(tmp_path) == [(update, 0) for update in range(1, 7)]
-
-
-def test_a_run_that_fails_leaves_the_rows_that_have_not_come_again(tmp_path: Path) -> None:
-    write_session(tmp_path, range(1, 7))
-    with pytest.raises(RuntimeError, match="in the middle"):
-        write_session(tmp_path, range(4, 5), after=3, session=1, failing=RuntimeError("in the middle"))
-    assert kept(tmp_path) == [(1, 0), (2, 0), (3, 0), (4, 1), (5, 0), (6, 0)]
-
-
-@pytest.mark.parametrize("kind", [CsvLog, JsonLinesLog])
-@pytest.mark.parametrize("rubbish", ["3,0", '{"update": 3', "\0\0\n", "3,x,y,z,1\n", "[3]\n", '{"a": 3}\n'])
-def test_a_damaged_line_is_passed_over(kind: type[CsvLog | JsonLinesLog], rubbish: str, tmp_path: Path) -> None:
-    path = tmp_path / "metrics"
-    log = kind(path)
-    for update in (1, 2):
-        log.write(row(update))
-    whole = path.read_bytes()
-    path.write_bytes(whole + rubbish.encode("latin-1"))
-    resumed = kind(path, after=2)
-    resumed.write(row(3))
-    resumed.end()
-    straight = kind(tmp_path / "straight")
-    for update in (1, 2, 3):
-        straight.write(row(update))
-    assert path.read_bytes() == (tmp_path / "straight").read_bytes()
+    with pytest.raises(RuntimeError, match="in the middle") if failing else contextlib.nullcontext():
+        write_session(tmp_path, updates, after=3, session=1, failing=failing)
+    assert kept(tmp_path) == rows
 
 
 class TestGoingBack:

@@ -13,27 +13,13 @@ from parity.errors import INTERRUPTED_EXIT_CODE
 from worldkit.runs.stop import StopRequest
 
 # in a process of its own: a signal that is not heard ends it
-PROGRAM = """
-import os, sys
-from worldkit.runs.stop import StopRequest
-
-number = int(sys.argv[1])
-with StopRequest(announce=lambda: print("announced", flush=True)) as stop:
-    os.kill(os.getpid(), number)
-    print(stop.requested, flush=True)
-    os.kill(os.getpid(), number)
-    print("went on", flush=True)
-"""
-
-
-# a terminal that closes sends SIGHUP several times
-CLOSED = """
+SIGNALS = """
 import os, signal, sys
 from worldkit.runs.stop import StopRequest
 
 signal.signal(signal.SIGHUP, getattr(signal, sys.argv[1]))
 with StopRequest(announce=lambda: print("announced", flush=True)) as stop:
-    for number in (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+    for number in map(int, sys.argv[2:]):
         os.kill(os.getpid(), number)
         print(stop.requested, flush=True)
 """
@@ -65,6 +51,7 @@ setattr(import_module("{module}"), "{name}", native)
 main(GAME, ["{command}", "--no-wandb"])
 """
 
+CLOSED = [signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]  # a terminal that closes sends SIGHUP several times
 PATHS = os.pathsep.join(str(Path(__file__).resolve().parents[3] / name) for name in ("python", "tests/parity"))
 
 
@@ -76,17 +63,19 @@ def call(program: str, *words: str, folder: Path | None = None) -> tuple[list[st
     return done.stdout.splitlines() or done.stderr.splitlines(), done.returncode
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_asks_and_the_second_ends(number: signal.Signals) -> None:
-    assert call(PROGRAM, str(number.value)) == (["announced", "True"], -number)
-
-
-def test_a_terminal_that_closes_asks_once_however_often_it_says_so() -> None:
-    assert call(CLOSED, "SIG_DFL") == (["announced", "True", "True"], -signal.SIGTERM)
-
-
-def test_under_nohup_a_terminal_that_closes_asks_nothing() -> None:
-    assert call(CLOSED, "SIG_IGN") == (["False", "False", "announced", "True"], 0)
+@pytest.mark.parametrize(
+    ("of_terminal", "numbers", "said", "code"),
+    [
+        ("SIG_DFL", [signal.SIGINT] * 2, ["announced", "True"], -signal.SIGINT),
+        ("SIG_DFL", [signal.SIGTERM] * 2, ["announced", "True"], -signal.SIGTERM),
+        ("SIG_DFL", CLOSED, ["announced", "True", "True"], -signal.SIGTERM),
+        ("SIG_IGN", CLOSED, ["False", "False", "announced", "True"], 0),  # as under nohup
+    ],
+)
+def test_the_first_asks_and_the_second_ends_but_a_terminal_that_closes_asks_once(
+    of_terminal: str, numbers: list[signal.Signals], said: list[str], code: int
+) -> None:
+    assert call(SIGNALS, of_terminal, *(str(number.value) for number in numbers)) == (said, code)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -98,12 +87,14 @@ def test_where_nothing_is_to_be_saved_the_first_ends_in_the_midst_of_a_native_ca
 def test_once_there_is_something_to_save_the_first_asks() -> None:
     wakeup = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(wakeup)
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with StopRequest(give_up=lambda: pytest.fail("it gave up")) as stop:
         stop.begun()
         stop.begun()
         signal.raise_signal(signal.SIGTERM)
         assert stop.requested
     assert signal.set_wakeup_fd(wakeup) == wakeup, "it is not as before"
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
 @pytest.mark.parametrize(
