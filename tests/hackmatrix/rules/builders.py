@@ -3,21 +3,27 @@
 Places are (row, col). Whatever a test does not name has the protocol's default.
 """
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
-from .engines import StateDict
-from .reference.board import ACTION, MAX_HP
+import pytest
 
-Place = tuple[int, int]
-Entry = dict[str, Any]
+from .engines import Engine, Entry, Place, StateDict, places
+from .reference.board import ACTION, ENEMIES, MAX_HP, PLAYER_KEYS
+
 Json: TypeAlias = Any  # whatever a field may hold, mistakes included
 
 UP, DOWN, LEFT, RIGHT, SIPHON = range(5)
 WAIT = ACTION["wait"]
 FROZEN = 200  # disabled turns of an enemy that shall stand still
+SCHEDULED = {"isFromScheduledTask": True}
+CALLED = {"spawnedFromSiphon": True}
+EVERYWHERE = [(row, col) for row in range(6) for col in range(6)]
+CORNERS = {(0, 0), (0, 5), (5, 0), (5, 5)}
 
 
-def _at(place: Place) -> Entry:
+def at_place(place: Place) -> Entry:
     return {"row": place[0], "col": place[1]}
 
 
@@ -27,24 +33,7 @@ def enemy(kind: str, row: int, col: int, **fields: Json) -> Entry:
     return {"type": kind, "row": row, "col": col, "hp": MAX_HP[kind]} | disabled | fields
 
 
-def virus(row: int, col: int, **fields: Json) -> Entry:
-    """A virus."""
-    return enemy("virus", row, col, **fields)
-
-
-def daemon(row: int, col: int, **fields: Json) -> Entry:
-    """A daemon."""
-    return enemy("daemon", row, col, **fields)
-
-
-def glitch(row: int, col: int, **fields: Json) -> Entry:
-    """A glitch."""
-    return enemy("glitch", row, col, **fields)
-
-
-def cryptog(row: int, col: int, **fields: Json) -> Entry:
-    """A cryptog."""
-    return enemy("cryptog", row, col, **fields)
+virus, daemon, glitch, cryptog = (partial(enemy, kind) for kind in ENEMIES)
 
 
 def coming(kind: str, row: int, col: int, turns: int = 9, **fields: Json) -> Entry:
@@ -53,12 +42,10 @@ def coming(kind: str, row: int, col: int, turns: int = 9, **fields: Json) -> Ent
 
 
 def data(row: int, col: int, points: int = 5, **fields: Json) -> Entry:
-    """A data block."""
     return {"row": row, "col": col, "type": "data", "points": points} | fields
 
 
 def program(row: int, col: int, name: str, **fields: Json) -> Entry:
-    """A program block."""
     return {"row": row, "col": col, "type": "program", "programActionIndex": ACTION[name]} | fields
 
 
@@ -70,25 +57,31 @@ def question(row: int, col: int, **hidden: Json) -> Entry:
     return {"row": row, "col": col, "type": "question"} | fields
 
 
+def walls(*open_cells: Place) -> list[Entry]:
+    """Blocks on every cell that is not named."""
+    return [data(*place) for place in EVERYWHERE if place not in open_cells]
+
+
 def credits(row: int, col: int, amount: int) -> Entry:
-    """Credits in a cell."""
     return {"row": row, "col": col, "credits": amount}
 
 
 def energy(row: int, col: int, amount: int) -> Entry:
-    """Energy in a cell."""
     return {"row": row, "col": col, "energy": amount}
 
 
 def pickup(row: int, col: int) -> Entry:
-    """A data-siphon pickup."""
     return {"row": row, "col": col, "dataSiphon": True}
 
 
-PLAYER_FIELDS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
+def list_of(entry: Entry) -> str:
+    """The list of S that an entry belongs to."""
+    signs = {"turnsRemaining": "transmissions", "hp": "enemies", "type": "blocks"}
+    return next((name for sign, name in signs.items() if sign in entry), "resources")
 
 
 def state(
+    *entries: Entry,
     player: Json = (2, 2),
     owned: Json = "",
     exit: Json = None,
@@ -96,35 +89,37 @@ def state(
     centres: Json = (),
     **fields: Json,
 ) -> StateDict:
-    """A state dict.
+    """A state dict with what lies and stands on the board.
 
     ``player`` and ``exit`` are places, ``siphoned`` and ``centres`` tuples of places, ``owned`` names programs
     ("push warp"); the player's numbers and the keys of S go by their own names.
     """
-    person = _at(player) | {name: fields.pop(name) for name in PLAYER_FIELDS if name in fields}
+    person = at_place(player) | {name: fields.pop(name) for name in PLAYER_KEYS if name in fields}
     whole: StateDict = {"player": person, "ownedPrograms": [ACTION[name] for name in owned.split()]} | fields
+    for entry in entries:
+        whole[list_of(entry)] = [*whole.get(list_of(entry), []), entry]
     if exit is not None:
-        whole["exit"] = _at(exit)
+        whole["exit"] = at_place(exit)
     if siphoned:
-        whole["siphoned"] = [_at(place) for place in siphoned]
+        whole["siphoned"] = [at_place(place) for place in siphoned]
     if centres:
-        whole["siphonCenters"] = [_at(place) for place in centres]
+        whole["siphonCenters"] = [at_place(place) for place in centres]
     return whole
 
 
-def rich(**fields: Json) -> StateDict:
+def rich(*entries: Entry, **fields: Json) -> StateDict:
     """A state whose player can pay for anything."""
-    return state(**({"credits": 50, "energy": 50} | fields))
+    return state(*entries, **({"credits": 50, "energy": 50} | fields))
 
 
-def place_of(entry: Entry) -> Place:
-    """(row, col) of an entry of S."""
-    return entry["row"], entry["col"]
+def doorstep(*entries: Entry, **fields: Json) -> StateDict:
+    """A player in (4,5), one step below the exit (5,5)."""
+    return state(*entries, **({"player": (4, 5), "exit": (5, 5)} | fields))
 
 
-def places(entries: list[Entry]) -> list[Place]:
-    """(row, col) of every entry, in the order given."""
-    return [place_of(entry) for entry in entries]
+def run(name: str, *entries: Entry, **fields: Json) -> tuple[StateDict, int]:
+    """A state in which the program is owned and can be paid, and its action."""
+    return rich(*entries, **({"owned": name} | fields)), ACTION[name]
 
 
 def only(entries: list[Entry]) -> Entry:
@@ -135,12 +130,31 @@ def only(entries: list[Entry]) -> Entry:
 
 def at(entries: list[Entry], row: int, col: int) -> Entry:
     """The entry in a cell."""
-    return only([entry for entry in entries if place_of(entry) == (row, col)])
+    return only([entry for entry in entries if places([entry]) == [(row, col)]])
 
 
-def kinds(entries: list[Entry]) -> dict[Place, str]:
-    """Type of what stands in each cell: enemies, blocks or transmissions."""
-    return {place_of(entry): entry.get("type") or entry["enemyType"] for entry in entries}
+@dataclass(frozen=True)
+class Case:
+    """What the last of some actions gives, by the names of ``Outcome.facts``."""
+
+    start: StateDict
+    actions: tuple[int, ...]
+    expected: dict[str, Any]
+
+    def seen_by(self, engine: Engine) -> dict[str, Any]:
+        """The same facts of what the engine gives."""
+        facts = engine.play(self.start, *self.actions).facts
+        return {name: facts[name] for name in self.expected}
+
+
+def case(what: str, start: StateDict, *actions: int, **expected: Json) -> Json:
+    """A row of a table: a state, one or more actions, and what the last of them gives."""
+    return pytest.param(Case(start, actions, expected), id=what)
+
+
+def cases(*rows: Json) -> pytest.MarkDecorator:
+    """The table by which a test is run; its argument is called ``case``."""
+    return pytest.mark.parametrize("case", rows)
 
 
 # For every program a state where it is applicable, without costs and ownership (table P).
@@ -193,9 +207,3 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "atk+": [{"attackDamage": 3}, {"atkPlusUses": 2}],
     "hack": [{"enemies": [daemon(4, 4)]}],
 }
-
-
-def run(name: str, **fields: Json) -> tuple[StateDict, int]:
-    """A state in which the program is owned and can be paid, and its action."""
-    owned = {"owned": name} if "owned" not in fields else {}
-    return rich(**owned, **fields), ACTION[name]
