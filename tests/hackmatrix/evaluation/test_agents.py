@@ -15,7 +15,7 @@ from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.cli import main as parity
 from parity.errors import UsageError
-from tests.hackmatrix.watch.conftest import new_params
+from tests.hackmatrix.agents import new_params
 from worldkit.cli.players import load
 from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes

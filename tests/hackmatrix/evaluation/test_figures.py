@@ -55,8 +55,7 @@ def test_wins_are_counted_and_returns_have_a_median() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "ending"),
-    [("victory", "won"), ("death", "died"), ("invalid_action", "invalid"), (None, "terminated")],
+    ("event", "ending"), [("victory", "won"), ("death", "died"), ("invalid_action", "invalid"), (None, "terminated")]
 )
 def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str) -> None:
     happened = 0 if event is None else 1 << EVENTS.index(event)
