@@ -8,7 +8,9 @@ from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.guard import GuardedEngine
-from tests.hackmatrix.rules.builders import coming, daemon, data, glitch, rich, virus
+from tests.hackmatrix.rules.blocks import data
+from tests.hackmatrix.rules.builders import rich
+from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus
 from tests.hackmatrix.rules.reference.board import ACTION
 from worldkit.play.table import Position, Table
 

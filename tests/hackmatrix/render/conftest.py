@@ -8,23 +8,10 @@ import pytest
 from hackmatrix import jax_env
 from hackmatrix.render.model import BoardModel, board_model
 from parity import State
-from tests.hackmatrix.rules.builders import (
-    CALLED,
-    SCHEDULED,
-    Entry,
-    coming,
-    credits,
-    cryptog,
-    daemon,
-    data,
-    energy,
-    glitch,
-    pickup,
-    program,
-    question,
-    state,
-    virus,
-)
+from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.engines import Entry
+from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
 Draw = Callable[..., BoardModel]
 

@@ -11,19 +11,9 @@ from numpy.typing import NDArray
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture
 from parity.errors import ParityError
-from tests.hackmatrix.rules.builders import (
-    Entry,
-    coming,
-    credits,
-    cryptog,
-    data,
-    energy,
-    glitch,
-    pickup,
-    program,
-    question,
-    virus,
-)
+from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
+from tests.hackmatrix.rules.engines import Entry
+from tests.hackmatrix.rules.movers import coming, cryptog, glitch, virus
 
 from .conftest import Draw
 

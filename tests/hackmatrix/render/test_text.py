@@ -6,7 +6,8 @@ import pytest
 
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.text import draw_text
-from tests.hackmatrix.rules.builders import credits, cryptog, data, program, question
+from tests.hackmatrix.rules.blocks import credits, data, program, question
+from tests.hackmatrix.rules.movers import cryptog
 from tests.hackmatrix.rules.reference.board import ACTION
 
 from .conftest import Draw

@@ -1,77 +1,21 @@
-"""Small builders of state dicts ("S"), and readers of them, so that a rule test is a few lines.
+"""Small builders of state dicts ("S"), so that a rule test is a few lines.
 
 Places are (row, col). Whatever a test does not name has the protocol's default.
 """
 
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
-import pytest
-
-from .engines import Engine, Entry, Place, StateDict, places
-from .reference.board import ACTION, ENEMIES, MAX_HP, PLAYER_KEYS
-
-Json: TypeAlias = Any  # whatever a field may hold, mistakes included
+from .blocks import data
+from .engines import Entry, Json, Place, StateDict
+from .movers import coming, daemon, glitch, virus
+from .reference.board import ACTION, PLAYER_KEYS
 
 UP, DOWN, LEFT, RIGHT, SIPHON = range(5)
 WAIT = ACTION["wait"]
-FROZEN = 200  # disabled turns of an enemy that shall stand still
-SCHEDULED = {"isFromScheduledTask": True}
-CALLED = {"spawnedFromSiphon": True}
-EVERYWHERE = [(row, col) for row in range(6) for col in range(6)]
-CORNERS = {(0, 0), (0, 5), (5, 0), (5, 5)}
 
 
 def at_place(place: Place) -> Entry:
     return {"row": place[0], "col": place[1]}
-
-
-def enemy(kind: str, row: int, col: int, **fields: Json) -> Entry:
-    """An enemy, at full hp unless said; with ``frozen=True`` it stands still."""
-    disabled = {"disabledTurns": FROZEN} if fields.pop("frozen", False) else {}
-    return {"type": kind, "row": row, "col": col, "hp": MAX_HP[kind]} | disabled | fields
-
-
-virus, daemon, glitch, cryptog = (partial(enemy, kind) for kind in ENEMIES)
-
-
-def coming(kind: str, row: int, col: int, turns: int = 9, **fields: Json) -> Entry:
-    """A transmission."""
-    return {"row": row, "col": col, "turnsRemaining": turns, "enemyType": kind} | fields
-
-
-def data(row: int, col: int, points: int = 5, **fields: Json) -> Entry:
-    return {"row": row, "col": col, "type": "data", "points": points} | fields
-
-
-def program(row: int, col: int, name: str, **fields: Json) -> Entry:
-    return {"row": row, "col": col, "type": "program", "programActionIndex": ACTION[name]} | fields
-
-
-def question(row: int, col: int, **hidden: Json) -> Entry:
-    """A question block that hides ``points=`` or ``program=``."""
-    fields = dict(hidden)
-    if "program" in fields:
-        fields["programActionIndex"] = ACTION[fields.pop("program")]
-    return {"row": row, "col": col, "type": "question"} | fields
-
-
-def walls(*open_cells: Place) -> list[Entry]:
-    """Blocks on every cell that is not named."""
-    return [data(*place) for place in EVERYWHERE if place not in open_cells]
-
-
-def credits(row: int, col: int, amount: int) -> Entry:
-    return {"row": row, "col": col, "credits": amount}
-
-
-def energy(row: int, col: int, amount: int) -> Entry:
-    return {"row": row, "col": col, "energy": amount}
-
-
-def pickup(row: int, col: int) -> Entry:
-    return {"row": row, "col": col, "dataSiphon": True}
 
 
 def list_of(entry: Entry) -> str:
@@ -120,41 +64,6 @@ def doorstep(*entries: Entry, **fields: Json) -> StateDict:
 def run(name: str, *entries: Entry, **fields: Json) -> tuple[StateDict, int]:
     """A state in which the program is owned and can be paid, and its action."""
     return rich(*entries, **({"owned": name} | fields)), ACTION[name]
-
-
-def only(entries: list[Entry]) -> Entry:
-    """The single entry of a list."""
-    (entry,) = entries
-    return entry
-
-
-def at(entries: list[Entry], row: int, col: int) -> Entry:
-    """The entry in a cell."""
-    return only([entry for entry in entries if places([entry]) == [(row, col)]])
-
-
-@dataclass(frozen=True)
-class Case:
-    """What the last of some actions gives, by the names of ``Outcome.facts``."""
-
-    start: StateDict
-    actions: tuple[int, ...]
-    expected: dict[str, Any]
-
-    def seen_by(self, engine: Engine) -> dict[str, Any]:
-        """The same facts of what the engine gives."""
-        facts = engine.play(self.start, *self.actions).facts
-        return {name: facts[name] for name in self.expected}
-
-
-def case(what: str, start: StateDict, *actions: int, **expected: Json) -> Json:
-    """A row of a table: a state, one or more actions, and what the last of them gives."""
-    return pytest.param(Case(start, actions, expected), id=what)
-
-
-def cases(*rows: Json) -> pytest.MarkDecorator:
-    """The table by which a test is run; its argument is called ``case``."""
-    return pytest.mark.parametrize("case", rows)
 
 
 # For every program a state where it is applicable, without costs and ownership (table P).

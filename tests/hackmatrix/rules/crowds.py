@@ -4,7 +4,8 @@ import random
 
 from hackmatrix import rules
 
-from .builders import CORNERS, EVERYWHERE, at_place
+from .blocks import CORNERS, EVERYWHERE
+from .builders import at_place
 from .engines import Entry, Place, StateDict
 from .reference import board
 from .reference.board import ENEMIES, MAX_HP

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -19,6 +19,7 @@ from .reference import actions, board, game, observation, stage
 StateDict = dict[str, Any]
 Entry = dict[str, Any]
 Place = tuple[int, int]
+Json: TypeAlias = Any  # whatever a field may hold, mistakes included
 Compiled = Callable[..., Any]
 WIDTH = 64
 FLAGS = ("terminated", "stage_complete", "death", "victory", "invalid_action")
@@ -27,6 +28,17 @@ FLAGS = ("terminated", "stage_complete", "death", "victory", "invalid_action")
 def places(entries: list[Entry]) -> list[Place]:
     """(row, col) of every entry, in the order given."""
     return [(entry["row"], entry["col"]) for entry in entries]
+
+
+def only(entries: list[Entry]) -> Entry:
+    """The single entry of a list."""
+    (entry,) = entries
+    return entry
+
+
+def at(entries: list[Entry], row: int, col: int) -> Entry:
+    """The entry in a cell."""
+    return only([entry for entry in entries if places([entry]) == [(row, col)]])
 
 
 @dataclass(frozen=True)

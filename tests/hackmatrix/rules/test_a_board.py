@@ -4,36 +4,11 @@ import pytest
 
 from hackmatrix import rules
 
-from .builders import (
-    DOWN,
-    EVERYWHERE,
-    LEFT,
-    RIGHT,
-    SIPHON,
-    UP,
-    WAIT,
-    Case,
-    Json,
-    Place,
-    case,
-    cases,
-    coming,
-    credits,
-    cryptog,
-    daemon,
-    data,
-    enemy,
-    energy,
-    glitch,
-    only,
-    pickup,
-    program,
-    question,
-    run,
-    state,
-    virus,
-)
-from .engines import Engine, places
+from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
+from .builders import DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, run, state
+from .cases import Case, case, cases
+from .engines import Engine, Json, Place, only, places
+from .movers import coming, cryptog, daemon, enemy, glitch, virus
 from .reference.board import ENEMIES, PROGRAM_TABLE
 
 MOST, WORD = 9999, 2**32

@@ -7,27 +7,11 @@ import pytest
 
 from hackmatrix import jax_env, rules
 
-from .builders import (
-    CALLED,
-    CORNERS,
-    EVERYWHERE,
-    LEFT,
-    SCHEDULED,
-    UP,
-    Entry,
-    Place,
-    at,
-    coming,
-    credits,
-    daemon,
-    data,
-    doorstep,
-    only,
-    pickup,
-    state,
-)
+from .blocks import CORNERS, EVERYWHERE, credits, data, pickup
+from .builders import LEFT, UP, doorstep, state
 from .crowds import crowded_doorsteps
-from .engines import BATCH, Engine, StateDict, places
+from .engines import BATCH, Engine, Entry, Place, StateDict, at, only, places
+from .movers import CALLED, SCHEDULED, coming, daemon
 from .reference import randomness as site
 from .reference.board import CORNERS as CORNER_CELLS
 from .reference.board import ENEMIES, PROGRAM_TABLE, dump_whole, load

@@ -6,33 +6,11 @@ import pytest
 
 from hackmatrix import rules
 
-from .builders import (
-    APPLICABLE,
-    DOWN,
-    EVERYWHERE,
-    LEFT,
-    RIGHT,
-    SIPHON,
-    UP,
-    WAIT,
-    Case,
-    Entry,
-    Json,
-    Place,
-    case,
-    cases,
-    coming,
-    daemon,
-    data,
-    doorstep,
-    glitch,
-    pickup,
-    run,
-    state,
-    virus,
-    walls,
-)
-from .engines import Engine, StateDict
+from .blocks import EVERYWHERE, data, pickup, walls
+from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, run, state
+from .cases import Case, case, cases
+from .engines import Engine, Entry, Json, Place, StateDict
+from .movers import coming, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ENEMIES, OWN_KEYS, Game, Transmission, load
 from .reference.game import REWARD_NAMES

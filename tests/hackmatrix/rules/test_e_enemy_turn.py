@@ -4,31 +4,11 @@ from typing import Any
 
 import pytest
 
-from .builders import (
-    CALLED,
-    RIGHT,
-    SCHEDULED,
-    UP,
-    WAIT,
-    Case,
-    Entry,
-    Json,
-    Place,
-    at,
-    case,
-    cases,
-    coming,
-    cryptog,
-    daemon,
-    data,
-    enemy,
-    glitch,
-    only,
-    state,
-    virus,
-    walls,
-)
-from .engines import Engine, Outcome, StateDict
+from .blocks import data, walls
+from .builders import RIGHT, UP, WAIT, state
+from .cases import Case, case, cases
+from .engines import Engine, Entry, Json, Outcome, Place, StateDict, at, only
+from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, enemy, glitch, virus
 from .reference import randomness as site
 from .reference.board import ENEMIES, MAX_HP
 from .reference.randomness import word

@@ -10,30 +10,11 @@ from numpy.typing import NDArray
 
 from hackmatrix import jax_env, rules
 
-from .builders import (
-    CALLED,
-    DOWN,
-    EVERYWHERE,
-    SCHEDULED,
-    Entry,
-    Json,
-    Place,
-    coming,
-    credits,
-    cryptog,
-    daemon,
-    data,
-    enemy,
-    glitch,
-    only,
-    pickup,
-    program,
-    question,
-    state,
-    virus,
-)
+from .blocks import EVERYWHERE, credits, data, pickup, program, question
+from .builders import DOWN, state
 from .crowds import random_state
-from .engines import BATCH, Engine, StateDict
+from .engines import BATCH, Engine, Entry, Json, Place, StateDict, only
+from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, enemy, glitch, virus
 from .reference.board import ACTION, ENEMIES, PROGRAM_TABLE, load
 from .reference.observation import AFTER_PROGRAMS
 from .reference.observation import observe as reference_observe

@@ -4,37 +4,11 @@ from typing import Any
 
 import pytest
 
-from .builders import (
-    APPLICABLE,
-    DOWN,
-    SCHEDULED,
-    SIPHON,
-    UP,
-    WAIT,
-    Case,
-    Entry,
-    Json,
-    Place,
-    at,
-    case,
-    cases,
-    coming,
-    credits,
-    cryptog,
-    daemon,
-    data,
-    doorstep,
-    glitch,
-    only,
-    pickup,
-    program,
-    question,
-    rich,
-    run,
-    state,
-    virus,
-)
-from .engines import Engine, Outcome, StateDict, places
+from .blocks import credits, data, pickup, program, question
+from .builders import APPLICABLE, DOWN, SIPHON, UP, WAIT, doorstep, rich, run, state
+from .cases import Case, case, cases
+from .engines import Engine, Entry, Json, Outcome, Place, StateDict, at, only, places
+from .movers import SCHEDULED, coming, cryptog, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ACTION, COST, ENEMIES, MAX_HP, OWN_KEYS
 from .reference.randomness import word

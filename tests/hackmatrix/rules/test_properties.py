@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from hackmatrix import rules
 
-from .builders import CORNERS, SIPHON
+from .blocks import CORNERS
+from .builders import SIPHON
 from .crowds import random_state
 from .engines import Engine, StateDict, places
 from .reference.board import ACTION, ENEMIES, MAX_HP

@@ -12,9 +12,10 @@ from hackmatrix import jax_env
 from worldkit.jax import threefry as kit_threefry
 from worldkit.jax.threefry import Seed
 
-from .builders import SIPHON, UP, coming, daemon, state, virus
+from .builders import SIPHON, UP, state
 from .crowds import random_state
 from .engines import BATCH, ENGINES, Engine, outcome_of
+from .movers import coming, daemon, virus
 from .reference.board import ACTION, dump_whole, load
 from .reference.game import step as reference_step
 from .reference.randomness import Draws, below, next_seed, threefry, trainer_seeds, word

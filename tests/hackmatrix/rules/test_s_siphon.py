@@ -2,23 +2,10 @@
 
 import pytest
 
-from .builders import (
-    CALLED,
-    EVERYWHERE,
-    SIPHON,
-    Entry,
-    Json,
-    coming,
-    credits,
-    daemon,
-    data,
-    energy,
-    pickup,
-    program,
-    question,
-    state,
-)
-from .engines import Engine, Outcome
+from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
+from .builders import SIPHON, state
+from .engines import Engine, Entry, Json, Outcome
+from .movers import CALLED, coming, daemon
 from .reference.board import ACTION
 
 CROSS = [(1, 2), (2, 1), (2, 2), (2, 3), (3, 2)]

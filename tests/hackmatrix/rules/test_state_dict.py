@@ -12,25 +12,11 @@ from hypothesis import strategies as st
 from hackmatrix import jax_env, rules
 from parity.errors import StateRefused
 
-from .builders import (
-    Json,
-    coming,
-    credits,
-    cryptog,
-    daemon,
-    data,
-    energy,
-    glitch,
-    list_of,
-    only,
-    pickup,
-    program,
-    question,
-    state,
-    virus,
-)
+from .blocks import credits, data, energy, pickup, program, question
+from .builders import list_of, state
 from .crowds import random_state
-from .engines import ENGINES, Engine, StateDict
+from .engines import ENGINES, Engine, Json, StateDict, only
+from .movers import coming, cryptog, daemon, glitch, virus
 from .reference.board import ACTION, PROGRAM_TABLE, dump_whole, load
 
 TOO_HIGH, TURNS = 10_000, 2**32

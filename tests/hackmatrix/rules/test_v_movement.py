@@ -1,27 +1,10 @@
 """Chapter V: moving and attacking."""
 
-from .builders import (
-    CALLED,
-    DOWN,
-    LEFT,
-    RIGHT,
-    SCHEDULED,
-    UP,
-    Case,
-    case,
-    cases,
-    coming,
-    credits,
-    cryptog,
-    daemon,
-    data,
-    energy,
-    glitch,
-    pickup,
-    state,
-    virus,
-)
+from .blocks import credits, data, energy, pickup
+from .builders import DOWN, LEFT, RIGHT, UP, state
+from .cases import Case, case, cases
 from .engines import Engine
+from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
 FAR = daemon(5, 2, frozen=True)
 

@@ -7,35 +7,11 @@ import pytest
 from hackmatrix import jax_env
 from hackmatrix.rules import COMPONENTS
 
-from .builders import (
-    APPLICABLE,
-    CALLED,
-    DOWN,
-    LEFT,
-    RIGHT,
-    SCHEDULED,
-    SIPHON,
-    UP,
-    WAIT,
-    Case,
-    Entry,
-    Json,
-    case,
-    cases,
-    credits,
-    daemon,
-    data,
-    doorstep,
-    energy,
-    pickup,
-    program,
-    question,
-    rich,
-    run,
-    state,
-    virus,
-)
-from .engines import Engine, StateDict
+from .blocks import credits, data, energy, pickup, program, question
+from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, rich, run, state
+from .cases import Case, case, cases
+from .engines import Engine, Entry, Json, StateDict
+from .movers import CALLED, SCHEDULED, daemon, virus
 from .reference.board import ACTION
 from .reference.game import REWARD_NAMES
 

@@ -49,16 +49,6 @@ def test_train_with_w_and_b_offline_then_watch(
     assert said.splitlines()[-1].startswith("game 0: ")
 
 
-@pytest.mark.long
-def test_without_a_login_one_line_says_that_w_and_b_is_left_out(swift_built: None, tmp_path: Path) -> None:
-    flags = ["--timesteps", "128", "--save-freq", "1000", "--eval-freq", "1000", *SHORT]
-    done = call([*TRAIN, *flags], tmp_path, HOME=str(tmp_path), WANDB_MODE="online", WANDB_API_KEY="")
-    assert done.returncode == 0, done.stderr
-    notices = [line for line in done.stdout.splitlines() if "W&B" in line]
-    assert len(notices) == 1
-    assert "nobody is logged in" in notices[0]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
     swift_built: None, tmp_path: Path, number: signal.Signals

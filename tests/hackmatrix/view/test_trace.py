@@ -18,7 +18,8 @@ from parity import BatchStep, EngineError, EngineOptions
 from parity.cli import main as parity
 from parity.trace import Case, Trace, read_trace, write_trace
 from tests.hackmatrix.conftest import Refused
-from tests.hackmatrix.rules.builders import WAIT, daemon, state
+from tests.hackmatrix.rules.builders import WAIT, state
+from tests.hackmatrix.rules.movers import daemon
 
 GOLDEN = Path(str(WORLD.golden))
 
