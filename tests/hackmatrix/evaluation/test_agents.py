@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,7 +16,7 @@ from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.cli import main as parity
 from parity.errors import UsageError
-from tests.hackmatrix.watch.conftest import new_params
+from tests.hackmatrix.agents import new_params
 from worldkit.cli.players import load
 from worldkit.evaluation.choice import drawn
 from worldkit.evaluation.play import play_episodes
@@ -40,15 +41,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_best_plays_well(swift_built: None) -> None:
     agent = load_agent(VIEW, AGENTS[BEST])
-    played = play_episodes(
-        EVALUATION,
-        lambda seen, masks, seeds, steps: drawn(agent(seen)[0], masks, seeds, steps, 0),
-        0,
-        128,
-        num_envs=128,
-        engine="swift",
-        max_steps=5000,
-    )
+
+    def player(seen: Any, masks: Any, seeds: Any, steps: Any) -> Any:  # noqa: ANN401 - arrays
+        return drawn(agent(seen)[0], masks, seeds, steps, 0)
+
+    played = play_episodes(EVALUATION, player, 0, 128, num_envs=128, engine="swift", max_steps=5000)
     assert np.mean([episode.stats["return"] for episode in played]) > MIN_RETURN
     assert np.mean([episode.stats["highest_stage"] for episode in played]) > MIN_STAGE
 
@@ -62,29 +59,17 @@ def test_an_agent_is_small_and_has_the_settings_of_its_run_beside_it(name: str) 
     assert WORLD.agent_name(path) == name
 
 
-def test_watch_plays_the_best_unless_another_is_named(
-    swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    short = ["--max-steps", "2", "--render", "ansi"]
-    for words in ([], ["best"], ["--model", "best"]):
-        assert main(["watch", *words, *short]) == 0
+def test_every_command_knows_the_best(swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["best"], ["--model", "best"]):  # watch plays it unless another is named
+        assert main(["watch", *words, "--max-steps", "2", "--render", "ansi"]) == 0
         assert capsys.readouterr().out.startswith("best, likeliest actions, swift\n")
-
-
-def test_view_and_evaluate_know_the_best(swift_built: None, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", "best", "--episodes", "2", "--max-steps", "2"]) == 0
     assert capsys.readouterr().out == "Written: best.html\n"
     words = ["--episodes", "2", "--num-envs", "2", "--engine", "swift", "--max-steps", "2", "--json", "-"]
     assert main(["evaluate", "best", *words]) == 0
     assert json.loads(capsys.readouterr().out)["episodes"] == 2
-
-
-def test_the_harness_knows_the_best(swift_built: None, here: Path) -> None:
     words = ["--engines", "swift,swift", "--games", "2", "--steps", "4"]
     assert parity(["run", "--source", "policy:best", *words]) == 0
-
-
-def test_whoever_plays_and_a_search_know_the_best(here: Path) -> None:
     assert load(GAME, VIEW, Path(BEST))[0] == agent_file(EVALUATION, BEST) == AGENTS[BEST]
 
 

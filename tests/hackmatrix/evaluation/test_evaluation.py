@@ -3,7 +3,6 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,29 +19,20 @@ from parity.errors import UsageError
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import as_json, summary
-from worldkit.evaluation.spec import Episode
+from worldkit.evaluation.spec import Episode, Player
 from worldkit.ppo.networks import ActorCritic
 
 GAMES = 64  # the width that other tests have the JAX engine compiled for
 
 
-@pytest.fixture(scope="module")
-def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new network with firm opinions."""
-    network = ActorCritic(rules.NUM_ACTIONS, hidden_dim=16, num_layers=1)
-    made: Any = network.init(jax.random.key(0), jnp.zeros((1, rules.OBSERVATION_SIZE)))
-    made["params"]["policy"]["kernel"] *= 300
-    path = tmp_path_factory.mktemp("params") / "params_1.npz"
-    save_params(path, made)
-    return path
+def chance(seed: int) -> Player:
+    return player_of(EVALUATION, "random", deterministic=False, seed=seed)
 
 
 @pytest.fixture(scope="module")
 def by_chance(swift_built: None) -> list[Episode]:
     """Sixty episodes of the random player."""
-    return play_episodes(
-        EVALUATION, player_of(EVALUATION, "random", deterministic=False, seed=0), 7, 60, engine="swift", num_envs=16
-    )
+    return play_episodes(EVALUATION, chance(0), 7, 60, engine="swift", num_envs=16)
 
 
 @pytest.mark.parametrize("name", ["random", "params"])
@@ -55,18 +45,12 @@ def test_both_engines_give_the_same_episodes(swift_built: None, params: Path, na
     assert [episode.seed for episode in swift] == list(range(7, 87))
 
 
-def test_how_many_are_played_side_by_side_changes_nothing(by_chance: list[Episode]) -> None:
-    player = player_of(EVALUATION, "random", deterministic=False, seed=0)
-    assert play_episodes(EVALUATION, player, 7, 60, engine="swift", num_envs=7) == by_chance
-
-
-def test_another_seed_of_the_player_gives_other_episodes(by_chance: list[Episode]) -> None:
-    player = player_of(EVALUATION, "random", deterministic=False, seed=1)
-    assert play_episodes(EVALUATION, player, 7, 60, engine="swift", num_envs=16) != by_chance
-
-
-def test_only_valid_actions_are_chosen(by_chance: list[Episode]) -> None:
-    assert {episode.ending for episode in by_chance} <= {"died", "won"}
+def test_the_seed_of_the_player_alone_changes_episodes_not_how_many_are_played_side_by_side(
+    by_chance: list[Episode],
+) -> None:
+    assert play_episodes(EVALUATION, chance(0), 7, 60, engine="swift", num_envs=7) == by_chance
+    assert play_episodes(EVALUATION, chance(1), 7, 60, engine="swift", num_envs=16) != by_chance
+    assert {episode.ending for episode in by_chance} <= {"died", "won"}, "only valid actions are chosen"
 
 
 def test_openings_count_what_became_valid(by_chance: list[Episode]) -> None:
@@ -88,15 +72,7 @@ def test_the_walk_takes_the_shortest_way_and_beats_chance(by_chance: list[Episod
 
 
 def test_a_long_episode_is_truncated(swift_built: None) -> None:
-    played = play_episodes(
-        EVALUATION,
-        player_of(EVALUATION, "random", deterministic=False, seed=0),
-        0,
-        5,
-        engine="swift",
-        num_envs=5,
-        max_steps=3,
-    )
+    played = play_episodes(EVALUATION, chance(0), 0, 5, engine="swift", num_envs=5, max_steps=3)
     assert [(episode.ending, episode.stats["steps"]) for episode in played] == [("truncated", 3)] * 5
 
 
@@ -138,21 +114,19 @@ def test_whatever_is_no_player_is_one_sentence(name: str) -> None:
         player_of(EVALUATION, name, deterministic=False, seed=0)
 
 
-def other_params(folder: Path, *, actions: int, observation: int) -> Path:
-    """The parameters of a network for another world."""
+@pytest.mark.parametrize(
+    ("actions", "observation", "sentence"),
+    [
+        (rules.NUM_ACTIONS, 34, "holds the parameters of a network for other observations than this world's"),
+        (6, rules.OBSERVATION_SIZE, f"for another number of actions than the {rules.NUM_ACTIONS} here"),
+    ],
+)
+def test_parameters_for_another_world_are_one_sentence(
+    actions: int, observation: int, sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "params_1.npz"
     made = ActorCritic(actions, hidden_dim=4, num_layers=1).init(jax.random.key(0), jnp.zeros((1, observation)))
-    save_params(folder / "params_1.npz", made)
-    return folder / "params_1.npz"
-
-
-def test_parameters_for_another_world_are_one_sentence(tmp_path: Path) -> None:
-    path = other_params(tmp_path, actions=rules.NUM_ACTIONS, observation=34)
-    with pytest.raises(UsageError, match="holds the parameters of a network for other observations than this world's"):
-        player_of(EVALUATION, str(path), deterministic=False, seed=0)
-    with pytest.raises(UsageError, match="holds the parameters of a network for other observations than this world's"):
-        load_policy(path)
-    path = other_params(tmp_path, actions=6, observation=rules.OBSERVATION_SIZE)
-    with pytest.raises(UsageError, match=rf"for another number of actions than the {rules.NUM_ACTIONS} here"):
-        player_of(EVALUATION, str(path), deterministic=False, seed=0)
-    with pytest.raises(UsageError, match=rf"for another number of actions than the {rules.NUM_ACTIONS} here"):
-        load_policy(path)
+    save_params(path, made)
+    for read in (load_policy, lambda path: player_of(EVALUATION, str(path), deterministic=False, seed=0)):
+        with pytest.raises(UsageError, match=sentence):
+            read(path)

@@ -1,6 +1,5 @@
 """The figures of an evaluation, held to SciPy's and to episodes made by hand."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hackmatrix.env_spec import own_statistics
 from hackmatrix.evaluation import EVALUATION
-from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, FACTS, SIPHON
-from worldkit.envs.statistics import Counts
+from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
 from worldkit.evaluation.play import _Openings, ending_of
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import mean, share, summary
@@ -33,20 +30,15 @@ def test_a_mean_has_a_normal_interval_of_95_percent() -> None:
     assert (mean(values)["low"], mean(values)["high"]) == pytest.approx(expected, abs=1e-3)
 
 
-def episode(seed: int, ending: str, earned: float, notes: Mapping[str, Any] | None = None) -> Episode:
-    counts = Counts(
-        np.zeros((1, len(COMPONENTS))), np.zeros((1, len(ACTIONS)), int), np.full((1, len(FACTS)), 3), np.ones(1, int)
-    )
-    told = {name: value for name, value in own_statistics(counts).items() if name == "highest_stage"}
-    plain = {name: int(value[0]) for name, value in told.items()}
-    found = {"return": earned, "steps": 10 * seed, "reward_breakdown": dict.fromkeys(COMPONENTS, 0.0), **plain}
+def episode(seed: int, ending: str, earned: float, *beside: str) -> Episode:
+    stats = {"return": earned, "steps": 10 * seed, "reward_breakdown": dict.fromkeys(COMPONENTS, 0.0)}
     zeros = (0,) * len(ACTIONS)
-    kept = {"died_beside": (), "died_beside_siphon_enemy": False, **(notes or {})}
-    return Episode(seed, ending, found, zeros, zeros, zeros, kept)
+    notes = {"died_beside": beside, "died_beside_siphon_enemy": False}
+    return Episode(seed, ending, stats | {"highest_stage": 3}, zeros, zeros, zeros, notes)
 
 
 def test_wins_are_counted_and_returns_have_a_median() -> None:
-    played = [episode(1, "won", 500.0), episode(2, "died", 1.0, {"died_beside": ("virus",)}), episode(3, "died", 3.0)]
+    played = [episode(1, "won", 500.0), episode(2, "died", 1.0, "virus"), episode(3, "died", 3.0)]
     figures = summary(EVALUATION, played)
     assert figures["win_rate"]["mean"] == 1 / 3
     assert figures["return"]["median"] == 3.0
@@ -55,8 +47,7 @@ def test_wins_are_counted_and_returns_have_a_median() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "ending"),
-    [("victory", "won"), ("death", "died"), ("invalid_action", "invalid"), (None, "terminated")],
+    ("event", "ending"), [("victory", "won"), ("death", "died"), ("invalid_action", "invalid"), (None, "terminated")]
 )
 def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str) -> None:
     happened = 0 if event is None else 1 << EVENTS.index(event)

@@ -2,9 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +13,17 @@ from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, MARKS, NUM_ACTIONS, PROGRAM
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, State
+from tests.hackmatrix.rules.blocks import data
+from tests.hackmatrix.rules.builders import LEFT, UP, state
+from tests.hackmatrix.rules.movers import glitch, virus
+from tests.hackmatrix.rules.reference.board import ACTION
 from worldkit.render.panels import Obstacle
 
 from .corpus import paid_steps
 
 ONLY = np.zeros(1, np.intp)
 COSTS = costs_of(jax_env.rules())
+WARP = ACTION["warp"]
 
 
 def why_not(state: State, action: int) -> str | None:
@@ -28,8 +31,8 @@ def why_not(state: State, action: int) -> str | None:
     return None if found is None else str(found)
 
 
-def refused(state: State) -> list[Obstacle | None]:
-    return [obstacle(state, action, COSTS) for action in range(NUM_ACTIONS)]
+def refused(given: State) -> list[Obstacle | None]:
+    return [obstacle(given, action, COSTS) for action in range(NUM_ACTIONS)]
 
 
 def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(swift_built: None) -> None:
@@ -40,7 +43,7 @@ def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(swift_
     for first in range(0, len(states), games):
         together = states[first : first + games]
         engine.set_state(together, np.arange(games))
-        found = [refused(state) for state in together]
+        found = [refused(given) for given in together]
         assert [[reason is None for reason in reasons] for reasons in found] == engine.mask().tolist()
         met.update((action, reason.brief) for reasons in found for action, reason in enumerate(reasons) if reason)
     engine.close()
@@ -53,54 +56,38 @@ def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(swift_
 
 def test_C4_in_a_game_that_is_over_every_action_has_that_reason(swift: BatchEngine) -> None:
     swift.set_state([STARTS["finished"](np.random.default_rng(0))], ONLY)
-    state = swift.get_state(ONLY)[0]
-    assert {why_not(state, action) for action in range(NUM_ACTIONS)} == {"the game is over (C4)"}
+    over = swift.get_state(ONLY)[0]
+    assert {why_not(over, action) for action in range(NUM_ACTIONS)} == {"the game is over (C4)"}
 
 
-Build = Callable[..., State]
+BLOCK = data(3, 2)
+ABLE = {"credits": 9, "energy": 9, "owned": "warp"}
 
 
-@pytest.fixture
-def build(swift: BatchEngine) -> Build:
-    """A complete state with the player on (2,2) and nothing else, but what is given."""
-
-    def made(**fields: Any) -> State:  # noqa: ANN401 - fields of a state
-        player = {"row": 2, "col": 2, **fields.pop("player", {})}
-        swift.set_state([{**fields, "player": player, "exit": {"row": 5, "col": 5}}], ONLY)
-        return swift.get_state(ONLY)[0]
-
-    return made
-
-
-def owning(name: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state
-    player = {"credits": 9, "energy": 9, **fields.pop("player", {})}
-    return {"ownedPrograms": [ACTIONS.index(name)], "player": player, **fields}
-
-
-def test_M1_a_move_is_stopped_by_the_edge_and_by_a_block_without_an_enemy(build: Build) -> None:
-    block = {"row": 3, "col": 2, "type": "data", "points": 4}
-    assert why_not(build(blocks=[block]), 0) == "a block stands there (M1)"
-    assert why_not(build(blocks=[block], enemies=[{"row": 3, "col": 2, "type": "glitch", "hp": 1}]), 0) is None
-    assert why_not(build(player={"col": 0}), 2) == "the board ends there (M1)"
-
-
-def test_M3_the_first_reason_is_owning_then_paying_then_the_table(build: Build) -> None:
-    warp = ACTIONS.index("WARP")
-    assert why_not(build(), warp) == "not owned (M3)"
-    assert why_not(build(**owning("WARP", player={"energy": 1, "credits": 0})), warp) == (
-        "2 credits and 1 energy short (M3)"
-    )
-    assert why_not(build(**owning("WARP", player={"energy": 1})), warp) == "1 energy short (M3)"
-    assert why_not(build(**owning("WARP")), warp) == "no enemy or transmission (M3, P-WARP)"
-    assert why_not(build(**owning("WARP", enemies=[{"row": 0, "col": 0, "type": "virus", "hp": 1}])), warp) is None
+@pytest.mark.parametrize(
+    ("start", "action", "reason"),
+    [
+        (state(BLOCK), UP, "a block stands there (M1)"),
+        (state(BLOCK, glitch(3, 2)), UP, None),
+        (state(player=(2, 0)), LEFT, "the board ends there (M1)"),
+        # The first reason is owning, then paying, then the table.
+        (state(), WARP, "not owned (M3)"),
+        (state(**ABLE | {"credits": 0, "energy": 1}), WARP, "2 credits and 1 energy short (M3)"),
+        (state(**ABLE | {"energy": 1}), WARP, "1 energy short (M3)"),
+        (state(**ABLE), WARP, "no enemy or transmission (M3, P-WARP)"),
+        (state(virus(0, 0), **ABLE), WARP, None),
+    ],
+)
+def test_M1_M3_why_an_action_is_not_valid(swift: BatchEngine, start: State, action: int, reason: str | None) -> None:
+    swift.set_state([start], ONLY)
+    assert why_not(swift.get_state(ONLY)[0], action) == reason
 
 
 def test_every_reason_fits_the_narrow_column_and_names_rules_that_exist() -> None:
     ids = {*MARKS.values(), *(f"P-{name}" for name in PROGRAMS)}
     for name, start in STARTS.items():
         for seed in range(20):
-            state = {"history": None, **start(np.random.default_rng(seed))}
-            for found in filter(None, refused(state)):
+            for found in filter(None, refused({"history": None, **start(np.random.default_rng(seed))})):
                 assert len(found.brief) <= 11, (name, found)
                 assert set(found.rules.split(", ")) <= ids
 
@@ -110,8 +97,7 @@ def test_the_costs_are_those_by_which_the_engine_masks(swift: BatchEngine) -> No
         for credits, energy in ((cost[0] - 1, cost[1]), (cost[0], cost[1] - 1)):
             if min(credits, energy) < 0:
                 continue
-            state = {"player": {"row": 2, "col": 2, "credits": credits, "energy": energy}, "ownedPrograms": [action]}
-            swift.set_state([state], ONLY)
+            swift.set_state([state(credits=credits, energy=energy, ownedPrograms=[action])], ONLY)
             assert not swift.mask()[0][action]
             found = obstacle(swift.get_state(ONLY)[0], action, COSTS)
             assert found is not None

@@ -15,8 +15,9 @@ from hackmatrix.explain import play
 from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, BatchStep, EngineOptions
 from parity.trace import Action, Case, Trace, write_trace
-
-from .test_readings import enemy, state
+from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.movers import daemon
 
 START = ("--seed", "7", "--engines", "swift", "--actions")
 
@@ -70,19 +71,14 @@ def test_a_page_has_100_columns_and_is_plain(swift_built: None, capsys: pytest.C
     assert printed.isascii()
 
 
-def test_C1_an_invalid_action_is_one_line_and_the_game_goes_on(
-    swift_built: None, capsys: pytest.CaptureFixture[str]
+def test_C1_C4_invalid_actions_are_one_line_and_the_game_goes_on_also_after_its_end(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     code, printed = explain(capsys, *START, "siphon,up")
     assert code == 0
     assert "step 0: siphon (4): invalid here; nothing changes" in printed
     assert "(C1)\n\nstep 1: up (0)\n" in printed
-
-
-def test_C4_after_the_end_every_action_is_explained_as_invalid(
-    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    dying = state(player={"hp": 1}, enemies=[enemy(2, 3, hp=3)], stage=2)
+    dying = state(daemon(2, 3), hp=1, stage=2, owned="wait", energy=1)
     code, printed = explain(capsys, traced(tmp_path / "t.json", 10, 0, state=dying), "--engines", "swift")
     assert code == 0
     assert "step 0: WAIT (10): the player died\n" in printed
@@ -155,16 +151,6 @@ def test_the_jax_engine_alone_needs_no_swift(
     assert "jax played 1 step; table W's reading agrees." in printed
 
 
-def fault(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
-    with pytest.raises(SystemExit) as stopped:
-        main(["explain", *map(str, words)])
-    said = capsys.readouterr()
-    assert stopped.value.code == 2
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    return said.err
-
-
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -179,34 +165,24 @@ def fault(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
         (("--seed", "7", "--actions", "up", "--engines", "swift,plain"), "swift,plain"),
     ],
 )
-def test_a_mistake_gets_one_sentence_and_code_2(
-    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], named: str
-) -> None:
-    assert named in fault(capsys, *words)
+def test_a_mistake_gets_one_sentence_and_code_2(refused: Refused, words: tuple[str, ...], named: str) -> None:
+    assert named in refused("explain", *words)
 
 
 def test_a_trace_that_cannot_be_explained_gets_one_sentence(
-    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    swift_built: None, refused: Refused, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "t.json"
     path.write_text("{}")
-    assert "is no trace" in fault(capsys, path)
+    assert "is no trace" in refused("explain", path)
     for named in ("orchard", "harmful:WORLD", "harmful:\n"):  # nothing that a trace names is imported
         write_trace(Trace(named, ("plain", "planes"), Case((0,), seed=1)), path)
-        assert f"is a trace of world {named!r}: give one of world 'hackmatrix'" in fault(capsys, path)
-    assert f"action {rules.NUM_ACTIONS}" in fault(capsys, traced(path, rules.NUM_ACTIONS))
-    wrong = state(player={"hp": 4})
-    assert "hp" in fault(capsys, traced(path, 0, state=wrong), "--engines", "swift")
+        assert f"is a trace of world {named!r}: give one of world 'hackmatrix'" in refused("explain", path)
+    assert f"action {rules.NUM_ACTIONS}" in refused("explain", traced(path, rules.NUM_ACTIONS))
+    assert "hp" in refused("explain", traced(path, 0, state=state(hp=4)), "--engines", "swift")
     with pytest.raises(SystemExit, match="2"):
         main(["explain", str(traced(path)), "--engines", "swift"])
     assert "t.json holds no actions, so that there is no step to explain" in capsys.readouterr().err
-
-
-def test_a_missing_swift_engine_gets_one_sentence_that_says_how_to_build_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "none"))
-    assert "./swift-build" in fault(capsys, *START, "up")
 
 
 def test_naming_the_command_imports_no_jax() -> None:

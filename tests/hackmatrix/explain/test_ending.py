@@ -1,7 +1,6 @@
 """Who killed the player, and how else a game ends, told from the states around its last step."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,9 +8,12 @@ import pytest
 from hackmatrix.explain.ending import INVALID, LEFT, STEP_LIMIT, UNDONE, WON, Attacker, attackers, ending
 from hackmatrix.explain.transition import Transition, around, place_of
 from hackmatrix.world import WORLD
-from parity import BatchEngine, State
+from parity import State
+from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
-from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, coming, cryptog, daemon, data, glitch, state, virus
+from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
+from tests.hackmatrix.rules.engines import Entry, Json
+from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 from tests.hackmatrix.rules.reference.board import ACTION
 
 from .conftest import Play
@@ -21,9 +23,9 @@ PLAYER = (2, 2)
 ABOVE, BELOW, AT_LEFT, AT_RIGHT = (3, 2), (1, 2), (2, 1), (2, 3)
 
 
-def waiting(**fields: Any) -> State:  # noqa: ANN401 - the fields of S
+def waiting(*entries: Entry, **fields: Json) -> State:
     """A player at hp 1 who can wait for the enemies."""
-    return state(**({"player": PLAYER, "hp": 1, "owned": "wait", "energy": 1, "nextScheduledTaskTurn": 99} | fields))
+    return state(*entries, **({"hp": 1, "owned": "wait", "energy": 1, "nextScheduledTaskTurn": 99} | fields))
 
 
 def killers(step: Transition) -> list[tuple[str, tuple[int, int]]]:
@@ -46,56 +48,27 @@ def killers(step: Transition) -> list[tuple[str, tuple[int, int]]]:
     ],
 )
 def test_E5_whoever_stands_beside_the_player_kills(play: Play, enemies: list[State], cause: str) -> None:
-    step = play(waiting(enemies=enemies), WAIT).step
+    step = play(waiting(*enemies), WAIT).step
     assert step.died
     found = ending(step)
     assert (found.cause, found.place, found.stage) == (cause, PLAYER, 1)
     assert [attacker.place for attacker in found.attackers] == sorted(map(place_of, enemies))
 
 
+STUNNED, DISABLED = daemon(*BELOW, stunned=True), daemon(*AT_LEFT, disabledTurns=2)
+ARRIVING = coming("virus", *BELOW, turns=1)
+
 KILLERS: dict[str, tuple[State, int, list[tuple[str, tuple[int, int]]]]] = {
-    "E4 nobody who is stunned or disabled": (
-        waiting(enemies=[virus(*ABOVE), daemon(*BELOW, stunned=True), daemon(*AT_LEFT, disabledTurns=2)]),
-        WAIT,
-        [("virus", ABOVE)],
-    ),
-    "V2 nobody who was struck and lives": (
-        state(player=PLAYER, hp=1, enemies=[daemon(*ABOVE), glitch(*AT_LEFT)]),
-        UP,
-        [("glitch", AT_LEFT)],
-    ),
-    "E3 no transmission that arrives": (
-        waiting(enemies=[virus(*ABOVE)], transmissions=[coming("virus", *BELOW, turns=1)]),
-        WAIT,
-        [("virus", ABOVE)],
-    ),
-    "A5 a virus that comes, and no daemon": (
-        waiting(enemies=[virus(2, 4), daemon(4, 2)]),
-        WAIT,
-        [("virus", AT_RIGHT)],
-    ),
-    "E4 no virus that comes with its second move": (
-        waiting(enemies=[virus(2, 5), daemon(*ABOVE)]),
-        WAIT,
-        [("daemon", ABOVE)],
-    ),
-    "C2 who stands where the player moved to": (
-        state(player=PLAYER, hp=1, enemies=[daemon(1, 1), daemon(*ABOVE)]),
-        GO_LEFT,
-        [("daemon", (1, 1))],
-    ),
-    "C2 who stands beside a siphon": (
-        state(player=PLAYER, hp=1, dataSiphons=1, enemies=[glitch(*ABOVE)]),
-        SIPHON,
-        [("glitch", ABOVE)],
-    ),
-    "E1 nobody while STEP is active": (waiting(enemies=[daemon(*ABOVE)], stepActive=True), WAIT, []),
-    "C2 nobody after a program": (
-        state(player=PLAYER, owned="exch", credits=9, enemies=[daemon(*ABOVE)]),
-        ACTION["exch"],
-        [],
-    ),
-    "C3 nobody where a stage is completed": (state(player=(0, 4), exit=(0, 5), enemies=[daemon(1, 5)]), RIGHT, []),
+    "E4 nobody stunned or disabled": (waiting(virus(*ABOVE), STUNNED, DISABLED), WAIT, [("virus", ABOVE)]),
+    "V2 nobody struck": (state(daemon(*ABOVE), glitch(*AT_LEFT), hp=1), UP, [("glitch", AT_LEFT)]),
+    "E3 no transmission that arrives": (waiting(virus(*ABOVE), ARRIVING), WAIT, [("virus", ABOVE)]),
+    "A5 a virus that comes, and no daemon": (waiting(virus(2, 4), daemon(4, 2)), WAIT, [("virus", AT_RIGHT)]),
+    "E4 no virus with its second move": (waiting(virus(2, 5), daemon(*ABOVE)), WAIT, [("daemon", ABOVE)]),
+    "C2 where the player moved to": (state(daemon(1, 1), daemon(*ABOVE), hp=1), GO_LEFT, [("daemon", (1, 1))]),
+    "C2 beside a siphon": (state(glitch(*ABOVE), hp=1, dataSiphons=1), SIPHON, [("glitch", ABOVE)]),
+    "E1 nobody while STEP is active": (waiting(daemon(*ABOVE), stepActive=True), WAIT, []),
+    "C2 nobody after a program": (state(daemon(*ABOVE), owned="exch", credits=9), ACTION["exch"], []),
+    "C3 nobody where a stage is completed": (state(daemon(1, 5), player=(0, 4), exit=(0, 5)), RIGHT, []),
 }
 
 
@@ -108,33 +81,22 @@ def test_E5_who_attacks(play: Play, who: str) -> None:
 
 
 def test_the_origins_of_the_killers_are_told(play: Play) -> None:
-    called = virus(*ABOVE, spawnedFromSiphon=True)
-    due = daemon(*BELOW, isFromScheduledTask=True)
-    found = ending(play(waiting(enemies=[called, due]), WAIT).step)
+    called, due = virus(*ABOVE, **CALLED), daemon(*BELOW, **SCHEDULED)
+    found = ending(play(waiting(called, due), WAIT).step)
     assert found.attackers == (Attacker("daemon", BELOW, False, True), Attacker("virus", ABOVE, True, False))
     assert found.from_siphon
-    assert not ending(play(waiting(enemies=[due]), WAIT).step).from_siphon
+    assert not ending(play(waiting(due), WAIT).step).from_siphon
 
 
-def test_C3_a_game_won_ends_in_stage_8_on_the_exit(play: Play) -> None:
-    found = ending(play(state(player=(0, 4), exit=(0, 5), stage=8, enemies=[daemon(1, 5)]), RIGHT).step)
-    assert (found.stage, found.cause, found.place, found.attackers) == (8, WON, (0, 5), ())
-
-
-def test_C1_an_invalid_action_ends_a_game(play: Play) -> None:
-    assert ending(play(state(player=PLAYER, blocks=[data(*ABOVE)]), UP).step).cause == INVALID
-
-
-def test_an_end_that_no_rule_makes_is_called_as_the_caller_says(play: Play) -> None:
-    step = play(state(player=PLAYER), UP).step
+def test_how_else_a_game_ends(play: Play) -> None:
+    won = ending(play(state(daemon(1, 5), player=(0, 4), exit=(0, 5), stage=8), RIGHT).step)  # C3
+    assert (won.stage, won.cause, won.place, won.attackers) == (8, WON, (0, 5), ())
+    assert ending(play(state(data(*ABOVE)), UP).step).cause == INVALID  # C1
+    step = play(state(), UP).step
     assert (ending(step).cause, ending(step, STEP_LIMIT).cause) == (LEFT, STEP_LIMIT)
-
-
-def test_P_UNDO_may_bring_a_dead_record_back(play: Play, swift: BatchEngine) -> None:
-    dead = state(player=PLAYER, hp=0)
-    step = play(state(player=PLAYER, owned="undo", credits=1, history=dead), ACTION["undo"]).step
-    assert step.died
-    assert ending(step).cause == UNDONE
+    # UNDO may bring a dead record back.
+    step = play(state(owned="undo", credits=1, history=state(hp=0)), ACTION["undo"]).step
+    assert (step.died, ending(step).cause) == (True, UNDONE)
 
 
 def lasts_of_random_games(count: int) -> Iterator[Transition]:

@@ -20,11 +20,9 @@ HIGH = 2**64 - 3
 
 
 def test_a_wrapped_environment_is_made_again_from_its_spec() -> None:
-    env = gym.make("HackMatrix-v0", max_episode_steps=7)
-    flat: Any = FlatObservation(env)
+    flat: Any = FlatObservation(gym.make("HackMatrix-v0", max_episode_steps=7))
     again = gym.make(flat.spec)
-    assert str(again) == str(flat)
-    assert again.spec == flat.spec
+    assert (str(again), again.spec) == (str(flat), flat.spec)
     np.testing.assert_array_equal(again.reset(seed=2)[0], flat.reset(seed=2)[0])
     flat.close()
     again.close()
@@ -45,46 +43,39 @@ def test_infos_hold_no_unsigned_words_and_the_seed_is_not_lost() -> None:
     envs.close()
 
 
-class TestPictures:
-    """Many games are drawn as one is."""
+def test_many_games_are_drawn_as_each_alone_and_filmed(tmp_path: Path) -> None:
+    envs = gym.make_vec("HackMatrix-v0", 2, "vector_entry_point", render_mode="rgb_array")
+    assert isinstance(envs.unwrapped, HackMatrixVectorEnv)
+    alone = gym.make("HackMatrix-v0", render_mode="rgb_array")
+    envs.reset(seed=4)
+    frames: Any = envs.render()
+    for game in range(2):
+        alone.reset(seed=4 + game)
+        np.testing.assert_array_equal(frames[game], alone.render())
+    assert envs.render_mode == "rgb_array"
+    assert envs.metadata["render_fps"] == alone.metadata["render_fps"]
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    recorded: Any = vector_wrappers.RecordVideo(envs, str(tmp_path), video_length=3)
+    _, infos = recorded.reset(seed=0)
+    for _ in range(4):
+        *_, infos = recorded.step(infos["action_mask"].argmax(axis=1))
+    recorded.close()
+    alone.close()
+    (video,) = tmp_path.glob("*.mp4")
+    assert video.stat().st_size > 1000
 
-    def test_every_game_is_drawn(self) -> None:
-        envs = gym.make_vec("HackMatrix-v0", 2, "vector_entry_point", render_mode="rgb_array")
-        alone = gym.make("HackMatrix-v0", render_mode="rgb_array")
-        envs.reset(seed=4)
-        frames: Any = envs.render()
-        for game in range(2):
-            alone.reset(seed=4 + game)
-            np.testing.assert_array_equal(frames[game], alone.render())
-        assert envs.render_mode == "rgb_array"
-        assert envs.metadata["render_fps"] == alone.metadata["render_fps"]
-        assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-        envs.close()
-        alone.close()
 
-    def test_as_text_and_without_a_mode(self) -> None:
-        envs, silent = HackMatrixVectorEnv(2, render_mode="ansi"), HackMatrixVectorEnv(1)
-        envs.reset(seed=4)
-        one, other = envs.render() or ()
-        assert "@" in one
-        assert one != other
-        assert (silent.render_mode, silent.render()) == (None, None)
-        envs.close()
-        silent.close()
-
-    def test_a_mode_that_shows_one_game_is_one_sentence(self) -> None:
-        with pytest.raises(UsageError, match="no render mode 'human' for many games: choose one of ansi, rgb_array"):
-            HackMatrixVectorEnv(2, render_mode="human")
-
-    def test_videos_of_many_games_are_recorded(self, tmp_path: Path) -> None:
-        envs = gym.make_vec("HackMatrix-v0", 2, "vector_entry_point", render_mode="rgb_array")
-        recorded: Any = vector_wrappers.RecordVideo(envs, str(tmp_path), video_length=3)
-        _, infos = recorded.reset(seed=0)
-        for _ in range(4):
-            *_, infos = recorded.step(infos["action_mask"].argmax(axis=1))
-        recorded.close()
-        (video,) = tmp_path.glob("*.mp4")
-        assert video.stat().st_size > 1000
+def test_many_games_as_text_without_a_mode_and_in_none_for_one_game() -> None:
+    envs, silent = HackMatrixVectorEnv(2, render_mode="ansi"), HackMatrixVectorEnv(1)
+    envs.reset(seed=4)
+    one, other = envs.render() or ()
+    assert "@" in one
+    assert one != other
+    assert (silent.render_mode, silent.render()) == (None, None)
+    envs.close()
+    silent.close()
+    with pytest.raises(UsageError, match="no render mode 'human' for many games: choose one of ansi, rgb_array"):
+        HackMatrixVectorEnv(2, render_mode="human")
 
 
 def test_gymnasiums_vector_statistics_are_ours() -> None:
@@ -97,20 +88,14 @@ def test_gymnasiums_vector_statistics_are_ours() -> None:
     envs.close()
 
 
-class TestMaskInObservation:
-    """The wrapper for trainers that look for the mask there."""
-
-    def test_it_is_a_gymnasium_environment_that_is_made_again_from_its_spec(self) -> None:
-        env: Any = MaskInObservation(FlatObservation(gym.make("HackMatrix-v0")), "obs", "mask")
-        again: Any = gym.make(env.spec)
-        for made in (env, again):
-            observation, info = made.reset(seed=3)
-            for _ in range(5):
-                assert made.observation_space.contains(observation)
-                np.testing.assert_array_equal(observation["mask"], info["action_mask"])
-                observation, *_, info = made.step(int(observation["mask"].argmax()))
-            made.close()
-
-    def test_actions_that_have_no_mask_are_one_sentence(self) -> None:
-        with pytest.raises(UsageError, match="a mask belongs to Discrete actions, not to Box"):
-            MaskInObservation(gym.make("Pendulum-v1"))
+def test_an_environment_with_its_mask_in_the_observation_is_made_again_from_its_spec() -> None:
+    env: Any = MaskInObservation(FlatObservation(gym.make("HackMatrix-v0")), "obs", "mask")
+    for made in (env, gym.make(env.spec)):
+        observation, info = made.reset(seed=3)
+        for _ in range(5):
+            assert made.observation_space.contains(observation)
+            np.testing.assert_array_equal(observation["mask"], info["action_mask"])
+            observation, *_, info = made.step(int(observation["mask"].argmax()))
+        made.close()
+    with pytest.raises(UsageError, match="a mask belongs to Discrete actions, not to Box"):
+        MaskInObservation(gym.make("Pendulum-v1"))

@@ -11,31 +11,24 @@ from hackmatrix import jax_env, rules
 from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_FIELDS, observation_label
 from hackmatrix.world import draw_board
 from hackmatrix.world.starts import STARTS
+from tests.hackmatrix.rules.blocks import credits, energy, program, question
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.movers import SCHEDULED, coming, cryptog, virus
 
 
 def test_cells_read_from_what_stands_there_to_what_lies_there() -> None:
-    state = jax_env.get_state(
-        jax_env.set_state(
-            {
-                "player": {"row": 0, "col": 0, "score": 7},
-                "enemies": [
-                    {"type": "virus", "row": 5, "col": 0, "hp": 1, "stunned": True, "disabledTurns": 2},
-                    {"type": "cryptog", "row": 4, "col": 0, "hp": 2, "isFromScheduledTask": True},
-                ],
-                "transmissions": [{"row": 4, "col": 1, "turnsRemaining": 3, "enemyType": "daemon"}],
-                "blocks": [
-                    {"row": 3, "col": 0, "type": "question", "points": 4},
-                    {"row": 3, "col": 1, "type": "program", "programType": "warp"},
-                ],
-                "resources": [
-                    {"row": 2, "col": 0, "credits": 2},
-                    {"row": 2, "col": 1, "energy": 1, "dataSiphon": True},
-                ],
-                "siphoned": [{"row": 1, "col": 0}],
-            }
-        )
+    given = state(
+        *(
+            virus(5, 0, hp=1, stunned=True, disabledTurns=2),
+            cryptog(4, 0, **SCHEDULED),
+            coming("daemon", 4, 1, turns=3),
+        ),
+        *(question(3, 0, points=4), program(3, 1, "warp"), credits(2, 0, 2), energy(2, 1, 1) | {"dataSiphon": True}),
+        player=(0, 0),
+        score=7,
+        siphoned=((1, 0),),
     )
-    board = draw_board(state)
+    board = draw_board(jax_env.get_state(jax_env.set_state(given)))
     assert board.rows[0] == ("V1*~2", "", "", "", "", "EXIT")
     assert board.rows[1][:2] == ("C2(4,0)t", ">D3")
     assert board.rows[2][:2] == ("[?4]+4", "[WARP]+5")
@@ -67,18 +60,17 @@ def changed_leaves(value: Any, path: str = "state") -> Iterator[tuple[str, Any]]
 
 @pytest.mark.parametrize("start", STARTS)
 def test_states_that_differ_in_anything_on_the_board_or_beside_it_are_drawn_differently(start: str) -> None:
-    state = jax_env.get_state(jax_env.set_state(STARTS[start](np.random.default_rng(7))))
-    assert set(state) == set(STATE_FIELDS)
-    board = draw_board(state)
-    unchanged = deepcopy(state)
+    given = jax_env.get_state(jax_env.set_state(STARTS[start](np.random.default_rng(7))))
+    assert set(given) == set(STATE_FIELDS)
+    board, unchanged = draw_board(given), deepcopy(given)
     same = [
         name
-        for name, other in changed_leaves(state)
+        for name, other in changed_leaves(given)
         # What UNDO would bring back is another board, and a block's flag is its cell's (A3).
         if not name.startswith("state.history") and not name.endswith("].siphoned") and draw_board(other) == board
     ]
     assert same == []
-    assert state == unchanged
+    assert given == unchanged
 
 
 def test_every_number_of_the_observation_has_its_own_name() -> None:

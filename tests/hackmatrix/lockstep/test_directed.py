@@ -1,10 +1,13 @@
 """What directed runs are made of: starts, policies, smaller states, golden episodes, mutants."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import parity
 from hackmatrix import rules
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
@@ -12,17 +15,17 @@ from parity import BatchEngine, State, StateRefused, View
 from parity.rewards import replay_golden
 
 ONLY = np.zeros(1, np.intp)
-DRAWS = 40
+KNOWN = Path(__file__).parents[1] / "rules" / "known-answers.json"
 
 
 @pytest.fixture(scope="module")
-def engines(swift_built: None) -> dict[str, BatchEngine]:
-    return {name: factory(1) for name, factory in WORLD.engines.items()}
+def swift(swift_built: None) -> BatchEngine:
+    return WORLD.engines["swift"](1)
 
 
-def draws(name: str) -> list[State]:
+def draws(name: str, count: int) -> list[State]:
     rng = np.random.default_rng(list(STARTS).index(name))
-    return [STARTS[name](rng) for _ in range(DRAWS)]
+    return [STARTS[name](rng) for _ in range(count)]
 
 
 def size(state: State) -> int:
@@ -34,9 +37,8 @@ def size(state: State) -> int:
 
 
 @pytest.mark.parametrize("name", ["mixed", "crowded", "saturated"])
-def test_smaller_states_are_smaller_and_mostly_taken(engines: dict[str, BatchEngine], name: str) -> None:
-    swift = engines["swift"]
-    swift.set_state(draws(name)[:1], ONLY)
+def test_smaller_states_are_smaller_and_mostly_taken(swift: BatchEngine, name: str) -> None:
+    swift.set_state(draws(name, 1), ONLY)
     whole = swift.get_state(ONLY)[0]
     results: Counter[bool] = Counter()
     for shrinker in WORLD.shrinkers:
@@ -51,16 +53,15 @@ def test_smaller_states_are_smaller_and_mostly_taken(engines: dict[str, BatchEng
 
 
 @pytest.mark.parametrize("name", WORLD.policies)
-def test_a_policy_gives_every_valid_action_some_weight(engines: dict[str, BatchEngine], name: str) -> None:
-    swift = engines["swift"]
-    for state in draws("armed")[:5]:
+def test_a_policy_gives_every_valid_action_some_weight(swift: BatchEngine, name: str) -> None:
+    for state in draws("armed", 5):
         observation = swift.set_state([state], ONLY)
         weights = WORLD.policies[name](View(observation, swift.mask(), ONLY, swift.get_state))
         assert weights.shape == (1, rules.NUM_ACTIONS)
         assert (weights[swift.mask()] > 0).all()
 
 
-def test_the_walker_wins_games_from_their_start(engines: dict[str, BatchEngine]) -> None:
+def test_the_walker_wins_games_from_their_start(swift_built: None) -> None:
     games = 64
     swift = WORLD.engines["swift"](games)
     slots = np.arange(games)
@@ -83,3 +84,13 @@ def test_no_golden_episode_has_changed_on_either_engine(swift_built: None) -> No
     assert len(episodes) >= 16
     assert [change for episode in episodes for change in episode.changes(WORLD)] == []
     assert all(episode.expected == episode.observed for episode in episodes)
+
+
+def test_R1_known_games_come_out_as_published(swift_built: None) -> None:
+    with parity.open_engine("hackmatrix", "swift") as engine:
+        for game in json.loads(KNOWN.read_text())["games"]:
+            engine.reset(seed=int(game["seed"]))
+            assert engine.get_state() == game["first"]
+            for action, components in zip(game["actions"], game["components"], strict=True):
+                np.testing.assert_array_equal(engine.step(action).components, components)
+            assert engine.get_state() == game["last"]

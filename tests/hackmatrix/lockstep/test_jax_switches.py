@@ -16,7 +16,9 @@ from hackmatrix import jax_env
 from hackmatrix.jax_env.state import BLANK_STATE
 from hackmatrix.world import open_jax
 from parity import BatchEngine
-from parity import State as StateDict
+from tests.hackmatrix.rules.blocks import data
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.movers import coming, cryptog, virus
 
 WIDTH = 64
 """The width for which all tests beside share the compiled programs."""
@@ -76,19 +78,17 @@ def test_whole_games_do_not_depend_on_64_bit_mode() -> None:
 
 def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
     """Un-jitted steps are slow, so three of them, from a state in which much happens; the last makes a stage."""
-    start: StateDict = {
-        "player": {"row": 1, "col": 0, "credits": 9, "energy": 9, "dataSiphons": 1},
-        "exit": {"row": 0, "col": 0},
-        "enemies": [
-            {"type": "virus", "row": 5, "col": 2, "hp": 2},
-            {"type": "cryptog", "row": 0, "col": 3, "hp": 1},
-        ],
-        "transmissions": [{"row": 4, "col": 4, "turnsRemaining": 1, "enemyType": "glitch"}],
-        "blocks": [{"row": 1, "col": 1, "type": "data"}],
-        "ownedPrograms": [9],
-        "pendingSiphonTransmissions": 2,
-        "seed": 5,
-    }
+    start = state(
+        *(virus(5, 2), cryptog(0, 3, hp=1), coming("glitch", 4, 4, turns=1), data(1, 1)),
+        player=(1, 0),
+        exit=(0, 0),
+        credits=9,
+        energy=9,
+        dataSiphons=1,
+        owned="poly",
+        pendingSiphonTransmissions=2,
+        seed=5,
+    )
     jitted = open_jax(1)
     only = np.zeros(1, np.intp)
     jitted.set_state([start], only)
@@ -97,9 +97,9 @@ def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
     played = [(jitted.step(np.array([action], np.int32)), jitted.get_state(only)[0]) for action in actions]
     with jax.enable_x64(True), jax.disable_jit():
         game = jax_env.set_state(start)
-        for action, (expected, state) in zip(actions, played, strict=True):
+        for action, (expected, after) in zip(actions, played, strict=True):
             game, result = jax_env.step(game, jnp.int32(action))
-            assert jax_env.get_state(game) == state
+            assert jax_env.get_state(game) == after
             np.testing.assert_array_equal(result.components, expected.components[0])
             assert bool(result.terminated) is bool(expected.terminated[0])
         assert bool(result.stage_complete)

@@ -11,16 +11,13 @@ from textual.pilot import Pilot
 from hackmatrix.rules import NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from parity import EngineError
-from tests.hackmatrix.watch.conftest import model, params, run_folder
 from worldkit.play.app import PlayApp
 from worldkit.play.session import Session
 from worldkit.play.table import Table, open_table
 from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer
 
-__all__ = ["model", "params", "run_folder"]
-
-Act = Callable[[Pilot[EngineError]], Awaitable[None]]
+Act = Callable[[Pilot[EngineError]], Awaitable[object]]
 
 
 @pytest.fixture(scope="session")

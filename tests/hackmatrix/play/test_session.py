@@ -40,6 +40,7 @@ def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engi
 
 def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> None:
     session.toggle_looking()
+    assert "a look knows what chance will bring" in " ".join(session.notice.lines)
     session.press(UP)
     assert session.game.turns == ()
     assert session.shown.position.state["player"]["row"] == 1
@@ -55,11 +56,6 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     assert not session.is_looking
 
 
-def test_what_chance_will_bring_is_said_to_be_known(session: Session) -> None:
-    session.toggle_looking()
-    assert "a look knows what chance will bring" in " ".join(session.notice.lines)
-
-
 def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Session) -> None:
     advised.toggle_agent()
     advised.let_agent_act()
@@ -70,13 +66,9 @@ def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Sess
     advised.press(DOWN)
     advised.let_agent_act()
     assert [(turn.action, turn.by_agent) for turn in advised.game.turns] == [(UP, True), (UP, True), (DOWN, False)]
-
-
-def test_a_mistyped_action_takes_over_as_well(advised: Session) -> None:
     advised.toggle_agent()
     advised.press(SIPHON)
-    assert not advised.agent_plays
-    assert advised.notice.is_refusal
+    assert (advised.agent_plays, advised.notice.is_refusal) == (False, True), "a mistyped one takes over as well"
 
 
 def test_the_agent_s_probabilities_are_those_of_the_valid_actions(advised: Session) -> None:
@@ -106,6 +98,20 @@ def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     assert len(steps) == len(advised.game.turns) == 12
 
 
+def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> None:
+    session.save()
+    session.keep()
+    assert session.notice.is_refusal
+    assert not session.path.exists()
+    for count in (1, 2):
+        session.act(UP)
+        session.save()
+        assert len(json.loads(session.path.read_text())["actions"]) == count
+    session.next_game()
+    assert (session.game.seed, len(session.game.turns)) == (7, 2), "a game that goes on is not left for the next"
+    assert session.notice.is_refusal
+
+
 def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(session: Session) -> None:
     walk_until_the_end(session)
     first = session.path
@@ -123,13 +129,6 @@ def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(session:
     assert session.saved.keys() == {first, session.path}
 
 
-def test_a_game_that_goes_on_is_not_left_for_the_next(session: Session) -> None:
-    session.act(UP)
-    session.next_game()
-    assert (session.game.seed, len(session.game.turns)) == (7, 1)
-    assert session.notice.is_refusal
-
-
 def test_the_seed_after_the_last_one_is_0(table: Table, tmp_path: Path) -> None:
     session = Session(table, 2**64 - 1, tmp_path / "game.json")
     walk_until_the_end(session)
@@ -141,7 +140,7 @@ def test_a_default_name_is_one_that_no_file_has(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     assert default_path("hackmatrix", 7) == Path("hackmatrix-7.json")
     for name in ("hackmatrix-7.json", "hackmatrix-7-2.json"):
-        default_path("hackmatrix", 7).write_text("kept")
+        default_path("hackmatrix", 7).touch()
         assert Path(name).exists()
     assert unused(Path("hackmatrix-7.json")) == Path("hackmatrix-7-3.json")
 
@@ -157,20 +156,6 @@ def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path:
         session.keep()
     session.act(UP)
     assert len(session.game.turns) == 2
-
-
-def test_saving_again_writes_what_was_done_since(session: Session) -> None:
-    for count in (1, 2):
-        session.act(UP)
-        session.save()
-        assert len(json.loads(session.path.read_text())["actions"]) == count
-
-
-def test_nothing_done_is_nothing_saved(session: Session) -> None:
-    session.save()
-    session.keep()
-    assert not session.path.exists()
-    assert session.notice.is_refusal
 
 
 def test_a_drawing_agent_draws_anew_in_every_step(table: Table, tmp_path: Path) -> None:

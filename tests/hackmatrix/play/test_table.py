@@ -4,10 +4,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hackmatrix.rules import ACTIONS, FIRST_PROGRAM, NUM_ACTIONS
+from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity.guard import GuardedEngine
+from tests.hackmatrix.rules.blocks import data
+from tests.hackmatrix.rules.builders import rich
+from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus
+from tests.hackmatrix.rules.reference.board import ACTION
 from worldkit.play.table import Position, Table
 
 SEEDS = st.integers(0, 2**64 - 1)
@@ -53,24 +57,17 @@ def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Tab
     """Then the game that is played is moved too, and must be put back."""
     engine = GuardedEngine(WORLD, "swift", 2)
     table = Table(VIEW, engine, table.panels)
-    everything = {
-        "player": {"row": 2, "col": 2, "hp": 2, "credits": 50, "energy": 50, "dataSiphons": 1, "attackDamage": 1},
-        "ownedPrograms": list(range(FIRST_PROGRAM, NUM_ACTIONS)),
-        "enemies": [
-            {"row": 2, "col": 5, "type": "virus", "hp": 2},
-            {"row": 5, "col": 2, "type": "daemon", "hp": 3},
-            {"row": 4, "col": 4, "type": "glitch", "hp": 2},
-        ],
-        "transmissions": [{"row": 0, "col": 0, "enemyType": "virus", "turnsRemaining": 3}],
-        "blocks": [
-            {"row": 3, "col": 3, "type": "data", "points": 4},
-            {"row": 4, "col": 4, "type": "data", "points": 4},
-        ],
-        "siphoned": [{"row": 0, "col": 5}],
-        "exit": {"row": 5, "col": 5},
-    }
+    everything = rich(
+        *(virus(2, 5), daemon(5, 2), glitch(4, 4), coming("virus", 0, 0, turns=3)),
+        *(data(3, 3, points=4), data(4, 4, points=4)),
+        hp=2,
+        dataSiphons=1,
+        owned=" ".join(ACTION),
+        siphoned=((0, 5),),
+        stage=2,
+    )
     table.start(0)
-    engine.set_state([{**everything, "stage": 2, "history": {**everything, "stage": 2}}], np.array([0]))
+    engine.set_state([{**everything, "history": everything}], np.array([0]))
     before = engine.get_state(np.array([0]))
     assert engine.mask()[0].all(), [ACTIONS[action] for action in np.flatnonzero(~engine.mask()[0])]
     for action in range(0, NUM_ACTIONS, 3):

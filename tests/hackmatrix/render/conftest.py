@@ -7,17 +7,26 @@ import pytest
 
 from hackmatrix import jax_env
 from hackmatrix.render.model import BoardModel, board_model
+from parity import State
+from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
+from tests.hackmatrix.rules.builders import state
+from tests.hackmatrix.rules.engines import Entry
+from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
 Draw = Callable[..., BoardModel]
 
 
+def model_of(given: State) -> BoardModel:
+    """The model of a state dict, defaults filled in."""
+    return board_model(jax_env.get_state(jax_env.set_state(given)))
+
+
 @pytest.fixture(scope="session")
 def model() -> Draw:
-    """The model of a state with these fields, the player in the middle unless said otherwise."""
+    """The model of a state with these entries and fields, the player in the middle unless said otherwise."""
 
-    def build(**fields: Any) -> BoardModel:  # noqa: ANN401 - fields of a state dict
-        state = {"player": {"row": 2, "col": 2}, **fields}
-        return board_model(jax_env.get_state(jax_env.set_state(state)))
+    def build(*entries: Entry, **fields: Any) -> BoardModel:  # noqa: ANN401 - fields of a state dict
+        return model_of(state(*entries, **fields))
 
     return build
 
@@ -26,53 +35,22 @@ def model() -> Draw:
 def crowded(model: Draw) -> BoardModel:
     """Everything that can lie on a board."""
     return model(
-        player={
-            "row": 2,
-            "col": 2,
-            "hp": 2,
-            "credits": 17,
-            "energy": 9,
-            "dataSiphons": 2,
-            "attackDamage": 2,
-            "score": 41,
-        },
-        enemies=[
-            {"type": "virus", "row": 5, "col": 0, "hp": 1, "stunned": True, "disabledTurns": 2},
-            {
-                "type": "cryptog",
-                "row": 4,
-                "col": 0,
-                "hp": 2,
-                "lastKnownRow": 4,
-                "lastKnownCol": 4,
-                "isFromScheduledTask": True,
-            },
-            {"type": "cryptog", "row": 0, "col": 2, "hp": 2},
-            {"type": "glitch", "row": 3, "col": 1, "hp": 2, "stunned": True},
-            {"type": "daemon", "row": 5, "col": 5, "hp": 3},
-        ],
-        transmissions=[
-            {"row": 4, "col": 1, "turnsRemaining": 3, "enemyType": "daemon"},
-            {"row": 0, "col": 0, "turnsRemaining": 1, "enemyType": "virus", "spawnedFromSiphon": True},
-        ],
-        blocks=[
-            {"row": 3, "col": 0, "type": "question", "points": 4},
-            {"row": 3, "col": 1, "type": "program", "programType": "anti-v"},
-            {"row": 3, "col": 4, "type": "data", "points": 3, "siphoned": True, "spawnCount": 0},
-            {"row": 1, "col": 1, "type": "data", "points": 9},
-            {"row": 2, "col": 4, "type": "program", "programType": "warp"},
-        ],
-        resources=[
-            {"row": 0, "col": 0, "dataSiphon": True},
-            {"row": 0, "col": 5, "dataSiphon": True},
-            {"row": 1, "col": 1, "credits": 2},
-            {"row": 3, "col": 4, "credits": 3, "energy": 3},
-            {"row": 2, "col": 0, "credits": 2},
-            {"row": 0, "col": 3, "energy": 1},
-        ],
-        siphoned=[{"row": 2, "col": 3}],
-        siphonCenters=[{"row": 2, "col": 3}, {"row": 3, "col": 4}],
-        ownedPrograms=[27, 8],
+        *(virus(5, 0, hp=1, stunned=True, disabledTurns=2), cryptog(4, 0, lastKnownRow=4, lastKnownCol=4, **SCHEDULED)),
+        *(cryptog(0, 2), glitch(3, 1, stunned=True), daemon(5, 5)),
+        *(coming("daemon", 4, 1, turns=3), coming("virus", 0, 0, turns=1, **CALLED)),
+        *(question(3, 0, points=4), program(3, 1, "anti-v"), data(3, 4, points=3, siphoned=True, spawnCount=0)),
+        *(data(1, 1, points=9), program(2, 4, "warp")),
+        *(pickup(0, 0), pickup(0, 5), credits(1, 1, 2), credits(3, 4, 3) | {"energy": 3}),
+        *(credits(2, 0, 2), energy(0, 3, 1)),
+        hp=2,
+        credits=17,
+        energy=9,
+        dataSiphons=2,
+        attackDamage=2,
+        score=41,
+        siphoned=((2, 3),),
+        centres=((2, 3), (3, 4)),
+        owned="hack warp",
         stage=7,
         turn=23,
         nextScheduledTaskTurn=28,

@@ -10,7 +10,7 @@ from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
 from worldkit.render.colours import AGENT, GOOD, MUTED, TEXT, mix
 
-from .conftest import Draw
+from .conftest import model_of
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_a_word_has_the_colour_of_what_it_names(word: str, colour: tuple[int, in
     assert colour_of(word) == colour
 
 
-def test_no_word_on_a_board_is_without_a_colour(model: Draw, crowded: BoardModel) -> None:
+def test_no_word_on_a_board_is_without_a_colour(crowded: BoardModel) -> None:
     drawn = np.random.default_rng(5)
-    boards = [crowded, *(model(**start(drawn)) for start in STARTS.values())]
+    boards = [crowded, *(model_of(start(drawn)) for start in STARTS.values())]
     words = {word for board in boards for cell in board.cells for word in cell_text(cell).split()}
     assert len(words) > 50
     assert {word for word in words if colour_of(word) is None} == set()

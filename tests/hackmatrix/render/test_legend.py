@@ -11,7 +11,7 @@ from hackmatrix.render.words import EXIT, cell_text
 from hackmatrix.rules import PROGRAMS
 from hackmatrix.world.starts import STARTS
 
-from .conftest import Draw
+from .conftest import model_of
 
 EXAMPLES = re.compile(r"\d+|" + "|".join(sorted(map(re.escape, PROGRAMS), key=len, reverse=True)))
 """What a sign of the legend stands for with another number or another program."""
@@ -22,11 +22,9 @@ def letters(texts: list[str]) -> set[str]:
     return set("".join(EXAMPLES.sub("", text) for text in texts).replace(EXIT, "").replace(" ", ""))
 
 
-def test_every_sign_on_a_board_of_a_page_is_in_the_legend_and_the_other_way_round(
-    model: Draw, crowded: BoardModel
-) -> None:
+def test_every_sign_on_a_board_of_a_page_is_in_the_legend_and_the_other_way_round(crowded: BoardModel) -> None:
     drawn = np.random.default_rng(5)
-    boards = [crowded, *(model(**start(drawn)) for start in STARTS.values())]
+    boards = [crowded, *(model_of(start(drawn)) for start in STARTS.values())]
     assert letters([sign for sign, _ in SIGNS]) == letters(
         [cell_text(cell) for board in boards for cell in board.cells]
     )

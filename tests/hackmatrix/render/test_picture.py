@@ -11,101 +11,65 @@ from numpy.typing import NDArray
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture
 from parity.errors import ParityError
+from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
+from tests.hackmatrix.rules.engines import Entry
+from tests.hackmatrix.rules.movers import coming, cryptog, glitch, virus
 
 from .conftest import Draw
 
-Place = dict[str, int]
-HERE: Place = {"row": 4, "col": 4}
-UNDER_A_BLOCK = {"blocks": [{**HERE, "type": "data", "points": 5}]}
-UNDER_A_SIPHONED_BLOCK = {"blocks": [{**HERE, "type": "data", "points": 5, "siphoned": True}]}
+Change = tuple[list[Entry], list[Entry]]
+VIRUS, DATA, SIPHONED = virus(4, 4), data(4, 4), data(4, 4, siphoned=True)
 
-
-def virus(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state dict
-    return {"enemies": [{**HERE, "type": "virus", "hp": 2, **fields}]}
-
-
-def cryptog(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state dict
-    return {"enemies": [{**HERE, "type": "cryptog", "hp": 2, **fields}]}
-
-
-def coming(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state dict
-    return {"transmissions": [{**HERE, "turnsRemaining": 1, "enemyType": "virus", **fields}]}
-
-
-def block(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state dict
-    return {"blocks": [{**HERE, "type": "data", **fields}]}
-
-
-def program(name: str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state dict
-    return {"blocks": [{**HERE, "type": "program", "programType": name, **fields}]}
-
-
-def resource(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a state dict
-    return {"resources": [{**HERE, **fields}]}
-
-
-DIFFERENT = {
-    "an enemy": ({}, virus()),
-    "its type": (virus(), {"enemies": [{**HERE, "type": "glitch", "hp": 2}]}),
-    "its hp": (virus(), virus(hp=1)),
-    "stunned": (virus(), virus(stunned=True)),
-    "disabled": (virus(), virus(disabledTurns=1)),
-    "for how long": (virus(disabledTurns=2), virus(disabledTurns=3)),
-    "a transmission": ({}, coming()),
-    "its turns": (coming(), coming(turnsRemaining=2)),
-    "what comes": (coming(), coming(enemyType="daemon")),
-    "a block": ({}, block(points=5)),
-    "its points": (block(points=5, spawnCount=5), block(points=6, spawnCount=5)),
-    "its spawn count": (block(points=5), block(points=5, spawnCount=2)),
-    "its program": (program("row"), program("col")),
-    "a question": (block(points=5), {"blocks": [{**HERE, "type": "question", "points": 5}]}),
-    "a siphoned block": (block(points=5), block(points=5, siphoned=True)),
-    "credits": ({}, resource(credits=1)),
-    "how many": (resource(credits=1), resource(credits=2)),
-    "energy": ({}, resource(energy=1)),
-    "how much": (resource(energy=1), resource(energy=2)),
-    "a pickup": ({}, resource(dataSiphon=True)),
-    "a pickup under an enemy": (virus(), {**virus(), **resource(dataSiphon=True)}),
-    "a siphoned cell": ({}, {"siphoned": [HERE]}),
-    "a siphon's centre": ({}, {"siphonCenters": [HERE]}),
-    "a block under an enemy": (virus(), {**virus(), **block(points=5)}),
-    "credits under a siphoned block": (UNDER_A_SIPHONED_BLOCK, {**UNDER_A_SIPHONED_BLOCK, **resource(credits=1)}),
+DIFFERENT: dict[str, Change] = {
+    "an enemy": ([], [VIRUS]),
+    "its type": ([VIRUS], [glitch(4, 4)]),
+    "its hp": ([VIRUS], [virus(4, 4, hp=1)]),
+    "stunned": ([VIRUS], [virus(4, 4, stunned=True)]),
+    "disabled": ([VIRUS], [virus(4, 4, disabledTurns=1)]),
+    "for how long": ([virus(4, 4, disabledTurns=2)], [virus(4, 4, disabledTurns=3)]),
+    "a transmission": ([], [coming("virus", 4, 4, turns=1)]),
+    "its turns": ([coming("virus", 4, 4, turns=1)], [coming("virus", 4, 4, turns=2)]),
+    "what comes": ([coming("virus", 4, 4, turns=1)], [coming("daemon", 4, 4, turns=1)]),
+    "a block": ([], [DATA]),
+    "its points": ([data(4, 4, points=5, spawnCount=5)], [data(4, 4, points=6, spawnCount=5)]),
+    "its spawn count": ([DATA], [data(4, 4, spawnCount=2)]),
+    "its program": ([program(4, 4, "row")], [program(4, 4, "col")]),
+    "a question": ([DATA], [question(4, 4, points=5)]),
+    "a siphoned block": ([DATA], [SIPHONED]),
+    "credits": ([], [credits(4, 4, 1)]),
+    "how many": ([credits(4, 4, 1)], [credits(4, 4, 2)]),
+    "energy": ([], [energy(4, 4, 1)]),
+    "how much": ([energy(4, 4, 1)], [energy(4, 4, 2)]),
+    "a pickup": ([], [pickup(4, 4)]),
+    "a pickup under an enemy": ([VIRUS], [VIRUS, pickup(4, 4)]),
+    "a block under an enemy": ([VIRUS], [VIRUS, DATA]),
+    "credits under a siphoned block": ([SIPHONED], [SIPHONED, credits(4, 4, 1)]),
 }
+FLAGGED = {"a siphoned cell": {"siphoned": ((4, 4),)}, "a siphon's centre": {"centres": ((4, 4),)}}
 
 
 def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return np.any(before != after, axis=-1)
 
 
-@pytest.mark.parametrize(("before", "after"), DIFFERENT.values(), ids=DIFFERENT)
-def test_everything_changes_its_own_cell_and_nothing_else(
-    model: Draw, before: dict[str, Any], after: dict[str, Any]
-) -> None:
-    difference = changed(draw_picture(model(**before)), draw_picture(model(**after)))
+@pytest.mark.parametrize("what", [*DIFFERENT, *FLAGGED])
+def test_everything_changes_its_own_cell_and_nothing_else(model: Draw, what: str) -> None:
+    before, after = DIFFERENT.get(what, ([], []))
+    difference = changed(draw_picture(model(*before)), draw_picture(model(*after, **FLAGGED.get(what, {}))))
     inside = difference[cell_area(4, 4)].sum()
     assert inside >= 20
     assert difference.sum() == inside
 
 
-STATUS: dict[str, dict[str, Any]] = {
-    "hp": {"player": {"row": 2, "col": 2, "hp": 1}},
-    "credits": {"player": {"row": 2, "col": 2, "credits": 1}},
-    "energy": {"player": {"row": 2, "col": 2, "energy": 1}},
-    "data siphons": {"player": {"row": 2, "col": 2, "dataSiphons": 1}},
-    "attack": {"player": {"row": 2, "col": 2, "attackDamage": 2}},
-    "score": {"player": {"row": 2, "col": 2, "score": 1}},
-    "stage": {"stage": 3, "nextScheduledTaskTurn": 5},
-    "won": {"stage": 9, "nextScheduledTaskTurn": 5},
-    "turn": {"turn": 1, "nextScheduledTaskTurn": 5},
-    "next spawn": {"nextScheduledTaskTurn": 6},
-    "SHOW": {"showActivated": True},
-    "CALM": {"scheduledTasksDisabled": True},
-    "STEP": {"stepActive": True},
-    "a program": {"ownedPrograms": [5]},
-}
-
-
-@pytest.mark.parametrize("fields", STATUS.values(), ids=STATUS)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({name: 1} for name in ("hp", "credits", "energy", "dataSiphons", "score", "turn")),
+        *({name: True} for name in ("showActivated", "scheduledTasksDisabled", "stepActive")),
+        *({"attackDamage": 2}, {"stage": 3}, {"stage": 9}, {"nextScheduledTaskTurn": 6}, {"owned": "push"}),
+    ],
+    ids=str,
+)
 def test_the_status_changes_the_panel_and_no_cell(model: Draw, fields: dict[str, Any]) -> None:
     usual = {"nextScheduledTaskTurn": 5}
     difference = changed(draw_picture(model(**usual)), draw_picture(model(**{**usual, **fields})))
@@ -114,9 +78,9 @@ def test_the_status_changes_the_panel_and_no_cell(model: Draw, fields: dict[str,
 
 
 def test_the_player_and_the_exit_are_drawn_where_they_are(model: Draw) -> None:
-    moved = changed(draw_picture(model()), draw_picture(model(player={"row": 1, "col": 3})))
+    moved = changed(draw_picture(model()), draw_picture(model(player=(1, 3))))
     assert [bool(moved[cell_area(*place)].any()) for place in ((2, 2), (1, 3), (0, 0))] == [True, True, False]
-    moved = changed(draw_picture(model()), draw_picture(model(exit={"row": 0, "col": 0})))
+    moved = changed(draw_picture(model()), draw_picture(model(exit=(0, 0))))
     assert [bool(moved[cell_area(*place)].any()) for place in ((5, 5), (0, 0), (0, 5))] == [True, True, False]
 
 
@@ -126,27 +90,25 @@ def test_row_0_is_at_the_bottom() -> None:
 
 
 def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight(model: Draw) -> None:
-    floor = draw_picture(model())[cell_area(4, 4)].astype(int)
-
-    def strength(**fields: Any) -> int:  # noqa: ANN401 - fields of a state dict
-        picture = draw_picture(model(**cryptog(lastKnownRow=0, lastKnownCol=0), **fields))[cell_area(4, 4)]
-        return int(np.abs(picture - floor).sum())
-
-    assert 0 < strength() < strength(showActivated=True) / 2
+    hidden = cryptog(4, 4, lastKnownRow=0, lastKnownCol=0)
+    floor, faint, clear = (
+        draw_picture(board)[cell_area(4, 4)].astype(int)
+        for board in (model(), model(hidden), model(hidden, showActivated=True))
+    )
+    assert 0 < np.abs(faint - floor).sum() < np.abs(clear - floor).sum() / 2
 
 
 def test_o4_a_hidden_cryptogs_last_known_cell_is_marked(model: Draw) -> None:
-    first, second = (draw_picture(model(**cryptog(lastKnownRow=0, lastKnownCol=col))) for col in (0, 1))
+    first, second = (draw_picture(model(cryptog(4, 4, lastKnownRow=0, lastKnownCol=col))) for col in (0, 1))
     assert changed(first, second)[cell_area(0, 0)].any()
     assert changed(first, second)[cell_area(0, 1)].any()
 
 
 def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn(model: Draw) -> None:
-    held = ({"points": 4}, {"points": 9}, {"programType": "warp"})
-    questions = [draw_picture(model(blocks=[{**HERE, "type": "question", **what}])) for what in held]
+    held = ({"points": 4}, {"points": 9}, {"program": "warp"})
+    questions = [draw_picture(model(question(4, 4, **what))) for what in held]
     assert all(np.array_equal(questions[0], other) for other in questions)
-    covered = draw_picture(model(**UNDER_A_BLOCK, **resource(credits=1)))
-    assert np.array_equal(covered, draw_picture(model(**UNDER_A_BLOCK)))
+    assert np.array_equal(draw_picture(model(DATA, credits(4, 4, 1))), draw_picture(model(DATA)))
 
 
 def test_every_picture_has_the_same_size_and_type(model: Draw, crowded: BoardModel) -> None:
@@ -158,14 +120,10 @@ def test_every_picture_has_the_same_size_and_type(model: Draw, crowded: BoardMod
         assert picture.flags.writeable
 
 
-def test_a_board_is_always_drawn_alike(crowded: BoardModel) -> None:
-    assert np.array_equal(draw_picture(crowded), draw_picture(crowded))
-
-
-def test_no_window_is_needed(crowded: BoardModel) -> None:
+def test_a_board_is_always_drawn_alike_and_needs_no_window(crowded: BoardModel) -> None:
     pygame = importlib.import_module("pygame")
     pygame.quit()
-    draw_picture(crowded)
+    assert np.array_equal(draw_picture(crowded), draw_picture(crowded))
     assert not pygame.display.get_init()
 
 

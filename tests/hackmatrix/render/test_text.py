@@ -2,9 +2,13 @@
 
 import re
 
-from hackmatrix import rules
+import pytest
+
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.text import draw_text
+from tests.hackmatrix.rules.blocks import credits, data, program, question
+from tests.hackmatrix.rules.movers import cryptog
+from tests.hackmatrix.rules.reference.board import ACTION
 
 from .conftest import Draw
 
@@ -56,15 +60,14 @@ def test_colours_change_no_word(crowded: BoardModel) -> None:
 
 
 def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> None:
-    most = {"credits": 9999, "energy": 9999, "dataSiphons": 9999, "score": 9999}
     for flag in (False, True):
         board = model(
-            player={"row": 2, "col": 2, "hp": 0, **most},
-            enemies=[{"type": "cryptog", "row": 3, "col": 3, "hp": 2, "stunned": True, "disabledTurns": 255}],
-            blocks=[{"row": 3, "col": 3, "type": "program", "programType": "anti-v", "siphoned": True}],
-            resources=[{"row": 3, "col": 3, "credits": 3, "energy": 3}],
-            siphonCenters=[{"row": 3, "col": 3}],
-            ownedPrograms=list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS)),
+            *(cryptog(3, 3, stunned=True, disabledTurns=255), program(3, 3, "anti-v", siphoned=True)),
+            credits(3, 3, 3) | {"energy": 3},
+            hp=0,
+            **dict.fromkeys(("credits", "energy", "dataSiphons", "score"), 9999),
+            centres=((3, 3),),
+            owned=" ".join(ACTION),
             turn=2**32 - 1,
             nextScheduledTaskTurn=2**32 - 1,
             scheduledTasksDisabled=flag,
@@ -75,28 +78,23 @@ def test_the_largest_numbers_fit_into_100_columns_and_26_lines(model: Draw) -> N
         assert words_of("\n".join(lines), 3, 3) == ["c2*~255", "c?", "[ANTI-V]+4", "$3", "e3", ".", "o"]
 
 
-def test_a_question_hides_what_it_holds(model: Draw) -> None:
-    held = ({"points": 4}, {"points": 9}, {"programType": "warp"})
-    boards = [model(blocks=[{"row": 0, "col": 0, "type": "question", **what}]) for what in held]
+def test_a_question_hides_what_it_holds_and_a_block_what_lies_under_it_until_it_is_siphoned(model: Draw) -> None:
+    boards = [model(question(0, 0, **what)) for what in ({"points": 4}, {"points": 9}, {"program": "warp"})]
     assert [words_of(draw_text(board, colour=False), 0, 0) for board in boards] == [["[?]"]] * 3
     assert len({draw_text(board) for board in boards}) == 1
+    for siphoned, words in ((False, ["[7]+7"]), (True, ["[7]+7", "$2", "."])):
+        board = model(data(1, 1, points=7, siphoned=siphoned), credits(1, 1, 2))
+        assert words_of(draw_text(board, colour=False), 1, 1) == words
 
 
-def test_a_block_hides_what_lies_under_it_until_it_is_siphoned(model: Draw) -> None:
-    def words(siphoned: bool) -> list[str]:
-        block = {"row": 1, "col": 1, "type": "data", "points": 7, "siphoned": siphoned}
-        board = model(blocks=[block], resources=[{"row": 1, "col": 1, "credits": 2}])
-        return words_of(draw_text(board, colour=False), 1, 1)
-
-    assert words(siphoned=False) == ["[7]+7"]
-    assert words(siphoned=True) == ["[7]+7", "$2", "."]
-
-
-def test_the_end_of_a_game_is_told(model: Draw) -> None:
-    assert "♡♡♡ dead" in draw_text(model(player={"row": 0, "col": 0, "hp": 0}), colour=False)
-    assert "game won, turn 4" in draw_text(model(stage=9, turn=4), colour=False)
-
-
-def test_calm_leaves_no_next_spawn(model: Draw) -> None:
-    assert "next spawn: none (CALM)" in draw_text(model(scheduledTasksDisabled=True), colour=False)
-    assert "next spawn: turn 9" in draw_text(model(nextScheduledTaskTurn=9), colour=False)
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"hp": 0}, "♡♡♡ dead"),
+        ({"stage": 9, "turn": 4}, "game won, turn 4"),
+        ({"scheduledTasksDisabled": True}, "next spawn: none (CALM)"),
+        ({"nextScheduledTaskTurn": 9}, "next spawn: turn 9"),
+    ],
+)
+def test_the_end_of_a_game_and_the_next_spawn_are_told(model: Draw, fields: dict[str, int], words: str) -> None:
+    assert words in draw_text(model(**fields), colour=False)

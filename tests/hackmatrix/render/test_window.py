@@ -48,38 +48,27 @@ def test_a_name_that_is_no_text_is_shown_by_its_codes() -> None:
     assert written[0] == written[1]
 
 
-def test_a_person_may_close_it_and_it_stays_closed() -> None:
-    window = window_of()
+def test_a_person_may_close_it_which_is_seen_at_once_and_it_stays_closed() -> None:
+    for shows_again in (False, True):
+        window = window_of()
+        window.show(PICTURE)
+        pygame.event.post(pygame.event.Event(pygame.QUIT))
+        if shows_again:
+            window.show(PICTURE)
+        assert not window.is_open
     window.show(PICTURE)
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
-    window.show(PICTURE)
-    assert not window.is_open
-    window.show(PICTURE)
-    assert not window.is_open
-    assert not pygame.display.get_init()
+    assert (window.is_open, pygame.display.get_init()) == (False, False)
 
 
-def test_closing_is_seen_without_another_picture() -> None:
-    window = window_of()
-    window.show(PICTURE)
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
-    assert not window.is_open
-
-
-def test_closing_twice_or_before_the_first_picture_is_allowed() -> None:
-    window = window_of()
+def test_closing_twice_or_by_somebody_else_or_before_the_first_state_is_allowed() -> None:
+    window, other = window_of(), window_of()
     window.close()
     window.close()
     window.show(PICTURE)
-    assert not window.is_open
-
-
-def test_a_display_that_somebody_else_closed_counts_as_closed() -> None:
-    window = window_of()
-    window.show(PICTURE)
+    other.show(PICTURE)
     pygame.quit()
-    window.show(PICTURE)
-    assert not window.is_open
+    other.show(PICTURE)
+    assert (window.is_open, other.is_open) == (False, False)
 
 
 def test_pictures_follow_one_another_at_the_rate_asked_for() -> None:

@@ -1,94 +1,31 @@
-"""Small builders of state dicts ("S"), and readers of them, so that a rule test is a few lines.
+"""Small builders of state dicts ("S"), so that a rule test is a few lines.
 
 Places are (row, col). Whatever a test does not name has the protocol's default.
 """
 
-from typing import Any, TypeAlias
+from typing import Any
 
-from .engines import StateDict
-from .reference.board import ACTION, MAX_HP
-
-Place = tuple[int, int]
-Entry = dict[str, Any]
-Json: TypeAlias = Any  # whatever a field may hold, mistakes included
+from .blocks import data
+from .engines import Entry, Json, Place, StateDict
+from .movers import coming, daemon, glitch, virus
+from .reference.board import ACTION, PLAYER_KEYS
 
 UP, DOWN, LEFT, RIGHT, SIPHON = range(5)
 WAIT = ACTION["wait"]
-FROZEN = 200  # disabled turns of an enemy that shall stand still
 
 
-def _at(place: Place) -> Entry:
+def at_place(place: Place) -> Entry:
     return {"row": place[0], "col": place[1]}
 
 
-def enemy(kind: str, row: int, col: int, **fields: Json) -> Entry:
-    """An enemy, at full hp unless said; with ``frozen=True`` it stands still."""
-    disabled = {"disabledTurns": FROZEN} if fields.pop("frozen", False) else {}
-    return {"type": kind, "row": row, "col": col, "hp": MAX_HP[kind]} | disabled | fields
-
-
-def virus(row: int, col: int, **fields: Json) -> Entry:
-    """A virus."""
-    return enemy("virus", row, col, **fields)
-
-
-def daemon(row: int, col: int, **fields: Json) -> Entry:
-    """A daemon."""
-    return enemy("daemon", row, col, **fields)
-
-
-def glitch(row: int, col: int, **fields: Json) -> Entry:
-    """A glitch."""
-    return enemy("glitch", row, col, **fields)
-
-
-def cryptog(row: int, col: int, **fields: Json) -> Entry:
-    """A cryptog."""
-    return enemy("cryptog", row, col, **fields)
-
-
-def coming(kind: str, row: int, col: int, turns: int = 9, **fields: Json) -> Entry:
-    """A transmission."""
-    return {"row": row, "col": col, "turnsRemaining": turns, "enemyType": kind} | fields
-
-
-def data(row: int, col: int, points: int = 5, **fields: Json) -> Entry:
-    """A data block."""
-    return {"row": row, "col": col, "type": "data", "points": points} | fields
-
-
-def program(row: int, col: int, name: str, **fields: Json) -> Entry:
-    """A program block."""
-    return {"row": row, "col": col, "type": "program", "programActionIndex": ACTION[name]} | fields
-
-
-def question(row: int, col: int, **hidden: Json) -> Entry:
-    """A question block that hides ``points=`` or ``program=``."""
-    fields = dict(hidden)
-    if "program" in fields:
-        fields["programActionIndex"] = ACTION[fields.pop("program")]
-    return {"row": row, "col": col, "type": "question"} | fields
-
-
-def credits(row: int, col: int, amount: int) -> Entry:
-    """Credits in a cell."""
-    return {"row": row, "col": col, "credits": amount}
-
-
-def energy(row: int, col: int, amount: int) -> Entry:
-    """Energy in a cell."""
-    return {"row": row, "col": col, "energy": amount}
-
-
-def pickup(row: int, col: int) -> Entry:
-    """A data-siphon pickup."""
-    return {"row": row, "col": col, "dataSiphon": True}
-
-
-PLAYER_FIELDS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
+def list_of(entry: Entry) -> str:
+    """The list of S that an entry belongs to."""
+    signs = {"turnsRemaining": "transmissions", "hp": "enemies", "type": "blocks"}
+    return next((name for sign, name in signs.items() if sign in entry), "resources")
 
 
 def state(
+    *entries: Entry,
     player: Json = (2, 2),
     owned: Json = "",
     exit: Json = None,
@@ -96,51 +33,37 @@ def state(
     centres: Json = (),
     **fields: Json,
 ) -> StateDict:
-    """A state dict.
+    """A state dict with what lies and stands on the board.
 
     ``player`` and ``exit`` are places, ``siphoned`` and ``centres`` tuples of places, ``owned`` names programs
     ("push warp"); the player's numbers and the keys of S go by their own names.
     """
-    person = _at(player) | {name: fields.pop(name) for name in PLAYER_FIELDS if name in fields}
+    person = at_place(player) | {name: fields.pop(name) for name in PLAYER_KEYS if name in fields}
     whole: StateDict = {"player": person, "ownedPrograms": [ACTION[name] for name in owned.split()]} | fields
+    for entry in entries:
+        whole[list_of(entry)] = [*whole.get(list_of(entry), []), entry]
     if exit is not None:
-        whole["exit"] = _at(exit)
+        whole["exit"] = at_place(exit)
     if siphoned:
-        whole["siphoned"] = [_at(place) for place in siphoned]
+        whole["siphoned"] = [at_place(place) for place in siphoned]
     if centres:
-        whole["siphonCenters"] = [_at(place) for place in centres]
+        whole["siphonCenters"] = [at_place(place) for place in centres]
     return whole
 
 
-def rich(**fields: Json) -> StateDict:
+def rich(*entries: Entry, **fields: Json) -> StateDict:
     """A state whose player can pay for anything."""
-    return state(**({"credits": 50, "energy": 50} | fields))
+    return state(*entries, **({"credits": 50, "energy": 50} | fields))
 
 
-def place_of(entry: Entry) -> Place:
-    """(row, col) of an entry of S."""
-    return entry["row"], entry["col"]
+def doorstep(*entries: Entry, **fields: Json) -> StateDict:
+    """A player in (4,5), one step below the exit (5,5)."""
+    return state(*entries, **({"player": (4, 5), "exit": (5, 5)} | fields))
 
 
-def places(entries: list[Entry]) -> list[Place]:
-    """(row, col) of every entry, in the order given."""
-    return [place_of(entry) for entry in entries]
-
-
-def only(entries: list[Entry]) -> Entry:
-    """The single entry of a list."""
-    (entry,) = entries
-    return entry
-
-
-def at(entries: list[Entry], row: int, col: int) -> Entry:
-    """The entry in a cell."""
-    return only([entry for entry in entries if place_of(entry) == (row, col)])
-
-
-def kinds(entries: list[Entry]) -> dict[Place, str]:
-    """Type of what stands in each cell: enemies, blocks or transmissions."""
-    return {place_of(entry): entry.get("type") or entry["enemyType"] for entry in entries}
+def run(name: str, *entries: Entry, **fields: Json) -> tuple[StateDict, int]:
+    """A state in which the program is owned and can be paid, and its action."""
+    return rich(*entries, **({"owned": name} | fields)), ACTION[name]
 
 
 # For every program a state where it is applicable, without costs and ownership (table P).
@@ -193,9 +116,3 @@ NOT_APPLICABLE: dict[str, list[dict[str, Any]]] = {
     "atk+": [{"attackDamage": 3}, {"atkPlusUses": 2}],
     "hack": [{"enemies": [daemon(4, 4)]}],
 }
-
-
-def run(name: str, **fields: Json) -> tuple[StateDict, int]:
-    """A state in which the program is owned and can be paid, and its action."""
-    owned = {"owned": name} if "owned" not in fields else {}
-    return rich(**owned, **fields), ACTION[name]

@@ -4,17 +4,11 @@ import random
 
 from hackmatrix import rules
 
-from .builders import Entry, Place
-from .engines import StateDict
+from .blocks import CORNERS, EVERYWHERE
+from .builders import at_place
+from .engines import Entry, Place, StateDict
 from .reference import board
 from .reference.board import ENEMIES, MAX_HP
-
-CORNERS = ((0, 0), (0, 5), (5, 0), (5, 5))
-CELLS = tuple((r, c) for r in range(6) for c in range(6))
-
-
-def _at(place: Place) -> Entry:
-    return {"row": place[0], "col": place[1]}
 
 
 def _chance(rng: random.Random, probability: float) -> bool:
@@ -27,15 +21,15 @@ def _origin(rng: random.Random) -> Entry:
 
 def _enemy(rng: random.Random, place: Place) -> Entry:
     kind = rng.choice(ENEMIES)
-    known = rng.choice(CELLS)
+    known = rng.choice(EVERYWHERE)
     seen = {"lastKnownRow": known[0], "lastKnownCol": known[1]} if kind == "cryptog" else {}
     disabled = rng.choice([0, 0, 0, 0, 1, 2])
     state = {"hp": rng.randint(1, MAX_HP[kind]), "stunned": _chance(rng, 0.15), "disabledTurns": disabled}
-    return _at(place) | {"type": kind} | state | seen | _origin(rng)
+    return at_place(place) | {"type": kind} | state | seen | _origin(rng)
 
 
 def _transmission(rng: random.Random, place: Place) -> Entry:
-    return _at(place) | {"turnsRemaining": rng.randint(1, 4), "enemyType": rng.choice(ENEMIES)} | _origin(rng)
+    return at_place(place) | {"turnsRemaining": rng.randint(1, 4), "enemyType": rng.choice(ENEMIES)} | _origin(rng)
 
 
 def _block(rng: random.Random, place: Place) -> Entry:
@@ -47,21 +41,21 @@ def _block(rng: random.Random, place: Place) -> Entry:
     )
     kind = "question" if _chance(rng, 0.3) else "data" if "points" in content else "program"
     spawn = 0 if siphoned else rng.randint(0, 9)
-    return _at(place) | content | {"type": kind, "spawnCount": spawn, "siphoned": siphoned}
+    return at_place(place) | content | {"type": kind, "spawnCount": spawn, "siphoned": siphoned}
 
 
 def _resource(rng: random.Random, place: Place, bare: bool) -> Entry:
     amounts = {"credits": rng.choice([0, 0, 1, 2, 3]), "energy": rng.choice([0, 0, 1, 2, 3])}
-    return _at(place) | amounts | {"dataSiphon": bare and _chance(rng, 0.15)}
+    return at_place(place) | amounts | {"dataSiphon": bare and _chance(rng, 0.15)}
 
 
 def _record(rng: random.Random, stage: int, player: Place | None = None) -> StateDict:
     """A state without history, seed and event number."""
     density, blocked = rng.choice([0.05, 0.2, 0.45]), rng.choice([0.1, 0.25, 0.5])
-    exit_place = rng.choice(CORNERS)
-    player = player or rng.choice([place for place in CELLS if place != exit_place])
+    exit_place = rng.choice(sorted(CORNERS))
+    player = player or rng.choice([place for place in EVERYWHERE if place != exit_place])
     enemies, transmissions, blocks, resources = [], [], [], []
-    for place in CELLS:
+    for place in EVERYWHERE:
         block = place != exit_place and _chance(rng, blocked)
         if block:
             blocks.append(_block(rng, place))
@@ -76,7 +70,7 @@ def _record(rng: random.Random, stage: int, player: Place | None = None) -> Stat
     turn = rng.randint(0, 30)
     rich = rng.choice([0, 3, 12, 60])
     return {
-        "player": _at(player)
+        "player": at_place(player)
         | {
             "hp": rng.randint(1, 3),
             "credits": rng.randint(0, rich),
@@ -89,9 +83,9 @@ def _record(rng: random.Random, stage: int, player: Place | None = None) -> Stat
         "transmissions": transmissions,
         "blocks": blocks,
         "resources": resources,
-        "siphoned": [_at(place) for place in CELLS if _chance(rng, 0.1)],
-        "siphonCenters": [_at(place) for place in CELLS if _chance(rng, 0.05)],
-        "exit": _at(exit_place),
+        "siphoned": [at_place(place) for place in EVERYWHERE if _chance(rng, 0.1)],
+        "siphonCenters": [at_place(place) for place in EVERYWHERE if _chance(rng, 0.05)],
+        "exit": at_place(exit_place),
         "ownedPrograms": [action for action in range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS) if _chance(rng, 0.7)],
         "stage": stage,
         "turn": turn,
@@ -124,7 +118,7 @@ def crowded_doorsteps(count: int) -> list[StateDict]:
         exit_place = rng.choice([(5, 0), (5, 5)])
         below = (4, exit_place[1])
         whole = _record(rng, rng.randint(1, 7), player=below)
-        whole["exit"] = _at(exit_place)
+        whole["exit"] = at_place(exit_place)
         for name in ("enemies", "transmissions", "blocks", "resources"):
             kept = [entry for entry in whole[name] if (entry["row"], entry["col"]) != exit_place]
             whole[name] = kept

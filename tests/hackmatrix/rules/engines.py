@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -17,8 +17,28 @@ from worldkit.threefry import seed_pair
 from .reference import actions, board, game, observation, stage
 
 StateDict = dict[str, Any]
+Entry = dict[str, Any]
+Place = tuple[int, int]
+Json: TypeAlias = Any  # whatever a field may hold, mistakes included
 Compiled = Callable[..., Any]
 WIDTH = 64
+FLAGS = ("terminated", "stage_complete", "death", "victory", "invalid_action")
+
+
+def places(entries: list[Entry]) -> list[Place]:
+    """(row, col) of every entry, in the order given."""
+    return [(entry["row"], entry["col"]) for entry in entries]
+
+
+def only(entries: list[Entry]) -> Entry:
+    """The single entry of a list."""
+    (entry,) = entries
+    return entry
+
+
+def at(entries: list[Entry], row: int, col: int) -> Entry:
+    """The entry in a cell."""
+    return only([entry for entry in entries if places([entry]) == [(row, col)]])
 
 
 @dataclass(frozen=True)
@@ -37,6 +57,45 @@ class Outcome:
     def rewards(self) -> dict[str, int]:
         """The components that are not 0, without the step penalty."""
         return {name: value for name, value in self.components.items() if value and name != "step_penalty"}
+
+    def __getitem__(self, names: str | tuple[str, ...]) -> Any:  # noqa: ANN401 - facts of any type
+        """A fact, or several as a tuple."""
+        facts = self.facts
+        return facts[names] if isinstance(names, str) else tuple(facts[name] for name in names)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """All of it by name: numbers of S, places on the board, what stands in them, components and flags."""
+        state, enemies = self.state, self.state["enemies"]
+        lists = [name for name, value in state.items() if isinstance(value, list) and name != "ownedPrograms"]
+        by_place = {
+            "hps": ("enemies", "hp"),
+            "kinds": ("enemies", "type"),
+            "coming": ("transmissions", "turnsRemaining"),
+            "spawns": ("blocks", "spawnCount"),
+        }
+        return {
+            **state,
+            **state["player"],
+            **self.components,
+            **{name: places(state[name]) for name in lists},
+            **{
+                name: {place: entry[field] for place, entry in zip(places(state[key]), state[key], strict=True)}
+                for name, (key, field) in by_place.items()
+            },
+            "player": places([state["player"]])[0],
+            "exit": places([state["exit"]])[0],
+            "pickups": places([entry for entry in state["resources"] if entry["dataSiphon"]]),
+            "amounts": {
+                place: (entry["credits"], entry["energy"])
+                for place, entry in zip(places(state["resources"]), state["resources"], strict=True)
+                if entry["credits"] or entry["energy"]
+            },
+            "stunned": places([enemy for enemy in enemies if enemy["stunned"]]),
+            "owned": " ".join(board.PROGRAM_TABLE[action - 5][0] for action in state["ownedPrograms"]),
+            "rewards": self.rewards,
+            "flags": " ".join(name for name in FLAGS if getattr(self, name)),
+        }
 
 
 class Reference:
@@ -76,11 +135,7 @@ class Reference:
 def outcome_of(state: State, result: StepResult) -> Outcome:
     """The outcome of one game's step of the JAX engine."""
     components = [int(value) for value in np.asarray(result.components)]
-    return Outcome(
-        jax_env.get_state(state),
-        dict(zip(COMPONENTS, components, strict=True)),
-        *map(bool, result[1:]),
-    )
+    return Outcome(jax_env.get_state(state), dict(zip(COMPONENTS, components, strict=True)), *map(bool, result[1:]))
 
 
 class Batch:

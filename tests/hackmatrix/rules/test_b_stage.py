@@ -7,27 +7,25 @@ import pytest
 
 from hackmatrix import jax_env, rules
 
-from .builders import LEFT, UP, Entry, Json, Place, at, coming, daemon, data, only, place_of, places, state
+from .blocks import CORNERS, EVERYWHERE, credits, data, pickup
+from .builders import LEFT, UP, doorstep, state
 from .crowds import crowded_doorsteps
-from .engines import BATCH, Engine, StateDict
+from .engines import BATCH, Engine, Entry, Place, StateDict, at, only, places
+from .movers import CALLED, SCHEDULED, coming, daemon
 from .reference import randomness as site
-from .reference.board import CORNERS, PROGRAM_TABLE, Game, dump_whole, load
+from .reference.board import CORNERS as CORNER_CELLS
+from .reference.board import ENEMIES, PROGRAM_TABLE, dump_whole, load
 from .reference.game import step
 from .reference.randomness import word
-from .reference.stage import draw_blocks, is_valid_placement, new_game
+from .reference.stage import draw_blocks, in_line_of_fire, is_valid_placement, new_game
 
-CORNER_PLACES = {(0, 0), (0, 5), (5, 0), (5, 5)}
 SEEDS = range(1000, 1256)
+FREE = {*range(36)} - {*CORNER_CELLS}
 
 
-def smallest(seed: int, event: int, at_site: int, cells: Iterable[int], offset: int = 0) -> int:
+def smallest(seed: int, event: int, at_site: int, cells: Iterable[int]) -> int:
     """The cell with the smallest word (R5)."""
-    return min(cells, key=lambda cell: word(seed, event, at_site, offset + cell))
-
-
-def next_to_exit(**fields: Json) -> StateDict:
-    """A player at (4,5), one step below the exit (5,5)."""
-    return state(**({"player": (4, 5), "exit": (5, 5)} | fields))
+    return min(cells, key=lambda cell: word(seed, event, at_site, cell))
 
 
 # Whole stages against the plain-Python reference
@@ -53,7 +51,7 @@ def test_B_whole_later_stages_match_the_reference() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 5, 2**32, 2**64 - 1])
 def test_B1_player_on_a_uniform_corner_with_one_bonus(engine: Engine, seed: int) -> None:
     player = dict(engine.reset(seed)["player"])
-    corner = smallest(seed, 0, site.START, CORNERS)
+    corner = smallest(seed, 0, site.START, CORNER_CELLS)
     bonus = word(seed, 0, site.BONUS, 0) * 3 >> 32
     assert player == {
         "row": corner // 6,
@@ -75,10 +73,10 @@ def test_B1_a_new_game_is_stage_1_and_otherwise_zero(engine: Engine) -> None:
 
 
 def test_B2_clears_the_board_and_the_stages_own_facts(engine: Engine) -> None:
-    old = next_to_exit(
+    old = doorstep(
+        *(data(r, c, points=9, siphoned=True) for r, c in [(0, 1), (0, 2), (0, 3), (0, 4), (1, 1), (1, 2)]),
+        *(credits(3, 3, 3) | {"energy": 3}, pickup(2, 2)),
         dataSiphons=1,
-        blocks=[data(r, c, points=9, siphoned=True) for r, c in [(0, 1), (0, 2), (0, 3), (0, 4), (1, 1), (1, 2)]],
-        resources=[{"row": 3, "col": 3, "credits": 3, "energy": 3}, {"row": 2, "col": 2, "dataSiphon": True}],
         siphoned=((1, 5), (2, 5)),
         centres=((1, 5),),
         stage=3,
@@ -94,93 +92,72 @@ def test_B2_clears_the_board_and_the_stages_own_facts(engine: Engine) -> None:
         killsSinceHistory=2,
         pickupsSinceHistory=1,
     )
-    after = engine.play(old, UP).state
-    assert after["siphoned"] == after["siphonCenters"] == []
-    assert not any(block["siphoned"] for block in after["blocks"])
-    assert not any(entry["credits"] and entry["energy"] for entry in after["resources"])
-    facts = {
-        "stage": 4,
-        "turn": 0,
-        "scheduledTaskInterval": 9,
-        "nextScheduledTaskTurn": 9,
-        "showActivated": False,
-        "scheduledTasksDisabled": False,
-        "stepActive": False,
-        "atkPlusUses": 0,
-        "history": None,
-        "killsSinceHistory": 0,
-        "pickupsSinceHistory": 0,
-        "pendingSiphonTransmissions": 0,
-    }
-    assert {name: after[name] for name in facts} == facts
+    after = engine.play(old, UP)
+    assert after["siphoned", "siphonCenters", "stage", "turn", "history"] == ([], [], 4, 0, None)
+    assert not any(block["siphoned"] for block in after.state["blocks"])
+    assert not any(all(both) for both in after["amounts"].values())
+    assert after["scheduledTaskInterval", "nextScheduledTaskTurn"] == (9, 9)
+    assert after["showActivated", "scheduledTasksDisabled", "stepActive"] == (False, False, False)
+    counts = after["atkPlusUses", "killsSinceHistory", "pickupsSinceHistory", "pendingSiphonTransmissions"]
+    assert counts == (0, 0, 0, 0)
 
 
 def test_B2_keeps_player_attack_enemies_and_transmissions(engine: Engine) -> None:
-    enemies = [daemon(1, 1, hp=2, stunned=True, disabledTurns=3, spawnedFromSiphon=True), daemon(0, 0)]
-    transmissions = [coming("glitch", 2, 3, turns=6, isFromScheduledTask=True), coming("virus", 5, 0, turns=1)]
-    start = next_to_exit(enemies=enemies, transmissions=transmissions, attackDamage=3)
-    before, after = engine.complete(start), engine.play(start, UP).state
-    assert after["enemies"] == before["enemies"]
-    kept = [entry for entry in after["transmissions"] if entry in before["transmissions"]]
-    assert kept == before["transmissions"]
-    assert place_of(after["player"]) == (5, 5)
-    assert after["player"]["attackDamage"] == 3
+    enemies = [daemon(0, 0), daemon(1, 1, hp=2, stunned=True, disabledTurns=3, **CALLED)]
+    transmissions = [coming("glitch", 2, 3, turns=6, **SCHEDULED), coming("virus", 5, 0, turns=1)]
+    start = engine.complete(doorstep(*enemies, *transmissions, attackDamage=3))
+    after = engine.play(start, UP)
+    assert after.state["enemies"] == start["enemies"]
+    kept = [entry for entry in after.state["transmissions"] if entry in start["transmissions"]]
+    assert kept == start["transmissions"]
+    assert after["player", "attackDamage"] == ((5, 5), 3)
 
 
 @pytest.mark.parametrize("stage", range(1, 8))
 def test_B2_spawn_interval_is_13_minus_stage(engine: Engine, stage: int) -> None:
-    after = engine.play(next_to_exit(stage=stage), UP).state
-    assert after["scheduledTaskInterval"] == after["nextScheduledTaskTurn"] == 13 - (stage + 1)
+    after = engine.play(doorstep(stage=stage), UP)
+    assert after["scheduledTaskInterval", "nextScheduledTaskTurn"] == (12 - stage, 12 - stage)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_B3_exit_is_a_uniform_other_corner_and_the_rest_hold_pickups(engine: Engine, seed: int) -> None:
-    after = engine.play(next_to_exit(seed=seed, eventNumber=40), UP).state
-    exit_cell = smallest(seed, 41, site.EXIT, [0, 5, 30])
-    assert place_of(after["exit"]) == (exit_cell // 6, exit_cell % 6)
-    pickups = {place_of(entry) for entry in after["resources"] if entry["dataSiphon"]}
-    assert pickups == CORNER_PLACES - {(5, 5), place_of(after["exit"])}
-
-
-def test_B3_enemies_may_stand_on_exit_and_pickups(engine: Engine) -> None:
-    enemies = [daemon(0, 0), daemon(0, 5), daemon(5, 0)]
-    after = engine.play(next_to_exit(enemies=enemies), UP).state
-    assert places(after["enemies"]) == [(0, 0), (0, 5), (5, 0)]
-    assert {place_of(entry) for entry in after["resources"] if entry["dataSiphon"]} < CORNER_PLACES
+    # Enemies may stand on them.
+    after = engine.play(
+        doorstep(*(daemon(*place) for place in sorted(CORNERS - {(5, 5)})), seed=seed, eventNumber=40), UP
+    )
+    exit_place = divmod(smallest(seed, 41, site.EXIT, [0, 5, 30]), 6)
+    assert after["exit"] == exit_place
+    assert {*after["pickups"]} == CORNERS - {(5, 5), exit_place}
+    assert after["enemies"] == [(0, 0), (0, 5), (5, 0)]
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_B4_the_cells_with_the_smallest_words_get_the_blocks(engine: Engine, seed: int) -> None:
-    crowd = [daemon(2, c) for c in range(6)]
-    signals = [coming("virus", 3, c) for c in range(5)]
-    after = engine.play(next_to_exit(seed=seed, enemies=crowd, transmissions=signals), UP).state
-    taken = {12 + c for c in range(6)} | {18 + c for c in range(5)}
-    free = set(range(36)) - set(CORNERS) - taken
-    exit_cell = 6 * after["exit"]["row"] + after["exit"]["col"]
+    taken = [*(daemon(2, c) for c in range(6)), *(coming("virus", 3, c) for c in range(5))]
+    after = engine.play(doorstep(*taken, seed=seed), UP)
+    free = FREE - {12 + c for c in range(6)} - {18 + c for c in range(5)}
     for attempt in range(100):
         count = 5 + (word(seed, 1, site.BLOCK_COUNT, attempt) * 7 >> 32)
         words = {cell: word(seed, 1, site.BLOCK_CELL, 36 * attempt + cell) for cell in free}
         cells = sorted(sorted(free, key=words.__getitem__)[:count])
-        if is_valid_placement(set(cells), exit_cell):
+        if is_valid_placement(set(cells), 6 * after["exit"][0] + after["exit"][1]):
             break
-    assert [6 * block["row"] + block["col"] for block in after["blocks"]] == cells
+    assert after["blocks"] == [divmod(cell, 6) for cell in cells]
 
 
 def full_house(*free: Place) -> list[Entry]:
     """A daemon on every cell that is neither a corner nor named."""
-    everywhere = [(r, c) for r in range(6) for c in range(6)]
-    return [daemon(r, c) for r, c in everywhere if (r, c) not in CORNER_PLACES | set(free)]
+    return [daemon(*place) for place in EVERYWHERE if place not in CORNERS | {*free}]
 
 
 def test_B4_fewer_blocks_when_free_cells_run_out(engine: Engine) -> None:
-    start = next_to_exit(enemies=full_house((4, 5), (2, 2), (3, 3)))
-    assert places(engine.play(start, UP).state["blocks"]) == [(2, 2), (3, 3), (4, 5)]
+    start = doorstep(*full_house((4, 5), (2, 2), (3, 3)))
+    assert engine.play(start, UP)["blocks"] == [(2, 2), (3, 3), (4, 5)]
 
 
 def drawn_contents(seed: int, event: int, game: StateDict) -> list[tuple[Any, ...]]:
     """B5 from the words, for the cells in which a stage has its blocks."""
-    free = set(range(36)) - set(CORNERS)
-    _, attempts = draw_blocks(site.Draws(seed, event), free, 6 * game["exit"]["row"] + game["exit"]["col"])
+    _, attempts = draw_blocks(site.Draws(seed, event), FREE, 6 * game["exit"]["row"] + game["exit"]["col"])
     unused = list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
     contents: list[tuple[Any, ...]] = []
     for block in game["blocks"]:
@@ -228,15 +205,11 @@ def test_B5_no_program_twice_in_a_stage_hidden_ones_included() -> None:
         ({28, 33}, 35, False),  # cell 34 is connected through the exit alone
         ({1, 6}, 35, False),  # corner 0 is cut off
         ({14, 8, 20, 13, 15}, 35, False),  # block 14 has only blocks around it
+        ({34, 33, 28}, 35, True),  # block 34 has only the exit, which is entered from 29
     ],
 )
 def test_B6_what_makes_a_placement_valid(blocks: set[int], exit_cell: int, valid: bool) -> None:
     assert is_valid_placement(blocks, exit_cell) is valid
-
-
-def test_B6_a_block_may_have_the_exit_as_its_only_open_neighbour() -> None:
-    # Block 34 is enclosed by 33, 28 and the exit 35; the exit is entered from 29.
-    assert is_valid_placement({34, 33, 28}, 35)
 
 
 def test_B6_every_generated_placement_is_valid_and_redraws_happen() -> None:
@@ -244,85 +217,66 @@ def test_B6_every_generated_placement_is_valid_and_redraws_happen() -> None:
     for seed, made in zip(SEEDS, BATCH.reset(SEEDS), strict=True):
         game = load(jax_env.get_state(made))
         assert is_valid_placement(set(game.blocks), game.exit), f"seed {seed}"
-        _, attempts = draw_blocks(site.Draws(seed, 0), set(range(36)) - set(CORNERS), game.exit)
+        _, attempts = draw_blocks(site.Draws(seed, 0), FREE, game.exit)
         redrawn += attempts > 1
     assert redrawn > 30
 
 
 def test_B6_enemies_do_not_disconnect(engine: Engine) -> None:
-    wall = [daemon(2, c) for c in range(6)]
-    start = next_to_exit(enemies=wall)
-    after = engine.play(start, UP).state
+    wall = [(2, c) for c in range(6)]
+    after = engine.play(doorstep(*(daemon(*place) for place in wall)), UP)
     assert len(after["blocks"]) >= 5
-    assert places(after["enemies"]) == places(wall)
+    assert after["enemies"] == wall
 
 
 def test_B6_after_100_invalid_attempts_there_are_no_blocks(engine: Engine) -> None:
     # The only free cells are the neighbours of corner 0 and the player's old cell: all three get a block,
     # and where corner 0 is the exit nothing leads into it, at every attempt.
-    enemies = full_house((4, 5), (0, 1), (1, 0))
-    outcomes: dict[bool, list[int]] = {}
-    for seed in range(12):
-        after = engine.play(next_to_exit(seed=seed, enemies=enemies), UP).state
-        outcomes.setdefault(place_of(after["exit"]) == (0, 0), []).append(len(after["blocks"]))
-    assert set(outcomes[True]) == {0}
     # Elsewhere corner 0 is cut off from the rest instead, which is as invalid.
-    assert set(outcomes[False]) == {0}
+    enemies = full_house((4, 5), (0, 1), (1, 0))
+    made = [engine.play(doorstep(*enemies, seed=seed), UP)["exit", "blocks"] for seed in range(12)]
+    assert {exit_place == (0, 0) for exit_place, _ in made} == {True, False}
+    assert not any(blocks for _, blocks in made)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_B7_amounts_on_every_cell_without_block_and_exit(engine: Engine, seed: int) -> None:
     new = engine.reset(seed)
-    bare = {(r, c) for r in range(6) for c in range(6)} - set(places(new["blocks"])) - {place_of(new["exit"])}
-    assert set(places(new["resources"])) == bare
+    bare = {*EVERYWHERE} - {*places(new["blocks"])} - {*places([new["exit"]])}
+    assert {*places(new["resources"])} == bare
     for entry in new["resources"]:
         cell = 6 * entry["row"] + entry["col"]
-        amount = [1] * 9 + [2] * 9 + [3] * 2
-        value = amount[word(seed, 0, site.AMOUNT, cell) * 20 >> 32]
+        value = ([1] * 9 + [2] * 9 + [3] * 2)[word(seed, 0, site.AMOUNT, cell) * 20 >> 32]
         is_credits = word(seed, 0, site.RESOURCE, cell) * 2 >> 32 == 0
         assert (entry["credits"], entry["energy"]) == ((value, 0) if is_credits else (0, value))
 
 
 @pytest.mark.parametrize("stage", range(1, 8))
 def test_B8_stage_s_brings_s_transmissions(engine: Engine, stage: int) -> None:
-    after = engine.play(next_to_exit(stage=stage, seed=9), UP).state
+    after = engine.play(doorstep(stage=stage, seed=9), UP).state
     assert len(after["transmissions"]) == stage + 1
-    for entry in after["transmissions"]:
-        assert entry["turnsRemaining"] == 1
-        assert entry["spawnedFromSiphon"] is entry["isFromScheduledTask"] is False
+    made = {"turnsRemaining": 1, "spawnedFromSiphon": False, "isFromScheduledTask": False}
+    assert all(entry | made == entry for entry in after["transmissions"])
 
 
 def test_B8_the_first_transmission_of_a_new_game(engine: Engine) -> None:
     new = engine.reset(11)
     game = load({**new, "transmissions": []})
-    kind = ("virus", "daemon", "glitch", "cryptog")[word(11, 0, site.STAGE_TYPE, 0) * 4 >> 32]
-    hidden = [cell for cell in range(36) if cell != game.player and cell not in game.blocks and is_hidden(game, cell)]
-    cell = smallest(11, 0, site.STAGE_CELL, hidden)
+    kind = ENEMIES[word(11, 0, site.STAGE_TYPE, 0) * 4 >> 32]
+    hidden = {*range(36)} - {game.player, *game.blocks} - in_line_of_fire(game)
     made = only(new["transmissions"])
-    assert (6 * made["row"] + made["col"], made["enemyType"]) == (cell, kind)
-
-
-def is_hidden(game: Game, cell: int) -> bool:
-    """Whether a cell is out of the line of fire of a player in a corner, blocks alone in the way (C6)."""
-    row, col = divmod(game.player, 6)
-    there_row, there_col = divmod(cell, 6)
-    if row == there_row:
-        between = range(min(col, there_col) + 1, max(col, there_col))
-        return any(6 * row + c in game.blocks for c in between)
-    if col == there_col:
-        between = range(min(row, there_row) + 1, max(row, there_row))
-        return any(6 * r + col in game.blocks for r in between)
-    return True
+    assert (6 * made["row"] + made["col"], made["enemyType"]) == (smallest(11, 0, site.STAGE_CELL, hidden), kind)
 
 
 def test_B2_the_closest_approach_starts_at_the_distance(engine: Engine) -> None:
     for seed in range(6):
-        after = engine.play(next_to_exit(seed=seed), UP).state
+        after = engine.play(doorstep(seed=seed), UP).state
         assert after["closestApproach"] == load(after).distance()
         assert engine.complete({**after, "closestApproach": 35})["closestApproach"] == 35
 
 
 def test_B3_the_players_corner_holds_neither_exit_nor_pickup(engine: Engine) -> None:
-    after = engine.play(state(player=(0, 1), exit=(0, 0)), LEFT).state
-    assert place_of(after["exit"]) != (0, 0)
-    assert at(after["resources"], 0, 0)["dataSiphon"] is False
+    after = engine.play(state(player=(0, 1), exit=(0, 0)), LEFT)
+    assert after["exit"] != (0, 0)
+    assert (0, 0) not in after["pickups"]
+    assert at(after.state["resources"], 0, 0)

@@ -18,13 +18,14 @@ REWARDS = [f"W_{name}" for name in REWARD_NAMES]
 
 @cache
 def names_of_tests() -> set[str]:
-    """The names of all tests of this folder."""
-    trees = [ast.parse(path.read_text()) for path in Path(__file__).parent.glob("test_*.py")]
-    functions = [node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {function.name for function in functions if function.name.startswith("test_")}
+    """The names of all tests of this folder, and those of the rows of their tables."""
+    nodes = [node for path in Path(__file__).parent.glob("test_*.py") for node in ast.walk(ast.parse(path.read_text()))]
+    functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+    rows = [node.args[0] for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "case"]
+    return functions | {f"test_{row.value}" for row in rows if isinstance(row, ast.Constant)}
 
 
 @pytest.mark.parametrize("rule", [*RULES, *PROGRAMS, *REWARDS])
 def test_every_rule_has_a_test_named_after_it(rule: str) -> None:
-    pattern = re.compile(rf"^test_(\w+_)?{rule}(_|$)")
+    pattern = re.compile(rf"^test_(\w+_)?{rule}(_|:|$)")
     assert any(pattern.match(name) for name in names_of_tests())

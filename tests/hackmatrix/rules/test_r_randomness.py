@@ -12,9 +12,10 @@ from hackmatrix import jax_env
 from worldkit.jax import threefry as kit_threefry
 from worldkit.jax.threefry import Seed
 
-from .builders import SIPHON, UP, coming, daemon, state, virus
+from .builders import SIPHON, UP, state
 from .crowds import random_state
 from .engines import BATCH, ENGINES, Engine, outcome_of
+from .movers import coming, daemon, virus
 from .reference.board import ACTION, dump_whole, load
 from .reference.game import step as reference_step
 from .reference.randomness import Draws, below, next_seed, threefry, trainer_seeds, word
@@ -56,30 +57,26 @@ def test_R1_other_seeds_give_other_games(engine: Engine) -> None:
 def test_R2_an_unused_word_shifts_nothing(engine: Engine) -> None:
     # A second spawn and a second mover draw words of their own and leave the others' as they are.
     fields: dict[str, Any] = {"player": (0, 0), "seed": 9}
-    alone = engine.play(state(**fields, enemies=[daemon(4, 4)], pendingSiphonTransmissions=1), UP).state
-    both = [daemon(4, 4), daemon(4, 5)]
-    more = engine.play(state(**fields, enemies=both, pendingSiphonTransmissions=2), UP).state
+    alone = engine.play(state(daemon(4, 4), **fields, pendingSiphonTransmissions=1), UP).state
+    more = engine.play(state(daemon(4, 4), daemon(4, 5), **fields, pendingSiphonTransmissions=2), UP).state
     assert alone["enemies"][0] in more["enemies"]
     assert alone["transmissions"][0] in more["transmissions"]
 
 
 def test_R2_draws_depend_on_the_event_number_not_on_the_history(engine: Engine) -> None:
-    fields: dict[str, Any] = {"player": (2, 2), "enemies": [virus(5, 5)], "exit": (0, 5), "seed": 4}
-    early = engine.play(state(**fields, eventNumber=7), UP).state
-    late = engine.play(state(**fields, eventNumber=7, turn=3), UP).state
+    early, late = (engine.play(state(virus(5, 5), exit=(0, 5), seed=4, eventNumber=7, turn=n), UP) for n in (0, 3))
     assert early["enemies"] == late["enemies"]
 
 
 def test_R3_every_valid_action_adds_1_and_draws_with_the_new_number(engine: Engine) -> None:
-    start = state(player=(2, 2), owned="siph+", credits=5, eventNumber=10)
-    assert engine.play(start, UP).state["eventNumber"] == 11
-    assert engine.play(start, ACTION["siph+"], UP).state["eventNumber"] == 12
-    assert engine.play(start, SIPHON).state["eventNumber"] == 10  # invalid
+    start = state(owned="siph+", credits=5, eventNumber=10)
+    for actions, number in (([UP], 11), ([ACTION["siph+"], UP], 12), ([SIPHON], 10)):  # the last is invalid
+        assert engine.play(start, *actions)["eventNumber"] == number
 
 
 def test_R3_the_event_number_wraps_at_32_bits(engine: Engine) -> None:
-    start = state(player=(2, 2), transmissions=[coming("virus", 5, 0)], pendingSiphonTransmissions=1, seed=6)
-    wrapped = engine.play(start | {"eventNumber": 2**32 - 1}, UP).state
+    start = state(coming("virus", 5, 0), pendingSiphonTransmissions=1, seed=6, eventNumber=2**32 - 1)
+    wrapped = engine.play(start, UP).state
     assert wrapped["eventNumber"] == 0
     hidden = set(range(36)) - {18 + c for c in range(6)} - {6 * r + 2 for r in range(6)} - {30}
     cell = min(hidden, key=lambda cell: word(6, 0, 16, cell))
@@ -142,8 +139,8 @@ def test_R6_the_seeds_of_a_trainers_games() -> None:
 
 @pytest.mark.parametrize("truncate", [[False] * 4, [False, True, False, False]], ids=["terminated", "truncated"])
 def test_R6_auto_reset_goes_on_with_the_next_seed(truncate: list[bool]) -> None:
-    dying = state(player=(0, 0), hp=1, owned="wait", energy=1, enemies=[daemon(0, 1)], seed=77, eventNumber=5)
-    living = state(player=(2, 2), seed=78)
+    dying = state(daemon(0, 1), player=(0, 0), hp=1, owned="wait", energy=1, seed=77, eventNumber=5)
+    living = state(seed=78)
     won = state(player=(4, 5), exit=(5, 5), stage=8, seed=79)
     games, actions = [dying, living, won, living], [ACTION["wait"], UP, UP, SIPHON]
     played = BATCH.step_auto_reset([jax_env.set_state(game) for game in games], actions, truncate)

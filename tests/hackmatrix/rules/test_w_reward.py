@@ -7,37 +7,21 @@ import pytest
 from hackmatrix import jax_env
 from hackmatrix.rules import COMPONENTS
 
-from .builders import (
-    APPLICABLE,
-    DOWN,
-    LEFT,
-    RIGHT,
-    SIPHON,
-    UP,
-    WAIT,
-    Json,
-    credits,
-    daemon,
-    data,
-    energy,
-    pickup,
-    program,
-    question,
-    rich,
-    run,
-    state,
-    virus,
-)
-from .engines import Engine, Outcome, StateDict
+from .blocks import credits, data, energy, pickup, program, question
+from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, rich, run, state
+from .cases import Case, case, cases
+from .engines import Engine, Entry, Json, StateDict
+from .movers import CALLED, SCHEDULED, daemon, virus
 from .reference.board import ACTION
 from .reference.game import REWARD_NAMES
 
 COMPLETION = [1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000]
+UNDO = ACTION["undo"]
 
 
-def doorstep(**fields: Json) -> StateDict:
-    """A player one step below the exit."""
-    return state(**({"player": (4, 5), "exit": (5, 5)} | fields))
+def dying(*entries: Entry, **fields: Json) -> StateDict:
+    """A player in (2,2) who dies in the next enemy turn."""
+    return state(daemon(2, 3), *entries, **({"hp": 1, "owned": "wait", "energy": 1} | fields))
 
 
 def test_W_the_order_of_the_components() -> None:
@@ -56,41 +40,82 @@ def test_W_the_float_reward_is_the_rounded_quotient_of_the_total() -> None:
     np.testing.assert_array_equal(rewards, totals.astype(np.float32) / np.float32(1000))
 
 
-def test_W_step_penalty_on_every_valid_action(engine: Engine) -> None:
-    for name in APPLICABLE:
-        assert engine.play(*run(name, **APPLICABLE[name])).components["step_penalty"] == -10, name
-    assert engine.play(state(dataSiphons=1), SIPHON).components["step_penalty"] == -10
-    assert engine.play(doorstep(), UP).components["step_penalty"] == -10
-    assert engine.play(doorstep(), RIGHT).components["step_penalty"] == 0  # invalid
+@cases(
+    *(case(name, *run(name, **fields), step_penalty=-10) for name, fields in APPLICABLE.items()),
+    case("a siphon", state(dataSiphons=1), SIPHON, step_penalty=-10),
+    case("a move", doorstep(), UP, step_penalty=-10),
+    case("nothing that is invalid", doorstep(), RIGHT, step_penalty=0),
+)
+def test_W_step_penalty(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
-@pytest.mark.parametrize("stage", range(1, 9))
-def test_W_stage_completion(engine: Engine, stage: int) -> None:
-    assert engine.play(doorstep(stage=stage), UP).components["stage_completion"] == COMPLETION[stage - 1]
-    assert "stage_completion" not in engine.play(doorstep(stage=stage), LEFT).rewards
+@cases(
+    *(
+        case(f"stage {stage}", doorstep(stage=stage), UP, stage_completion=COMPLETION[stage - 1])
+        for stage in range(1, 9)
+    ),
+    case("none", doorstep(), LEFT, stage_completion=0),
+)
+def test_W_stage_completion(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
-def test_W_score_gain(engine: Engine) -> None:
-    siphoned = engine.play(state(dataSiphons=1, blocks=[data(3, 2, points=7), data(2, 3, points=2)]), SIPHON)
-    assert siphoned.components["score_gain"] == 500 * 9
+TWO_KILLS = run("row", daemon(2, 0), virus(2, 4), virus(2, 5, **SCHEDULED), attackDamage=3)
+WALK = state(scheduledTasksDisabled=True)
+RESOURCES = state(credits(2, 2, 3), energy(3, 2, 2), credits(5, 5, 3), dataSiphons=1)
+HOLDING = {"credits": 21, "energy": 9}
+PAIN = state(daemon(3, 2), daemon(1, 2), owned="wait", energy=1)
 
 
-def test_W_kills(engine: Engine) -> None:
-    start, action = run(
-        "row", attackDamage=3, enemies=[daemon(2, 0), virus(2, 4), virus(2, 5, isFromScheduledTask=True)]
-    )
-    assert engine.play(start, action).components["kills"] == 600
-
-
-def test_W_data_siphon_for_a_pickup_walked_onto_alone(engine: Engine) -> None:
-    assert engine.play(state(resources=[pickup(3, 2)]), UP).components["data_siphon"] == 1000
-    assert engine.play(*run("siph+")).components["data_siphon"] == 0
-
-
-def test_W_distance_shaping(engine: Engine) -> None:
-    start = state(player=(2, 2), exit=(5, 5), scheduledTasksDisabled=True)
-    assert engine.play(start, UP).components["distance_shaping"] == 50
-    assert engine.play(start, DOWN).components["distance_shaping"] == 0
+@cases(
+    case(
+        "W_score_gain: data",
+        state(data(3, 2, points=7), data(2, 3, points=2), dataSiphons=1),
+        SIPHON,
+        score_gain=500 * 9,
+    ),
+    case("W_kills", *TWO_KILLS, kills=600),
+    case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, data_siphon=1000),
+    case("W_data_siphon: a siphon of SIPH+", *run("siph+"), data_siphon=0),
+    case("W_distance_shaping: a step nearer", WALK, UP, distance_shaping=50),
+    case("W_distance_shaping: a step away", WALK, DOWN, distance_shaping=0),
+    case("W_resource_gain: siphoned", RESOURCES, SIPHON, resource_gain=50 * 5),
+    case("W_resource_gain: paid", *run("crash", data(3, 3)), resource_gain=-50 * 5),
+    case("W_resource_gain: exchanged", *run("exch"), resource_gain=0),
+    case("W_resource_holding: held at the end of a stage", doorstep(**HOLDING), UP, resource_holding=300),
+    case("W_resource_holding: held at the end of the game", doorstep(stage=8, **HOLDING), UP, resource_holding=300),
+    case("W_resource_holding: held meanwhile", doorstep(**HOLDING), LEFT, resource_holding=0),
+    case("W_resource_holding: held after a WARP", *run("warp", daemon(5, 5)), resource_holding=10 * (48 + 48)),
+    case("W_damage_penalty: struck twice", PAIN, WAIT, damage_penalty=-2000, hp_recovery=0),
+    case(
+        "W_damage_penalty: with one hp to lose",
+        PAIN | {"player": PAIN["player"] | {"hp": 1}},
+        WAIT,
+        damage_penalty=-1000,
+    ),
+    case(
+        "W_damage_penalty: UNDO restores fewer hp",
+        rich(owned="undo", hp=3, history=state(hp=1)),
+        UNDO,
+        damage_penalty=-2000,
+    ),
+    case("W_hp_recovery: healed by RESET", *run("reset", hp=1), hp_recovery=2000, program_waste=0),
+    case("W_program_waste: RESET at hp 2", *run("reset", hp=2), program_waste=-300),
+    case("W_hp_recovery: healed by a stage", doorstep(hp=2), UP, hp_recovery=1000),
+    case("W_hp_recovery: healed by the last one", doorstep(hp=2, stage=8), UP, hp_recovery=1000),
+    case("W_hp_recovery: nothing to heal", doorstep(hp=3), UP, hp_recovery=0),
+    # (5,0) and its neighbours yield 3 credits and no energy: as much energy, more credits.
+    # (0,0) has less credits than 1, so it is not better.
+    case(
+        "W_siphon_quality: better siphoned elsewhere",
+        state(credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2), dataSiphons=1),
+        SIPHON,
+        siphon_quality=-25 * 2,
+    ),
+)
+def test_W_what_a_component_pays_for(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
 @pytest.mark.parametrize("score", [0, 7, 9999])
@@ -101,132 +126,76 @@ def test_W_victory(engine: Engine, score: int) -> None:
     assert "victory" not in engine.play(doorstep(stage=7, score=score), UP).rewards
 
 
-def dying(**fields: Json) -> StateDict:
-    """A player in (2,2) who dies in the next enemy turn."""
-    return state(**({"hp": 1, "owned": "wait", "energy": 1, "enemies": [daemon(2, 3)]} | fields))
-
-
 @pytest.mark.parametrize("stage", range(1, 9))
 def test_W_death_penalty(engine: Engine, stage: int) -> None:
     died = engine.play(dying(stage=stage), WAIT)
-    assert died.death
-    assert died.components["death_penalty"] == -sum(COMPLETION[: stage - 1]) // 2
-    alive = engine.play(dying(stage=stage, hp=2), WAIT)
-    assert not alive.death
-    assert alive.components["death_penalty"] == 0
+    assert died["flags", "death_penalty"] == ("terminated death", -sum(COMPLETION[: stage - 1]) // 2)
+    assert engine.play(dying(stage=stage, hp=2), WAIT)["flags", "death_penalty"] == ("", 0)
 
 
-def test_W_resource_gain(engine: Engine) -> None:
-    start = state(dataSiphons=1, resources=[credits(2, 2, 3), energy(3, 2, 2), credits(5, 5, 3)])
-    assert engine.play(start, SIPHON).components["resource_gain"] == 50 * 5
-    assert engine.play(*run("crash", blocks=[data(3, 3)])).components["resource_gain"] == -50 * 5
-    assert engine.play(*run("exch")).components["resource_gain"] == 0
-
-
-def test_W_resource_holding_when_a_stage_was_completed(engine: Engine) -> None:
-    held = {"credits": 21, "energy": 9}
-    assert engine.play(doorstep(**held), UP).components["resource_holding"] == 300
-    assert engine.play(doorstep(stage=8, **held), UP).components["resource_holding"] == 300
-    assert engine.play(doorstep(**held), LEFT).components["resource_holding"] == 0
-    start, action = run("warp", enemies=[daemon(5, 5)])
-    assert engine.play(start, action).components["resource_holding"] == 10 * (48 + 48)
-
-
-def test_W_damage_penalty(engine: Engine) -> None:
-    enemies = [daemon(3, 2), daemon(1, 2)]
-    hurt = engine.play(state(owned="wait", energy=1, enemies=enemies), WAIT)
-    assert hurt.components["damage_penalty"] == -2000
-    assert hurt.components["hp_recovery"] == 0
-    # At hp 1 one point is left to lose.
-    died = engine.play(state(owned="wait", energy=1, hp=1, enemies=enemies), WAIT)
-    assert died.components["damage_penalty"] == -1000
-
-
-def test_W_damage_penalty_also_when_UNDO_restores_fewer_hp(engine: Engine) -> None:
-    healed = engine.play(rich(owned="undo", hp=3, history=state(hp=1)), ACTION["undo"])
-    assert healed.components["damage_penalty"] == -2000
-
-
-def test_W_hp_recovery(engine: Engine) -> None:
-    assert engine.play(*run("reset", hp=1)).components["hp_recovery"] == 2000
-    assert engine.play(doorstep(hp=2), UP).components["hp_recovery"] == 1000
-    assert engine.play(doorstep(hp=3), UP).components["hp_recovery"] == 0
-    assert engine.play(doorstep(hp=2, stage=8), UP).components["hp_recovery"] == 1000
-
-
-def test_W_siphon_quality(engine: Engine) -> None:
-    start = state(dataSiphons=1, resources=[credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2)])
-    # (5,0) and its neighbours yield 3 credits and no energy: as much energy, more credits.
-    # (0,0) has less credits than 1, so it is not better.
-    assert engine.play(start, SIPHON).components["siphon_quality"] == -25 * 2
-
-
-def test_W_siphon_death_penalty(engine: Engine) -> None:
-    spawned = {"spawnedFromSiphon": True}
-    killer = engine.play(dying(enemies=[daemon(2, 3, **spawned)]), WAIT)
-    assert killer.components["siphon_death_penalty"] == -10_000
-    # Any such enemy next to the player counts, whoever struck.
-    beside = engine.play(dying(enemies=[daemon(2, 3), virus(3, 2, frozen=True, **spawned)]), WAIT)
-    assert beside.components["siphon_death_penalty"] == -10_000
-    diagonal = engine.play(dying(enemies=[daemon(2, 3), virus(3, 3, frozen=True, **spawned)]), WAIT)
-    assert diagonal.death
-    assert diagonal.components["siphon_death_penalty"] == 0
-    other = engine.play(dying(), WAIT)
-    assert other.death
-    assert other.components["siphon_death_penalty"] == 0
-    alive = engine.play(dying(hp=2, enemies=[daemon(2, 3, **spawned)]), WAIT)
-    assert alive.components["siphon_death_penalty"] == 0
-
-
-def test_W_siphon_death_penalty_looks_at_the_end_of_the_enemy_turn(engine: Engine) -> None:
-    # The virus with from_siphon arrives next to the player only in this turn.
-    walker = virus(2, 0, spawnedFromSiphon=True)
-    died = engine.play(dying(enemies=[daemon(2, 3), walker]), WAIT)
-    assert died.components["siphon_death_penalty"] == -10_000
-
-
-@pytest.mark.parametrize(("hp", "waste"), [(1, 0), (2, -300)])
-def test_W_program_waste_for_RESET_at_hp_2(engine: Engine, hp: int, waste: int) -> None:
-    assert engine.play(*run("reset", hp=hp)).components["program_waste"] == waste
+@cases(
+    case("the killer", state(daemon(2, 3, **CALLED), hp=1, owned="wait", energy=1), WAIT, siphon_death_penalty=-10_000),
+    case("whoever struck", dying(virus(3, 2, frozen=True, **CALLED)), WAIT, siphon_death_penalty=-10_000),
+    # It arrives next to the player only in this turn.
+    case("at the end of the turn", dying(virus(2, 0, **CALLED)), WAIT, siphon_death_penalty=-10_000),
+    case("not diagonally", dying(virus(3, 3, frozen=True, **CALLED)), WAIT, siphon_death_penalty=0),
+    case("nobody else", dying(), WAIT, siphon_death_penalty=0),
+    case("not alive", dying(virus(3, 2, frozen=True, **CALLED), hp=2), WAIT, siphon_death_penalty=0),
+)
+def test_W_siphon_death_penalty(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
 # W1
 
-
-def test_W1_the_distance_is_along_cells_without_blocks(engine: Engine) -> None:
-    wall = [data(4, c) for c in range(5)]
-    assert engine.complete(state(player=(5, 0), exit=(5, 5), blocks=wall))["closestApproach"] == 5
-    assert engine.complete(state(player=(3, 0), exit=(5, 5), blocks=wall))["closestApproach"] == 7
-    detour = [data(r, 1) for r in range(1, 6)]
-    assert engine.complete(state(player=(5, 0), exit=(5, 5), blocks=detour))["closestApproach"] == 15
+WALL = [data(4, col) for col in range(5)]
+DETOUR = [data(row, 1) for row in range(1, 6)]
 
 
-def test_W1_enemies_do_not_block_and_start_counts_as_open(engine: Engine) -> None:
-    enemies = [daemon(4, c) for c in range(6)]
-    assert engine.complete(state(player=(3, 5), exit=(5, 5), enemies=enemies))["closestApproach"] == 2
-    assert engine.complete(state(player=(3, 5), exit=(5, 5), blocks=[data(3, 5)]))["closestApproach"] == 2
+@pytest.mark.parametrize(
+    ("start", "distance"),
+    [
+        (state(*WALL, player=(5, 0)), 5),
+        (state(*WALL, player=(3, 0)), 7),
+        (state(*DETOUR, player=(5, 0)), 15),
+        (state(*(daemon(4, col) for col in range(6)), player=(3, 5)), 2),  # enemies do not block
+        (state(data(3, 5), player=(3, 5)), 2),  # the start counts as open
+        (state(data(4, 5), data(5, 4)), 0),  # no path
+    ],
+)
+def test_W1_the_distance_is_along_cells_without_blocks(engine: Engine, start: StateDict, distance: int) -> None:
+    assert engine.complete(start)["closestApproach"] == distance
 
 
-def test_W1_without_a_path_nothing_is_gained_and_the_closest_approach_stays(engine: Engine) -> None:
-    shut = state(player=(2, 2), exit=(5, 5), blocks=[data(4, 5), data(5, 4)])
-    assert engine.complete(shut)["closestApproach"] == 0
-    after = engine.play(shut | {"closestApproach": 9}, UP)
-    assert after.components["distance_shaping"] == 0
-    assert after.state["closestApproach"] == 9
+NEARER = state(closestApproach=5, scheduledTasksDisabled=True)
+PARTED = [data(4, col) for col in range(1, 6)]
 
 
-def test_W1_only_new_ground_gains(engine: Engine) -> None:
-    start = state(player=(2, 2), exit=(5, 5), closestApproach=5, scheduledTasksDisabled=True)
-    first = engine.play(start, UP)  # from 6 to 5
-    assert first.components["distance_shaping"] == 0
-    second = engine.play(start, UP, UP)
-    assert second.components["distance_shaping"] == 50
-    assert second.state["closestApproach"] == 4
+def approach(what: str, start: StateDict, *actions: int, gain: int, closest: int) -> Json:
+    """A row that says how many cells were gained, and how near the player has been by then."""
+    return case(what, start, *actions, distance_shaping=50 * gain, closestApproach=closest)
+
+
+@cases(
+    approach("without a path nothing", state(data(4, 5), data(5, 4), closestApproach=9), UP, gain=0, closest=9),
+    approach("nothing where one has been", NEARER, UP, gain=0, closest=5),  # from 6 to 5
+    approach("only new ground", NEARER, UP, UP, gain=1, closest=4),
+    approach("all that remains when won", doorstep(stage=8, closestApproach=3), UP, gain=3, closest=3),
+    approach("nothing in death", state(daemon(3, 3), hp=1), UP, gain=0, closest=6),
+    approach("by CRASH", *run("crash", *PARTED, player=(3, 4)), gain=4 + 2 + 5 - 3, closest=3),
+    approach("by WARP", *run("warp", daemon(4, 4), player=(0, 0)), gain=8, closest=2),
+    approach("a longer way costs nothing", *run("warp", daemon(0, 0), player=(4, 5)), gain=0, closest=1),
+    approach("on the exit itself", *run("step", player=(5, 5), closestApproach=4), gain=4, closest=0),
+    case("all that remains of a stage", doorstep(closestApproach=1), UP, distance_shaping=50),
+    case("however much it is", doorstep(closestApproach=7), UP, distance_shaping=350),
+    case("and by WARP", *run("warp", daemon(5, 5), player=(0, 0)), distance_shaping=500),
+)
+def test_W1_what_is_gained(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
 def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
-    now = state(player=(2, 2), exit=(5, 5), closestApproach=5, scheduledTasksDisabled=True)
-    total = 0
+    now, total = NEARER, 0
     for number in range(100):
         outcome = engine.play(now, (UP, DOWN)[number % 2])
         total += sum(outcome.components.values())
@@ -234,192 +203,88 @@ def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
     assert total == -1000
 
 
-def test_W1_completing_gains_the_whole_remaining_closest_approach(engine: Engine) -> None:
-    assert engine.play(doorstep(closestApproach=1), UP).components["distance_shaping"] == 50
-    assert engine.play(doorstep(closestApproach=7), UP).components["distance_shaping"] == 350
-    start, action = run("warp", enemies=[daemon(5, 5)], player=(0, 0))
-    assert engine.play(start, action).components["distance_shaping"] == 500
-    won = engine.play(doorstep(stage=8, closestApproach=3), UP)
-    assert won.components["distance_shaping"] == 150
-    assert won.state["closestApproach"] == 3
+# W2: the state of each row has its siphon in (2,2)
 
 
-def test_W1_death_gains_nothing_and_the_closest_approach_stays(engine: Engine) -> None:
-    died = engine.play(state(player=(2, 2), hp=1, exit=(5, 5), enemies=[daemon(3, 3)]), UP)
-    assert died.death
-    assert died.components["distance_shaping"] == 0
-    assert died.state["closestApproach"] == 6
+def missed(what: str, amount: int, *entries: Entry, **fields: Json) -> Json:
+    """A row that says how much a siphon in (2,2) misses."""
+    return case(what, state(*entries, **({"dataSiphons": 1} | fields)), SIPHON, siphon_quality=-25 * amount)
 
 
-def test_W1_programs_that_shorten_the_way_gain(engine: Engine) -> None:
-    wall = [data(4, c) for c in range(1, 6)]
-    start, action = run("crash", player=(3, 4), exit=(5, 5), blocks=wall)
-    after = engine.play(start, action)
-    assert after.components["distance_shaping"] == 50 * (4 + 2 + 5 - 3)
-    start, action = run("warp", player=(0, 0), exit=(5, 5), enemies=[daemon(4, 4)])
-    assert engine.play(start, action).components["distance_shaping"] == 50 * 8
+HERE = (credits(2, 2, 1), energy(2, 3, 1))
+DRAINED = [data(row, col, siphoned=True) for row, col in [(4, 4), (3, 4), (4, 3), (4, 5)]]
+FOURS = [data(3, 2, points=4), data(5, 5, points=4)]
+PUSH, PULL = program(3, 2, "push"), program(1, 2, "pull")
+SHUT = [data(4, 5, siphoned=True), data(5, 4, siphoned=True)]
 
 
-def test_W1_a_longer_way_costs_nothing(engine: Engine) -> None:
-    start, action = run("warp", player=(4, 5), exit=(5, 5), enemies=[daemon(0, 0)])
-    after = engine.play(start, action)
-    assert after.components["distance_shaping"] == 0
-    assert after.state["closestApproach"] == 1
-
-
-def test_W1_on_the_exit_itself_the_distance_is_0(engine: Engine) -> None:
-    start, action = run("step", player=(5, 5), exit=(5, 5), closestApproach=4)
-    after = engine.play(start, action)
-    assert after.components["distance_shaping"] == 200
-    assert after.state["closestApproach"] == 0
-
-
-# W2: the state of each test has its siphon in (2,2)
-
-
-def siphon(engine: Engine, *resources: dict[str, int], **fields: Json) -> int:
-    """siphon_quality of a siphon in (2,2), in units of -25."""
-    outcome: Outcome = engine.play(state(**({"dataSiphons": 1, "resources": list(resources)} | fields)), SIPHON)
-    quality, rest = divmod(outcome.components["siphon_quality"], -25)
-    assert rest == 0
-    return quality
-
-
-def test_W2_nothing_is_missed_where_no_cell_is_better(engine: Engine) -> None:
-    assert siphon(engine) == 0
-    assert siphon(engine, credits(2, 2, 2)) == 0
-    # As much, but not more.
-    assert siphon(engine, credits(2, 2, 2), credits(5, 0, 2)) == 0
-
-
-def test_W2_the_whole_cross_counts(engine: Engine) -> None:
+@cases(
+    missed("nothing anywhere", 0),
+    missed("nothing elsewhere", 0, credits(2, 2, 2)),
+    missed("as much, but not more", 0, credits(2, 2, 2), credits(5, 0, 2)),
     # (4,4)'s cross holds 3 + 3 credits, the current one 2.
-    assert siphon(engine, credits(2, 3, 2), credits(4, 4, 3), credits(5, 4, 3)) == 4
-
-
-def test_W2_a_better_cell_has_at_least_as_much_of_both_and_more_of_one(engine: Engine) -> None:
-    here = (credits(2, 2, 1), energy(2, 2 + 1, 1))
-    assert siphon(engine, *here, credits(5, 0, 3)) == 0  # less energy
-    both = {"row": 5, "col": 0, "credits": 3, "energy": 1}
-    assert siphon(engine, *here, both) == 2
-
-
-def test_W2_the_largest_of_each_is_missed_even_from_different_cells(engine: Engine) -> None:
-    assert siphon(engine, credits(5, 0, 3), energy(0, 5, 2)) == 3 + 2
-
-
-def test_W2_siphoned_cells_yield_nothing(engine: Engine) -> None:
-    assert siphon(engine, credits(5, 0, 3), siphoned=((5, 0),)) == 0
-    assert siphon(engine, credits(2, 2, 3), credits(5, 0, 1), siphoned=((2, 2),)) == 1
-
-
-def test_W2_resources_under_blocks_yield_nothing(engine: Engine) -> None:
-    blocks = [data(5, 0, siphoned=True)]
-    assert siphon(engine, credits(5, 0, 3), blocks=blocks) == 0
-
-
-def test_W2_a_cell_with_a_block_is_no_candidate(engine: Engine) -> None:
+    missed("the whole cross counts", 4, credits(2, 3, 2), credits(4, 4, 3), credits(5, 4, 3)),
+    missed("less energy is no better", 0, *HERE, credits(5, 0, 3)),
+    missed("as much of both, more of one", 2, *HERE, credits(5, 0, 3) | {"energy": 1}),
+    missed("the largest of each, even from different cells", 3 + 2, credits(5, 0, 3), energy(0, 5, 2)),
+    missed("siphoned cells yield nothing", 0, credits(5, 0, 3), siphoned=((5, 0),)),
+    missed("nor here", 1, credits(2, 2, 3), credits(5, 0, 1), siphoned=((2, 2),)),
+    missed("nothing under blocks", 0, credits(5, 0, 3), data(5, 0, siphoned=True)),
     # Of the cells whose cross holds (4,4), all but (4,4) itself, a siphoned block, are siphoned blocks too.
-    blocks = [data(r, c, siphoned=True) for r, c in [(4, 4), (3, 4), (4, 3), (4, 5)]]
     # (5,4) has no block, so it reaches its own credits, not those under blocks.
-    assert siphon(engine, credits(5, 4, 2), blocks=blocks) == 2
-    blocked = [*blocks, data(5, 4, siphoned=True)]
-    assert siphon(engine, credits(4, 4, 2), blocks=blocked) == 0
-
-
-def test_W2_the_points_must_be_equal_as_a_multiset(engine: Engine) -> None:
+    missed("a free cell among blocks", 2, credits(5, 4, 2), *DRAINED),
+    missed("a cell with a block is no candidate", 0, credits(4, 4, 2), *DRAINED, data(5, 4, siphoned=True)),
     # The current cross holds two data blocks of 4; (4,4)'s cross would hold one of 4.
-    one = {"blocks": [data(3, 2, points=4), data(1, 2, points=4), data(4, 3, points=4)]}
-    assert siphon(engine, credits(4, 4, 3), **one) == 0
-
-
-def test_W2_the_better_cross_must_contain_the_same_block_cells(engine: Engine) -> None:
+    missed("points are a multiset", 0, credits(4, 4, 3), FOURS[0], data(1, 2, points=4), data(4, 3, points=4)),
     # (4,2) also reaches the block (3,2): better. (4,5) reaches an equal block elsewhere: not.
-    blocks = [data(3, 2, points=4), data(5, 5, points=4)]
-    assert siphon(engine, credits(4, 2, 2), blocks=blocks[:1]) == 2
-    assert siphon(engine, credits(4, 5, 3), blocks=blocks, exit=(5, 0)) == 0
-
-
-def test_W2_questions_count_as_what_they_hide(engine: Engine) -> None:
+    missed("the same block cells", 2, credits(4, 2, 2), FOURS[0]),
+    missed("not equal ones elsewhere", 0, credits(4, 5, 3), *FOURS, exit=(5, 0)),
     # The current cross holds data 4 and, unknown, program PUSH; (4,2) reaches the block (3,2) alone.
-    assert siphon(engine, credits(4, 2, 2), blocks=[question(3, 2, points=4)]) == 2
-    hidden = [question(3, 2, program="push"), program(1, 2, "pull")]
-    assert siphon(engine, credits(4, 2, 2), blocks=hidden) == 0
-
-
-def test_W2_owned_programs_do_not_count(engine: Engine) -> None:
+    missed("questions count as what they hide", 2, credits(4, 2, 2), question(3, 2, points=4)),
+    missed("and programs too", 0, credits(4, 2, 2), question(3, 2, program="push"), PULL),
     # Two owned programs yield nothing: the multiset and the set are empty, and any cell without blocks compares.
-    blocks = [program(3, 2, "push"), program(1, 2, "pull")]
-    assert siphon(engine, credits(5, 0, 2), blocks=blocks, owned="push pull") == 2
-    assert siphon(engine, credits(5, 0, 2), blocks=blocks, owned="push") == 0
+    missed("owned programs do not count", 2, credits(5, 0, 2), PUSH, PULL, owned="push pull"),
+    missed("only owned ones", 0, credits(5, 0, 2), PUSH, PULL, owned="push"),
     # A cell next to a block with something to give is not better either: (5,0) is between two.
-    giving = [data(4, 0), data(5, 1)]
-    assert siphon(engine, credits(5, 0, 2), blocks=[*blocks, *giving], owned="push pull") == 0
-
-
-def test_W2_all_unsiphoned_block_cells_of_the_cross_must_be_contained(engine: Engine) -> None:
+    missed("another yield", 0, credits(5, 0, 2), PUSH, PULL, data(4, 0), data(5, 1), owned="push pull"),
     # (3,2) gives PUSH, (1,2) an owned program: equal sets at (4,2), but (1,2) is not in its cross.
-    blocks = [program(3, 2, "push"), program(1, 2, "pull")]
-    assert siphon(engine, credits(4, 2, 2), blocks=blocks, owned="pull") == 0
-    gone = [program(3, 2, "push"), program(1, 2, "pull", siphoned=True)]
-    assert siphon(engine, credits(4, 2, 2), blocks=gone, owned="pull") == 2
-
-
-def test_W2_the_programs_are_a_set(engine: Engine) -> None:
+    missed("all unsiphoned block cells must be reached", 0, credits(4, 2, 2), PUSH, PULL, owned="pull"),
+    missed("but not siphoned ones", 2, credits(4, 2, 2), PUSH, PULL | {"siphoned": True}, owned="pull"),
     # Two blocks of one program in the current cross, both in (4,2)'s as well? No: only (3,2) is.
-    twice = [program(3, 2, "push"), program(1, 2, "push")]
-    assert siphon(engine, credits(4, 2, 2), blocks=twice) == 0
+    missed("one of two equal programs", 0, credits(4, 2, 2), PUSH, program(1, 2, "push")),
     # With nothing but (3,2) in the current cross, a second one in (4,2)'s cross changes no set.
-    other = [program(3, 2, "push"), program(5, 2, "push")]
-    assert siphon(engine, credits(4, 2, 2), blocks=other) == 2
-
-
-def test_W2_on_a_block_the_current_yield_is_empty(engine: Engine) -> None:
+    missed("programs are a set", 2, credits(4, 2, 2), PUSH, program(5, 2, "push")),
     # The siphon itself gets the 2 credits of (2,3); yet (2,4), which reaches them too, is better than an empty yield.
-    for siphoned in (False, True):
-        blocks = [data(2, 2, points=3, siphoned=siphoned)]
-        assert siphon(engine, credits(2, 3, 2), blocks=blocks) == 2
-
-
-def test_W2_the_exit_and_occupied_or_unreachable_cells_are_cells_too(engine: Engine) -> None:
-    assert siphon(engine, credits(5, 5, 3), exit=(5, 5), blocks=[data(4, 4), data(3, 5)]) == 3
-    shut = [data(4, 5, siphoned=True), data(5, 4, siphoned=True)]
-    assert siphon(engine, credits(5, 5, 3), exit=(0, 0), blocks=shut, enemies=[daemon(5, 5, frozen=True)]) == 3
-
-
-def test_W2_is_about_the_siphon_alone(engine: Engine) -> None:
-    assert engine.play(state(resources=[credits(5, 0, 3)]), UP).components["siphon_quality"] == 0
+    missed("on a block the current yield is empty", 2, credits(2, 3, 2), data(2, 2, points=3)),
+    missed("on a siphoned one too", 2, credits(2, 3, 2), data(2, 2, points=3, siphoned=True)),
+    missed("the exit is a cell too", 3, credits(5, 5, 3), data(4, 4), data(3, 5)),
+    missed("occupied and unreachable ones", 3, credits(5, 5, 3), *SHUT, daemon(5, 5, frozen=True), exit=(0, 0)),
+    case("about the siphon alone", state(credits(5, 0, 3)), UP, siphon_quality=0),
+)
+def test_W2_what_a_siphon_misses(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
 # W3
 
-
-def test_W3_UNDO_repays_kills_and_pickups(engine: Engine) -> None:
-    counted = {"history": state(player=(2, 3)), "killsSinceHistory": 4, "pickupsSinceHistory": 1}
-    after = engine.play(rich(owned="undo", **counted), ACTION["undo"])
-    assert after.components["kills"] == -1200
-    assert after.components["data_siphon"] == -1000
+COUNTED = rich(owned="undo", history=state(player=(2, 3)), killsSinceHistory=4, pickupsSinceHistory=1)
 
 
-def test_W3_UNDO_repays_the_approach(engine: Engine) -> None:
-    start = rich(player=(2, 2), exit=(5, 5), owned="undo")
-    after = engine.play(start, UP, ACTION["undo"])
-    assert after.components["distance_shaping"] == -50
-    assert after.state["closestApproach"] == 6
+@cases(
+    case("kills and pickups", COUNTED, UNDO, kills=-1200, data_siphon=-1000),
+    case("the approach", rich(owned="undo"), UP, UNDO, distance_shaping=-50, closestApproach=6),
+)
+def test_W3_UNDO_repays(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected
 
 
 @pytest.mark.parametrize("action", [UP, RIGHT, SIPHON, WAIT])
 def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action: int) -> None:
-    start = rich(
-        owned="undo wait row",
-        dataSiphons=1,
-        resources=[pickup(3, 2), credits(2, 1, 3)],
-        enemies=[virus(2, 4, hp=1, frozen=True)],
-        blocks=[data(1, 2, points=4), program(2, 1, "warp")],
-    )
+    block, warp = data(1, 2, points=4), program(2, 1, "warp")
+    lying = [pickup(3, 2), credits(2, 1, 3), virus(2, 4, hp=1, frozen=True), block, warp]
+    start = rich(*lying, owned="undo wait row", dataSiphons=1)
     first = engine.play(start, action)
-    second = engine.play(first.state, ACTION["undo"])
+    second = engine.play(first.state, UNDO)
     both = {name: first.components[name] + second.components[name] for name in REWARD_NAMES}
     paid = {"step_penalty": -20, "resource_gain": -50}
-    kept = {name: value for name, value in both.items() if value and name != "siphon_quality"}
-    assert kept == paid
+    assert {name: value for name, value in both.items() if value and name != "siphon_quality"} == paid

@@ -51,33 +51,22 @@ class TestWhatARunLeaves:
         assert names >= checkpoints | {"best_model.zip", "final_model.zip", "metrics.csv", "metrics.jsonl"}
         assert names >= {"tensorboard", "evaluations.npz", "learning_curve.png", "config.json"}
         assert not any(name.startswith(".") for name in names)
-
-    def test_the_episodes_are_broken_down(self, finished: Path) -> None:
-        last = rows(finished / "metrics.csv")[-1]
-        assert all(f"episode_reward/{name}" in last for name in COMPONENTS)
-        assert all(f"programs/{name}" in last for name in ACTIONS[5:])
-        fractions = [float(last[f"actions/{kind}_frac"]) for kind in ("move", "siphon", "program")]
-        assert sum(fractions) == pytest.approx(1)
-        assert float(last["stats/highest_stage"]) >= 1
-        assert float(last["episode_reward/step_penalty"]) < 0
-
-    def test_the_entropy_is_that_of_a_policy_over_the_actions(self, finished: Path) -> None:
-        entropies = [float(row["train/entropy"]) for row in rows(finished / "metrics.csv") if row["train/entropy"]]
-        assert entropies
-        assert all(0 < entropy < np.log(len(ACTIONS)) for entropy in entropies)
-
-    def test_the_breakdown_is_that_of_the_return(self, finished: Path) -> None:
-        found = 0
-        for row in rows(finished / "metrics.csv")[:1]:  # later, SB3's mean reaches back over several rollouts
-            total = sum(float(row[f"episode_reward/{name}"]) for name in COMPONENTS)
-            assert total == pytest.approx(float(row["rollout/ep_rew_mean"]), abs=1e-4)
-            found += 1
-        assert found
-
-    def test_evaluations(self, finished: Path) -> None:
         with np.load(finished / "evaluations.npz") as kept:
             assert kept["results"].shape == (2, 6)
             assert kept["timesteps"].tolist() == [1000, 2000]
+
+    def test_metrics(self, finished: Path) -> None:
+        first, *_, last = table = rows(finished / "metrics.csv")
+        assert all(f"programs/{name}" in last for name in ACTIONS[5:])
+        assert sum(float(last[f"actions/{kind}_frac"]) for kind in ("move", "siphon", "program")) == pytest.approx(1)
+        assert float(last["stats/highest_stage"]) >= 1
+        assert float(last["episode_reward/step_penalty"]) < 0
+        # later, SB3's mean reaches back over several rollouts
+        total = sum(float(first[f"episode_reward/{name}"]) for name in COMPONENTS)
+        assert total == pytest.approx(float(first["rollout/ep_rew_mean"]), abs=1e-4)
+        entropies = [float(row["train/entropy"]) for row in table if row["train/entropy"]]
+        assert entropies
+        assert all(0 < entropy < np.log(len(ACTIONS)) for entropy in entropies)
 
     def test_evaluations_play_the_same_games_each_time(self, swift_built: None, tmp_path: Path) -> None:
         # a policy that hardly changes plays the same games alike
@@ -91,45 +80,17 @@ class TestWhatARunLeaves:
         run(tmp_path / "due", timesteps=1024, eval_freq=10_000, save_freq=1000)
         assert [path.name for path in (tmp_path / "due").glob("checkpoint_*")] == ["checkpoint_1000_steps.zip"]
 
-    def test_models_play(self, finished: Path) -> None:
-        model = load_model(finished / "best_model.zip", device="cpu")
-        env = HackMatrixVecEnv(3, seed=0)
-        observation, masks = env.reset(), get_action_masks(env)
-        actions, _ = model.predict(observation, action_masks=masks)
-        assert masks[np.arange(3), actions].all()
-        env.close()
+
+@pytest.fixture
+def folder(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run."""
+    return Path(shutil.copytree(finished, tmp_path / "run"))
 
 
 class TestGoingOn:
     """``resume``."""
 
-    def test_steps_and_schedules_go_on(self, finished: Path, tmp_path: Path) -> None:
-        shutil.copytree(finished, tmp_path / "run")
-        first = load_model(tmp_path / "run" / "final_model.zip")
-        assert first.num_timesteps == 2048
-        before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
-        with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
-            np.savez(tmp_path / "run" / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
-        outcome = run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=4096)
-        assert outcome.timesteps == 4096
-        both = rows(tmp_path / "run" / "metrics.csv")
-        assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
-        assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
-        seconds = [float(row["seconds"]) for row in both]
-        assert seconds == sorted(seconds)
-        rates = [row["train/learning_rate"] for row in both[4:]]
-        # half of the run is left: the rate begins at half of what it was, not anew
-        assert max(float(rate) for rate in rates if rate) <= 0.5e-3
-        with np.load(tmp_path / "run" / "evaluations.npz") as kept:
-            assert kept["timesteps"].tolist()[:2] == [1000, 2000]
-            assert len(kept["timesteps"]) == 4
-        is_kept = (tmp_path / "run" / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
-        assert is_kept, "a worse model took the place of the best"
-
-    def test_it_plays_other_games_than_those_it_has_seen(
-        self, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        shutil.copytree(finished, tmp_path / "run")
+    def test_steps_and_schedules_go_on(self, finished: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         begun: list[int | None] = []
         seed = WorldVecEnv.seed
 
@@ -138,35 +99,44 @@ class TestGoingOn:
             return seed(env, first)
 
         monkeypatch.setattr(WorldVecEnv, "seed", noted)
-        run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=2560)
-        assert SHORT.seed + 2048 in begun
+        before = [row["rollout/ep_rew_mean"] for row in rows(finished / "metrics.csv")]
+        with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
+            np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
+        assert run(folder, resume=folder / "final_model.zip", timesteps=4096).timesteps == 4096
+        assert SHORT.seed + 2048 in begun, "it plays other games than those it has seen"
+        both = rows(folder / "metrics.csv")
+        assert [int(float(row["timesteps"])) for row in both] == list(range(512, 4097, 512))
+        assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
+        seconds = [float(row["seconds"]) for row in both]
+        assert seconds == sorted(seconds)
+        rates = [row["train/learning_rate"] for row in both[4:]]
+        # half of the run is left: the rate begins at half of what it was, not anew
+        assert max(float(rate) for rate in rates if rate) <= 0.5e-3
+        with np.load(folder / "evaluations.npz") as kept:
+            assert kept["timesteps"].tolist()[:2] == [1000, 2000]
+            assert len(kept["timesteps"]) == 4
+        is_kept = (folder / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
+        assert is_kept, "a worse model took the place of the best"
 
     def test_damaged_evaluations_stop_a_run_before_anything_of_it_is_changed(
-        self, finished: Path, tmp_path: Path
+        self, finished: Path, folder: Path
     ) -> None:
-        folder = Path(shutil.copytree(finished, tmp_path / "run"))
         (folder / "evaluations.npz").write_bytes(b"damaged")
         with pytest.raises(UsageError, match=r"evaluations.npz cannot be read: it is no zip archive"):
             run(folder, resume=folder / "checkpoint_1400_steps.zip", timesteps=4096)
         for name in ("metrics.csv", "metrics.jsonl", "config.json"):
             assert (folder / name).read_bytes() == (finished / name).read_bytes()
 
-    def test_a_run_that_is_over_is_one_sentence(self, finished: Path) -> None:
+    def test_it_goes_on_in_whole_rollouts_and_never_beyond_what_is_asked_for(self, folder: Path) -> None:
         said = "must cover the 2,048 steps that there were and at least one rollout of 4 x 128 = 512 steps, got 2,559"
         with pytest.raises(UsageError, match=said):
-            run(finished, resume=finished / "final_model.zip", timesteps=2559)
-
-    def test_it_goes_on_in_whole_rollouts_and_never_beyond_what_is_asked_for(
-        self, finished: Path, tmp_path: Path
-    ) -> None:
-        shutil.copytree(finished, tmp_path / "run")
-        assert run(tmp_path / "run", resume=tmp_path / "run" / "final_model.zip", timesteps=3583).timesteps == 3072
+            run(folder, resume=folder / "final_model.zip", timesteps=2559)
+        assert run(folder, resume=folder / "final_model.zip", timesteps=3583).timesteps == 3072
 
     @pytest.mark.parametrize("episodes", [2, 9])
     def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
-        self, finished: Path, tmp_path: Path, episodes: int
+        self, finished: Path, folder: Path, episodes: int
     ) -> None:
-        folder = Path(shutil.copytree(finished, tmp_path / "run"))
         model = folder / "checkpoint_1400_steps.zip"
         run(folder, resume=model, timesteps=2424, eval_freq=400, eval_episodes=episodes, save_freq=500)
         with np.load(folder / "evaluations.npz") as found, np.load(finished / "evaluations.npz") as before:
@@ -185,8 +155,7 @@ class TestGoingOn:
         with np.load(folder / "evaluations.npz") as found:
             assert found["timesteps"].tolist() == [1000, 1800, 2200, 2824]
 
-    def test_a_branch_without_the_best_model_there_was_keeps_its_own_best(self, finished: Path, tmp_path: Path) -> None:
-        folder = Path(shutil.copytree(finished, tmp_path / "run"))
+    def test_a_branch_without_the_best_model_there_was_keeps_its_own_best(self, folder: Path) -> None:
         shutil.copy(folder / "final_model.zip", folder / "best_model.zip")
         with np.load(folder / "evaluations.npz") as kept:
             np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
@@ -194,22 +163,14 @@ class TestGoingOn:
         assert timesteps_of(folder / "best_model.zip") == 1100
 
     @pytest.mark.parametrize("trust", [False, True])
-    def test_changes_hold_and_are_recorded_and_all_else_is_the_models(
-        self, finished: Path, tmp_path: Path, trust: bool
-    ) -> None:
-        folder = Path(shutil.copytree(finished, tmp_path / "run"))
-        run(
-            folder,
-            resume=folder / "final_model.zip",
-            trust=trust,
-            changes={"learning_rate": 1e-5, "n_steps": 64, "seed": 77},
-            timesteps=2600,
-            gamma=0.5,
-        )
+    def test_changes_hold_and_are_recorded_and_all_else_is_the_models(self, folder: Path, trust: bool) -> None:
+        changes = {"learning_rate": 1e-5, "n_steps": 64, "seed": 77}
+        last = folder / "final_model.zip"
+        run(folder, resume=last, trust=trust, changes=changes, timesteps=2600, gamma=0.5)
         config = json.loads((folder / "config.json").read_text())
-        held = {"learning_rate": 1e-5, "n_steps": 64, "seed": 77, "gamma": 0.99, "batch_size": 128}
+        held = {**changes, "gamma": 0.99, "batch_size": 128}
         assert {name: config[name] for name in held} == held
-        model = load_model(folder / "final_model.zip")
+        model = load_model(last)
         assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
         assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
 
@@ -228,15 +189,12 @@ class TestGoingOn:
             run(tmp_path, resume=tmp_path / "cart.zip", trust=True)
 
 
-def test_a_device_that_is_not_there_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
+def test_a_device_that_is_not_there_and_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="The device 'cuda:7' cannot be used"):
         run(tmp_path, device="cuda:7")
-
-
-@pytest.mark.parametrize("settings", [{"num_envs": 1, "n_steps": 1}, {"batch_size": 1}])
-def test_too_few_steps_are_one_sentence(swift_built: None, tmp_path: Path, settings: dict[str, int]) -> None:
-    with pytest.raises(UsageError, match="need two steps at least"):
-        run(tmp_path, None, **settings)  # type: ignore[arg-type]
+    for settings in ({"num_envs": 1, "n_steps": 1}, {"batch_size": 1}):
+        with pytest.raises(UsageError, match="need two steps at least"):
+            run(tmp_path, None, **settings)  # type: ignore[arg-type]
 
 
 def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) -> None:
@@ -246,17 +204,8 @@ def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) 
 
 def test_it_learns(swift_built: None, tmp_path: Path) -> None:
     """20,000 steps are worth more than two standard deviations of what luck could do."""
-    run(
-        tmp_path,
-        timesteps=20_000,
-        num_envs=32,
-        learning_rate=3e-3,
-        batch_size=512,
-        n_epochs=4,
-        ent_coef=0.01,
-        save_freq=1_000_000,
-        eval_freq=1_000_000,
-    )
+    rates = {"learning_rate": 3e-3, "batch_size": 512, "n_epochs": 4, "ent_coef": 0.01}
+    run(tmp_path, timesteps=20_000, num_envs=32, save_freq=1_000_000, eval_freq=1_000_000, **rates)  # type: ignore[arg-type]
     trained = returns(load_model(tmp_path / "final_model.zip", device="cpu"))
     untrained = returns(None)
     luck = np.hypot(trained.std(), untrained.std()) / np.sqrt(len(trained))

@@ -3,8 +3,6 @@
 import gc
 import json
 import os
-import signal
-import stat
 import subprocess
 import sys
 import time
@@ -23,14 +21,6 @@ from parity import EngineOptions
 SEEDS = np.arange(5, dtype=np.uint64)
 
 
-def script(folder: Path, text: str) -> Path:
-    """A program that stands in for the engine."""
-    path = folder / "engine"
-    path.write_text(f"#!{sys.executable}\n{text}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
-
-
 def is_running(process: int) -> bool:
     """Whether a process, or its zombie, is still there."""
     try:
@@ -40,60 +30,53 @@ def is_running(process: int) -> bool:
     return True
 
 
-class TestWhatGoesWrong:
-    """Missing, foreign, outdated and dying programs."""
+def ends(process: int) -> bool:
+    """Whether a process ends by itself within a while."""
+    deadline = time.monotonic() + 10
+    while is_running(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_running(process)
 
-    def test_an_engine_that_is_not_built(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.delenv(BINARY_VARIABLE, raising=False)
-        monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
-        with pytest.raises(SwiftEngineError, match=f"is not built.*: build it with {tmp_path}/swift-build."):
-            SwiftGames(SEEDS)
 
-    def test_another_version_of_the_protocol(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        answer = (
-            "import struct, sys\n"
-            "sys.stdin.buffer.read(16)\n"
-            "body = struct.pack('<7I', 0, 1, 1545, 28, 15, 5, 187) + b'1'\n"
-            "sys.stdout.buffer.write(struct.pack('<I', len(body)) + body)\n"
-            "sys.stdout.flush()\n"
-            "sys.stdin.buffer.read()\n"
-        )
-        monkeypatch.setenv(BINARY_VARIABLE, str(script(tmp_path, answer)))
-        with pytest.raises(SwiftEngineError, match=r"version 1 of the protocol and not 2.*\./swift-build"):
-            SwiftGames(SEEDS)
+def test_an_engine_that_is_not_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(BINARY_VARIABLE, raising=False)
+    monkeypatch.setattr("hackmatrix.swift_env.process._ROOT", tmp_path)
+    with pytest.raises(SwiftEngineError, match=f"is not built.*: build it with {tmp_path}/swift-build."):
+        SwiftGames(SEEDS)
 
-    def test_an_engine_killed_between_two_calls(self, swift_built: None) -> None:
-        games = SwiftGames(SEEDS)
-        process = games._process._process
-        process.kill()
-        with pytest.raises(SwiftEngineError, match=f"was killed by signal {signal.SIGKILL.value}"):
-            games.observe()
-        games.close()
 
-    def test_a_closed_engine(self, swift_built: None) -> None:
-        games = SwiftGames(SEEDS)
-        games.close()
-        games.close()
-        with pytest.raises(SwiftEngineError, match="is closed"):
-            games.observe()
+def test_another_version_of_the_protocol(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = f"""#!{sys.executable}
+import struct, sys
+sys.stdin.buffer.read(16)
+body = struct.pack('<7I', 0, 1, 1545, 28, 15, 5, 187) + b'1'
+sys.stdout.buffer.write(struct.pack('<I', len(body)) + body)
+sys.stdout.flush()
+sys.stdin.buffer.read()
+"""
+    engine = tmp_path / "engine"
+    engine.write_text(program)
+    engine.chmod(0o755)
+    monkeypatch.setenv(BINARY_VARIABLE, str(engine))
+    with pytest.raises(SwiftEngineError, match=r"version 1 of the protocol and not 2.*\./swift-build"):
+        SwiftGames(SEEDS)
 
 
 @pytest.mark.usefixtures("transport")
 class TestNoProcessIsLeft:
     """However the owner ends."""
 
-    def test_after_close(self, swift_built: None) -> None:
-        games = SwiftGames(SEEDS)
-        process = games._process._process
-        games.close()
+    def test_after_close_and_after_the_last_reference_is_gone(self, swift_built: None) -> None:
+        closed, lost = SwiftGames(SEEDS), SwiftGames(SEEDS)
+        process, number = closed._process._process, lost._process._process.pid
+        closed.close()
+        closed.close()
         assert process.returncode == 0
-        assert not is_running(process.pid)
-
-    def test_after_the_last_reference_is_gone(self, swift_built: None) -> None:
-        games = SwiftGames(SEEDS)
-        number = games._process._process.pid
-        del games
+        with pytest.raises(SwiftEngineError, match="is closed"):
+            closed.observe()
+        del lost
         gc.collect()
+        assert not is_running(process.pid)
         assert not is_running(number)
 
     @pytest.mark.parametrize("ending", ["pass", "os._exit(3)", "os.kill(os.getpid(), 9)"])
@@ -105,11 +88,7 @@ class TestNoProcessIsLeft:
             "print(games._process._process.pid, flush=True)\n" + ending
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-        number = int(done.stdout)
-        deadline = time.monotonic() + 10
-        while is_running(number) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not is_running(number)
+        assert ends(int(done.stdout))
 
 
 @pytest.mark.usefixtures("transport")
@@ -188,22 +167,15 @@ class TestPlay:
             assert json.loads(done.stdout.splitlines()[-1])["state"] == states[game]
 
 
-def test_marks_are_counted_from_the_opening_on(swift_built: None) -> None:
+def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event(swift_built: None) -> None:
     engine = open_swift(2, EngineOptions(marks=True))
     opened = engine.marks()
-    engine.step(engine.mask().argmax(axis=1).astype(np.int32))
+    invalid = (~engine.mask()).argmax(axis=1).astype(np.int32)
+    events = engine.step_restarting(invalid).events
     played = engine.marks()
     engine.close()
     assert opened is not None
     assert played is not None
-    assert not opened.any()
-    assert played.any()
-
-
-def test_starting_anew_is_no_event(swift_built: None) -> None:
-    engine = open_swift(1)
-    invalid = (~engine.mask()).argmax(axis=1).astype(np.int32)
-    events = engine.step_restarting(invalid).events
-    engine.close()
+    assert (opened.any(), played.any()) == (False, True)
     assert events is not None
-    assert events.tolist() == [1 << EVENTS.index("invalid_action")]
+    assert events.tolist() == [1 << EVENTS.index("invalid_action")] * 2

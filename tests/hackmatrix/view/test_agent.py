@@ -17,35 +17,14 @@ from worldkit.evaluation.players import player_of
 from worldkit.viewer import agent
 from worldkit.viewer.agent import Games, agent_page, episodes
 from worldkit.watch.agents import load_agent
-from worldkit.watch.frames import AgentPlayer, Frame, frames, games
+from worldkit.watch.frames import AgentPlayer, frames
 
 FIRST, COUNT, MOST_STEPS = 40, 7, 25
-
-
-def told(moment: Frame) -> tuple[object, ...]:
-    """What two ways to play must agree on."""
-    action = None if moment.decision is None else moment.decision.action
-    return moment.step, action, moment.state, moment.components.tolist(), moment.earned.tolist(), moment.ending
 
 
 def shown(watched: AgentPlayer, side_by_side: int) -> list[Episode]:
     with contextlib.closing(Episodes(WORLD, side_by_side, "swift", max_episode_steps=MOST_STEPS)) as opened:
         return list(episodes(frames(VIEW, opened, watched, FIRST, COUNT)))
-
-
-@pytest.mark.parametrize("deterministic", [True, False])
-def test_games_side_by_side_are_those_that_are_watched_one_by_one(
-    swift_built: None, params: Path, deterministic: bool
-) -> None:
-    watched = AgentPlayer(load_agent(VIEW, params), deterministic=deterministic, player_seed=5)
-    with contextlib.closing(Episodes(WORLD, 1, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        alone = {game[0].seed: list(map(told, game)) for game in map(list, games(VIEW, opened, watched, FIRST, COUNT))}
-    together: dict[int, list[tuple[object, ...]]] = {}
-    with contextlib.closing(Episodes(WORLD, 3, "swift", max_episode_steps=MOST_STEPS)) as opened:
-        for moment in frames(VIEW, opened, watched, FIRST, COUNT):
-            together.setdefault(moment.seed, []).append(told(moment))
-    assert list(together) == list(range(FIRST, FIRST + COUNT)), "they begin in the order of their seeds"
-    assert together == alone
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

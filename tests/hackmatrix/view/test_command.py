@@ -9,16 +9,7 @@ from numpy.typing import NDArray
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
-
-
-def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command says that it cannot do, in one line, with exit code 2."""
-    with pytest.raises(SystemExit) as caught:
-        main(["view", *words])
-    assert caught.value.code == 2
-    said = capsys.readouterr().err
-    assert len(said.splitlines()) == 1
-    return said
+from tests.hackmatrix.conftest import Refused
 
 
 def test_the_page_lies_in_the_working_directory_and_says_how_to_make_it_again(
@@ -39,37 +30,25 @@ def test_the_page_lies_in_the_working_directory_and_says_how_to_make_it_again(
     assert [episode["name"] for episode in data["episodes"]] == ["seed 5", "seed 6"]
 
 
-def test_mistakes_are_one_sentence(capsys: pytest.CaptureFixture[str], params: Path, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("")
-    (tmp_path / "trace.json").write_text("{}")
-    (tmp_path / "params_2.npz").write_bytes(b"damaged")
-    one = str(params)
-    assert "there is no /no/such/thing" in refused(["/no/such/thing"], capsys)
-    assert "is nothing that can be viewed" in refused([str(tmp_path / "notes.txt")], capsys)
-    assert "cannot be read" in refused([str(tmp_path / "params_2.npz")], capsys)
-    assert "is no trace" in refused([str(tmp_path / "trace.json")], capsys)
-    assert "a trace brings its own game: leave out --max-steps" in refused(
-        [str(tmp_path / "trace.json"), "--max-steps", "9"], capsys
-    )
-    assert "cannot write /no/such/folder/page.html" in refused([one, "--output", "/no/such/folder/page.html"], capsys)
-    assert "cannot write" in refused([one, "--output", str(tmp_path)], capsys)
-    assert "--hidden-dim 16" in refused([one, "--hidden-dim", "64"], capsys)
-    assert "--episodes" in refused([one, "--episodes", "0"], capsys)
-    assert "not allowed with argument" in refused([one, "--deterministic", "--stochastic"], capsys)
-
-
-def test_a_folder_without_a_run_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert "holds no run: name a folder that training wrote" in refused([str(tmp_path)], capsys)
-
-
-def test_a_missing_engine_is_one_sentence_and_leaves_the_older_page(
-    params: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
-    page = tmp_path / "page.html"
-    page.write_text("an older one")
-    assert "./swift-build" in refused([str(params), "--output", str(page)], capsys)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("page.html", "an older one")]
+def test_mistakes_are_one_sentence(refused: Refused, params: Path, tmp_path: Path) -> None:
+    notes, trace, damaged = (tmp_path / name for name in ("notes.txt", "trace.json", "params_2.npz"))
+    notes.write_text("")
+    trace.write_text("{}")
+    damaged.write_bytes(b"damaged")
+    (tmp_path / "empty").mkdir()
+    for words, sentence in (
+        (["/no/such/thing"], "there is no /no/such/thing"),
+        ([notes], "is nothing that can be viewed"),
+        ([damaged], "cannot be read"),
+        ([trace], "is no trace"),
+        ([trace, "--max-steps", "9"], "a trace brings its own game: leave out --max-steps"),
+        ([params, "--output", "/no/such/folder/page.html"], "cannot write /no/such/folder/page.html"),
+        ([params, "--output", tmp_path], "cannot write"),
+        ([params, "--hidden-dim", "64"], "--hidden-dim 16"),
+        ([params, "--deterministic", "--stochastic"], "not allowed with argument"),
+        ([tmp_path / "empty"], "holds no run: name a folder that training wrote"),
+    ):
+        assert sentence in refused("view", *words)
 
 
 @pytest.mark.parametrize("how", [[], ["--stochastic", "--player-seed", "3"]])

@@ -43,10 +43,17 @@ def test_the_curves_are_what_the_run_recorded_the_return_first(recorded: Path) -
     assert found["steps_per_second"] == ((400, 800), (400.0, 410.0))
 
 
-def test_a_run_of_train_sb3_is_shown_too(swift_built: None, recorded: Path, model: Path, tmp_path: Path) -> None:
-    (recorded / "final_model.zip").write_bytes(model.read_bytes())
+def test_a_run_of_train_sb3_is_shown_with_its_agent_and_without(
+    swift_built: None, recorded: Path, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = tmp_path / "page.html"
-    assert main(["view", str(recorded), "--output", str(page), "--episodes", "2", "--max-steps", "3"]) == 0
+    words = ["view", str(recorded), "--output", str(page), "--episodes", "2", "--max-steps", "3"]
+    assert main(words) == 0
+    assert "has no agent yet" in capsys.readouterr().err
+    data = page_data(page.read_text(encoding="utf-8"))
+    assert (len(data["curves"]), data["episodes"]) == (5, [])
+    (recorded / "final_model.zip").write_bytes(model.read_bytes())
+    assert main(words) == 0
     data = page_data(page.read_text(encoding="utf-8"))
     assert data["headline"] == "begun, final_model.zip, likeliest actions: games 0 to 1"
     assert len(data["curves"]) == 5
@@ -65,16 +72,6 @@ main(["view", sys.argv[1]])
     answer = subprocess.run([sys.executable, "-c", check, tmp_path], capture_output=True, text=True, check=False)
     assert answer.returncode == 2
     assert answer.stderr == f"This command needs Stable-Baselines3: run `{install_command('hackmatrix[sb3]')}`.\n"
-
-
-def test_a_run_without_an_agent_shows_its_curves(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    page = tmp_path / "page.html"
-    assert main(["view", str(recorded), "--output", str(page)]) == 0
-    assert "has no agent yet" in capsys.readouterr().err
-    data = page_data(page.read_text(encoding="utf-8"))
-    assert (len(data["curves"]), data["episodes"]) == (5, [])
 
 
 def test_a_damaged_agent_is_passed_over_aloud(

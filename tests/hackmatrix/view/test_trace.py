@@ -1,7 +1,6 @@
 """A trace on a page: on one engine as it plays, on two as `parity replay --html` shows it."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from written_page import Value, episode_data, page_data
+from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
@@ -18,7 +17,9 @@ from hackmatrix.world import ENGINES, WORLD
 from parity import BatchStep, EngineError, EngineOptions
 from parity.cli import main as parity
 from parity.trace import Case, Trace, read_trace, write_trace
-from tests.hackmatrix.rules.builders import WAIT, daemon, state
+from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.rules.builders import WAIT, state
+from tests.hackmatrix.rules.movers import daemon
 
 GOLDEN = Path(str(WORLD.golden))
 
@@ -58,24 +59,20 @@ def viewed(tmp_path: Path, trace: Path, *flags: str) -> str:
     return (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_a_trace_of_two_engines_is_shown_on_both_up_to_where_they_part(doctored: None, tmp_path: Path) -> None:
-    trace = written(played((3, 3, 0, 3)), tmp_path)
+def test_a_trace_of_two_engines_is_shown_as_parity_replay_shows_it_up_to_where_they_part(
+    doctored: None, tmp_path: Path
+) -> None:
+    trace, report = written(played((3, 3, 0, 3)), tmp_path), tmp_path / "report.html"
     text = viewed(tmp_path, trace)
     data = page_data(text)
     assert data["sides"] == ["swift", "jax"]
     assert data["headline"] == "swift and jax differ after 3 actions: up (0)."
     *_, last = episode_data(text, 0)["steps"]
     assert last["differences"][0][0] == "components[kills]"
-
-
-def test_it_is_the_page_that_parity_replay_writes(doctored: None, tmp_path: Path) -> None:
-    trace = written(played((3, 3, 0, 3)), tmp_path)
-    text = viewed(tmp_path, trace)
-    assert parity(["replay", str(trace), "--html", str(tmp_path / "report.html")]) == 1
-    report = (tmp_path / "report.html").read_text(encoding="utf-8")
-    without_command: Callable[[Value], Value] = lambda data: {**data, "command": ""}  # noqa: E731 - a value
-    assert without_command(page_data(text)) == without_command(page_data(report))
-    assert episode_data(text, 0) == episode_data(report, 0)
+    assert parity(["replay", str(trace), "--html", str(report)]) == 1
+    replayed = report.read_text(encoding="utf-8")
+    assert {**data, "command": ""} == {**page_data(replayed), "command": ""}
+    assert episode_data(text, 0) == episode_data(replayed, 0)
 
 
 def test_on_one_engine_every_step_is_what_that_engine_paid(swift_built: None, tmp_path: Path) -> None:
@@ -94,8 +91,8 @@ def test_on_one_engine_every_step_is_what_that_engine_paid(swift_built: None, tm
 
 
 def test_rewards_that_have_changed_since_are_said(swift_built: None, tmp_path: Path) -> None:
-    rows = tuple(tuple(-10 * (name == "step_penalty") for name in COMPONENTS) for _ in range(2))
-    rows = (rows[0], (999, *rows[1][1:]))
+    paid = [-10 * (name == "step_penalty") for name in COMPONENTS]
+    rows = (tuple(paid), (999, *paid[1:]))
     trace = written(played((3, 3), components=rows, component_names=COMPONENTS), tmp_path)
     text = viewed(tmp_path, trace, "--engine", "swift")
     assert any("its rewards are other ones than those recorded" in line for line in page_data(text)["about"])
@@ -111,8 +108,7 @@ def test_an_engine_that_cannot_be_opened_is_left_out_aloud(
 
 
 def test_a_trace_that_ends_a_game_tells_how(swift_built: None, tmp_path: Path) -> None:
-    start = state(player=(2, 2), hp=1, owned="wait", energy=1, enemies=[daemon(3, 2)])
-    case = Case((WAIT,), state=start)
+    case = Case((WAIT,), state=state(daemon(3, 2), hp=1, owned="wait", energy=1))
     text = viewed(tmp_path, written(Trace("hackmatrix", ("swift", "swift"), case), tmp_path))
     (episode,) = page_data(text)["episodes"]
     assert episode["verdict"].endswith("daemon in stage 1")
@@ -132,13 +128,9 @@ def test_a_trace_that_ends_a_game_tells_how(swift_built: None, tmp_path: Path) -
     ],
 )
 def test_whatever_is_no_trace_of_this_game_is_one_sentence(
-    swift_built: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], sentence: str
+    swift_built: None, tmp_path: Path, refused: Refused, change: dict[str, Any], sentence: str
 ) -> None:
     path = written(Trace("hackmatrix", ("swift", "swift"), Case((3,), seed=7)), tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(SystemExit) as caught:
-        main(["view", str(path), "--output", str(tmp_path / "page.html")])
-    said = capsys.readouterr().err
-    assert (caught.value.code, len(said.splitlines())) == (2, 1)
-    assert sentence in said
+    assert sentence in refused("view", path, "--output", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()

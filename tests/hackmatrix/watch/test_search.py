@@ -15,14 +15,14 @@ from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
+from tests.hackmatrix.agents import new_params, write_checkpoint
+from tests.hackmatrix.conftest import Refused
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.searcher import searcher_of
 from worldkit.evaluation.spec import Lookahead, Player
 from worldkit.watch.agents import load_agent
 from worldkit.watch.frames import AgentPlayer, frames
-
-from .conftest import new_params, write_checkpoint
 
 GAMES = 64  # the width that other tests have the JAX engine compiled for
 MOST_STEPS = 12
@@ -97,17 +97,12 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
 
 @pytest.mark.parametrize("command", ["watch", "view"])
 def test_who_cannot_be_searched_with_is_one_sentence(
-    command: str, params: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, params: Path, tmp_path: Path, refused: Refused
 ) -> None:
     checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
     for words, fault in (
-        ([str(checkpoint), "--search", "8x16"], "give the path of a params_*.npz file"),
-        ([str(params), "--search", "8x16", "--stochastic"], "not allowed with argument"),
-        ([str(params), "--search", "8"], "must be ROLLOUTSxSTEPS, such as 8x16"),
+        ([checkpoint, "--search", "8x16"], "give the path of a params_*.npz file"),
+        ([params, "--search", "8x16", "--stochastic"], "not allowed with argument"),
+        ([params, "--search", "8"], "must be ROLLOUTSxSTEPS, such as 8x16"),
     ):
-        with pytest.raises(SystemExit) as stop:
-            main([command, *words])
-        assert stop.value.code == 2
-        said = capsys.readouterr().err
-        assert fault in said
-        assert said.count("\n") == 1
+        assert fault in refused(command, *words)

@@ -160,7 +160,7 @@ def test_two_resumes_of_one_model_are_one(
 def test_runs_that_begin_in_the_same_moment_get_folders_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert new_run_folder(tmp_path, "orchard", 0, "-mine").name.endswith("-mine")
+    assert run_folder(tmp_path, "--checkpoint-dir", "orchard", 0, None, "mine").name.endswith("-mine")
     monkeypatch.setattr("worldkit.runs.folder.fresh_run_name", lambda kind, seed: "same")
     exists = Path.exists
     # each finds the name free, as both do who look before either has made it

@@ -1,5 +1,6 @@
 """Board, tables and state (A), and the state dict of the protocol ("S")."""
 
+import re
 from collections import deque
 from collections.abc import Container
 from dataclasses import dataclass, field
@@ -188,6 +189,24 @@ class Game:
         return path_lengths(self.exit, set(self.blocks) - {self.player}).get(self.player)
 
 
+# The keys of S that are attributes of a game, by the same name in snake case.
+PLAYER_KEYS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
+GAME_KEYS = (
+    *("stage", "turn", "showActivated", "scheduledTasksDisabled", "stepActive", "atkPlusUses"),
+    *("scheduledTaskInterval", "nextScheduledTaskTurn", "pendingSiphonTransmissions"),
+)
+OWN_KEYS = ("seed", "eventNumber", "killsSinceHistory", "pickupsSinceHistory")
+"""Those that a history lacks."""
+
+
+def _attribute(key: str) -> str:
+    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", key)
+
+
+def _values(game: Game, keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: getattr(game, _attribute(key)) for key in keys}
+
+
 def _at(cell: int) -> dict[str, int]:
     return {"row": row(cell), "col": col(cell)}
 
@@ -196,15 +215,14 @@ def _cell(entry: dict[str, Any]) -> int:
     return int(6 * entry["row"] + entry["col"])
 
 
-def _origin(mover: Enemy | Transmission) -> dict[str, bool]:
-    return {"spawnedFromSiphon": mover.from_siphon, "isFromScheduledTask": mover.from_schedule}
-
-
-def _dump_enemy(cell: int, enemy: Enemy) -> dict[str, Any]:
-    known = enemy.last_known
+def _dump_mover(cell: int, mover: Enemy | Transmission) -> dict[str, Any]:
+    origin = {"spawnedFromSiphon": mover.from_siphon, "isFromScheduledTask": mover.from_schedule}
+    if isinstance(mover, Transmission):
+        return _at(cell) | origin | {"turnsRemaining": mover.turns_remaining, "enemyType": mover.enemy_type}
+    known = mover.last_known
     seen = {} if known is None else {"lastKnownRow": row(known), "lastKnownCol": col(known)}
-    state = {"type": enemy.enemy_type, "hp": enemy.hp, "stunned": enemy.stunned, "disabledTurns": enemy.disabled_turns}
-    return _at(cell) | _origin(enemy) | state | seen
+    state = {"type": mover.enemy_type, "hp": mover.hp, "stunned": mover.stunned, "disabledTurns": mover.disabled_turns}
+    return _at(cell) | origin | state | seen
 
 
 def _dump_block(game: Game, cell: int) -> dict[str, Any]:
@@ -214,60 +232,31 @@ def _dump_block(game: Game, cell: int) -> dict[str, Any]:
     return _at(cell) | content | {"type": block.block_type, "spawnCount": block.spawn_count} | siphoned
 
 
+def _dump_resource(game: Game, cell: int) -> dict[str, Any]:
+    amounts = {"credits": game.cell_credits[cell], "energy": game.cell_energy[cell]}
+    return _at(cell) | amounts | {"dataSiphon": cell in game.pickups}
+
+
 def dump(game: Game) -> dict[str, Any]:
     """The dict S in full form, lists in row-major order."""
+    filled = [cell for cell in CELLS if game.cell_credits[cell] or game.cell_energy[cell] or cell in game.pickups]
     return {
-        "player": _at(game.player)
-        | {
-            "hp": game.hp,
-            "credits": game.credits,
-            "energy": game.energy,
-            "dataSiphons": game.data_siphons,
-            "attackDamage": game.attack_damage,
-            "score": game.score,
-        },
-        "enemies": [_dump_enemy(cell, enemy) for cell, enemy in sorted(game.enemies.items())],
-        "transmissions": [
-            _at(cell) | _origin(coming) | {"turnsRemaining": coming.turns_remaining, "enemyType": coming.enemy_type}
-            for cell, coming in sorted(game.transmissions.items())
-        ],
+        "player": _at(game.player) | _values(game, PLAYER_KEYS),
+        "enemies": [_dump_mover(*entry) for entry in sorted(game.enemies.items())],
+        "transmissions": [_dump_mover(*entry) for entry in sorted(game.transmissions.items())],
         "blocks": [_dump_block(game, cell) for cell in sorted(game.blocks)],
-        "resources": [
-            _at(cell)
-            | {
-                "credits": game.cell_credits[cell],
-                "energy": game.cell_energy[cell],
-                "dataSiphon": cell in game.pickups,
-            }
-            for cell in CELLS
-            if game.cell_credits[cell] or game.cell_energy[cell] or cell in game.pickups
-        ],
+        "resources": [_dump_resource(game, cell) for cell in filled],
         "siphoned": [_at(cell) for cell in sorted(game.siphoned)],
         "siphonCenters": [_at(cell) for cell in sorted(game.siphon_centers)],
         "exit": _at(game.exit),
         "ownedPrograms": sorted(game.owned_programs),
-        "stage": game.stage,
-        "turn": game.turn,
-        "showActivated": game.show_activated,
-        "scheduledTasksDisabled": game.scheduled_tasks_disabled,
-        "stepActive": game.step_active,
-        "atkPlusUses": game.atk_plus_uses,
-        "scheduledTaskInterval": game.scheduled_task_interval,
-        "nextScheduledTaskTurn": game.next_scheduled_task_turn,
-        "pendingSiphonTransmissions": game.pending_siphon_transmissions,
-        "closestApproach": game.closest_approach,
+        **_values(game, (*GAME_KEYS, "closestApproach")),
     }
 
 
 def dump_whole(game: Game) -> dict[str, Any]:
     """``dump`` with seed, event number and history."""
-    return dump(game) | {
-        "seed": game.seed,
-        "eventNumber": game.event_number,
-        "history": None if game.history is None else dump(game.history),
-        "killsSinceHistory": game.kills_since_history,
-        "pickupsSinceHistory": game.pickups_since_history,
-    }
+    return dump(game) | _values(game, OWN_KEYS) | {"history": None if game.history is None else dump(game.history)}
 
 
 def _load_enemy(entry: dict[str, Any]) -> Enemy:
@@ -276,8 +265,7 @@ def _load_enemy(entry: dict[str, Any]) -> Enemy:
         hp=entry["hp"],
         stunned=entry.get("stunned", False),
         disabled_turns=entry.get("disabledTurns", 0),
-        from_siphon=entry.get("spawnedFromSiphon", False),
-        from_schedule=entry.get("isFromScheduledTask", False),
+        **_origin(entry),
     )
     if enemy.enemy_type == "cryptog":
         row_known, col_known = entry.get("lastKnownRow", entry["row"]), entry.get("lastKnownCol", entry["col"])
@@ -285,13 +273,9 @@ def _load_enemy(entry: dict[str, Any]) -> Enemy:
     return enemy
 
 
-def _load_transmission(entry: dict[str, Any]) -> Transmission:
-    return Transmission(
-        enemy_type=entry["enemyType"],
-        turns_remaining=entry["turnsRemaining"],
-        from_siphon=entry.get("spawnedFromSiphon", False),
-        from_schedule=entry.get("isFromScheduledTask", False),
-    )
+def _origin(entry: dict[str, Any]) -> dict[str, bool]:
+    keys = {"from_siphon": "spawnedFromSiphon", "from_schedule": "isFromScheduledTask"}
+    return {name: entry.get(key, False) for name, key in keys.items()}
 
 
 def _load_block(entry: dict[str, Any]) -> Block:
@@ -305,38 +289,24 @@ def _load_block(entry: dict[str, Any]) -> Block:
 
 def load(state: dict[str, Any]) -> Game:
     """The game of a valid dict S, defaults filled in."""
-    player, stage = state["player"], state.get("stage", 1)
-    interval = state.get("scheduledTaskInterval", 13 - stage)
+    interval = state.get("scheduledTaskInterval", 13 - state.get("stage", 1))
+    timed = {"scheduledTaskInterval": interval, "nextScheduledTaskTurn": interval} | state
+    given = [(state["player"], PLAYER_KEYS), (timed, GAME_KEYS), (state, OWN_KEYS)]
     blocks = state.get("blocks", [])
     game = Game(
-        player=_cell(player),
-        hp=player.get("hp", 3),
-        credits=player.get("credits", 0),
-        energy=player.get("energy", 0),
-        data_siphons=player.get("dataSiphons", 0),
-        attack_damage=player.get("attackDamage", 1),
-        score=player.get("score", 0),
+        player=_cell(state["player"]),
         owned_programs=set(state.get("ownedPrograms", [])),
         enemies={_cell(entry): _load_enemy(entry) for entry in state.get("enemies", [])},
-        transmissions={_cell(entry): _load_transmission(entry) for entry in state.get("transmissions", [])},
+        transmissions={
+            _cell(entry): Transmission(entry["enemyType"], entry["turnsRemaining"], **_origin(entry))
+            for entry in state.get("transmissions", [])
+        },
         blocks={_cell(entry): _load_block(entry) for entry in blocks},
         exit=_cell(state.get("exit", {"row": 5, "col": 5})),
         siphoned={_cell(entry) for entry in state.get("siphoned", [])}
         | {_cell(entry) for entry in blocks if entry.get("siphoned", False)},
         siphon_centers={_cell(entry) for entry in state.get("siphonCenters", [])},
-        stage=stage,
-        turn=state.get("turn", 0),
-        show_activated=state.get("showActivated", False),
-        scheduled_tasks_disabled=state.get("scheduledTasksDisabled", False),
-        step_active=state.get("stepActive", False),
-        atk_plus_uses=state.get("atkPlusUses", 0),
-        scheduled_task_interval=interval,
-        next_scheduled_task_turn=state.get("nextScheduledTaskTurn", interval),
-        pending_siphon_transmissions=state.get("pendingSiphonTransmissions", 0),
-        seed=state.get("seed", 0),
-        event_number=state.get("eventNumber", 0),
-        kills_since_history=state.get("killsSinceHistory", 0),
-        pickups_since_history=state.get("pickupsSinceHistory", 0),
+        **{_attribute(key): holder[key] for holder, keys in given for key in keys if key in holder},
     )
     for entry in state.get("resources", []):
         cell = _cell(entry)

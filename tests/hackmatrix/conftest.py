@@ -1,0 +1,63 @@
+"""Agents in each kind of file, and commands that refuse what they are given."""
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hackmatrix.cli.main import main
+from tests.hackmatrix.agents import new_params, write_checkpoint
+from worldkit.ppo.params import save_params
+
+Refused = Callable[..., str]
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
+    """What a command says that it cannot do, in one line, with exit code 2."""
+
+    def run(*words: str | Path) -> str:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main([*map(str, words)])
+        said = capsys.readouterr()
+        assert (caught.value.code, said.out, said.err.count("\n")) == (2, "", 1), said
+        return said.err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of runs: an old one, and one that began last and is further in its checkpoint than in its parameters."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    for name, updates in (("hackmatrix-20260101-000000-seed0", 900), ("hackmatrix-20260102-000000-seed0", 10)):
+        (folder / name).mkdir()
+        save_params(folder / name / f"params_{updates}.npz", new_params())
+    write_checkpoint(folder / name / "checkpoint_10.pkl", new_params())
+    write_checkpoint(folder / name / "checkpoint_20.pkl", new_params())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The parameters of a network that sees the board from the player."""
+    path = tmp_path_factory.mktemp("params") / "params_1.npz"
+    save_params(path, new_params())
+    return path
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory, swift_built: None) -> Path:
+    """A new model of MaskablePPO."""
+    from sb3_contrib import MaskablePPO  # torch takes seconds
+
+    from hackmatrix.gym_env import HackMatrixEnv
+    from worldkit.sb3.models import model_content
+
+    with contextlib.closing(HackMatrixEnv()) as env:
+        made = MaskablePPO("MultiInputPolicy", env, n_steps=8, batch_size=8, seed=1, device="cpu")
+    path = tmp_path_factory.mktemp("models") / "best_model.zip"
+    path.write_bytes(model_content(made))
+    return path

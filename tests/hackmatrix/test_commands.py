@@ -1,0 +1,58 @@
+"""What holds for several commands: one sentence where something is missing."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.hackmatrix.conftest import Refused
+from tests.terminals import in_terminal
+from worldkit.cli import play
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("command", ["play", "watch", "view", "train-sb3", "explain"])
+def test_a_missing_engine_is_one_sentence(
+    command: str, params: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
+    monkeypatch.setattr(play, "_check_terminal", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.html"
+    page.write_text("an older one")
+    words = {
+        "watch": [params],
+        "view": [params, "--output", page],
+        "train-sb3": ["--no-wandb"],
+        "explain": ["--seed", "7", "--engines", "swift", "--actions", "up"],
+    }
+    assert f"build it with {ROOT}/swift-build" in refused(command, *words.get(command, []))
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert [(file.name, file.read_text()) for file in files] == [("page.html", "an older one")]
+
+
+def test_the_first_board_needs_no_jax_and_no_other_extra(swift_built: None, params: Path, tmp_path: Path) -> None:
+    blocked = ("jax", "flax", "gymnasium", "torch", "imageio_ffmpeg", "matplotlib", "pygame")
+    check = f"""
+import sys
+for name in {blocked}:
+    sys.modules[name] = None
+from hackmatrix.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+    words = [sys.executable, "-c", check]
+    watched = [*words, "watch", str(params), "--max-steps", "1"]
+    done = subprocess.run(watched, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.count("└")) == (0, 2), done.stderr
+
+    def leave(terminal: int, wait_for: Callable[[str], None], _: int) -> None:
+        wait_for("stage 1 of 8")
+        os.write(terminal, b"q")
+
+    said, code, _ = in_terminal([*words, "play"], leave, (24, 80), tmp_path)
+    assert code == 0, said
+    assert list(tmp_path.iterdir()) == [], "nothing was done, so nothing is saved"
