@@ -68,10 +68,12 @@ def as_json(records: Sequence[Record]) -> str:
 
 def as_row(record: Record, *, with_heading: bool = False) -> str:
     """A record as one line for the terminal; lines that are printed one after the other are one table."""
+    digits = ",.0f" if record.value >= 1000 else ".1f"
+    value = f"{record.value:{digits}} {record.unit}" if record.unit else f"{record.value:.1%}"
     cells = (
         record.name,
         f"{record.num_envs:,}",
-        _value(record),
+        value,
         f"{record.spread:.1%}",
         _seconds(record.trace_seconds),
         _seconds(record.compile_seconds),
@@ -83,12 +85,6 @@ def as_row(record: Record, *, with_heading: bool = False) -> str:
 def _line(cells: Sequence[str]) -> str:
     name, *figures = cells
     return " ".join((f"{name:{_NAME_WIDTH}}", *map(str.rjust, figures, _WIDTHS.values())))
-
-
-def _value(record: Record) -> str:
-    if not record.unit:
-        return f"{record.value:.1%}"
-    return f"{record.value:,.0f} {record.unit}" if record.value >= 1000 else f"{record.value:.1f} {record.unit}"
 
 
 def _seconds(value: float | None) -> str:

@@ -4,12 +4,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from parity.arguments import GAMES, SEED, STEPS, Parser, Whole
+from parity.arguments import GAMES, Parser
 from parity.console import open_console
 from parity.errors import UsageError
 from worldkit.cli import players
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
-from worldkit.evaluation.spec import LOOKAHEAD
 from worldkit.game import Game
 from worldkit.jax.xla import keep_compiled_programs
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 DIFFERENT_EXIT_CODE = 1
 BOTH = "both"
-EPISODES = Whole(1, 10_000_000)
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
@@ -88,13 +86,7 @@ def add_choice_flags(parser: argparse.ArgumentParser) -> None:
     """How actions are chosen: drawn unless ``--deterministic`` or ``--search`` is given."""
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
-    how.add_argument(
-        "--search",
-        type=LOOKAHEAD,
-        metavar="ROLLOUTSxSTEPS",
-        help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
-        f"take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
-    )
+    players.add_search_flag(how)
 
 
 def _parser(game: Game) -> Parser:
@@ -106,14 +98,12 @@ def _parser(game: Game) -> Parser:
     parser.add_argument(
         "player", metavar="PARAMS", help="a params_*.npz file, or `random`, or another player of the world by name"
     )
-    parser.add_argument("--episodes", type=EPISODES, default=1000, metavar="N", help="(default 1000)")
     add_choice_flags(parser)
-    parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
+    players.add_game_flags(parser, episodes=1000)
     players.add_player_seed_flag(parser, "drawn actions and of searches")
     parser.add_argument(
         "--engine", default="jax", metavar="NAME", help=f"one of the world's, or `{BOTH}` (default jax)"
     )
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
-    parser.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     return parser

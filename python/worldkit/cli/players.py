@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PLAYER_SEED = Whole(0, 2**32 - 1)
 """JAX makes its keys of 32 bits."""
+EPISODES = Whole(1, 10_000_000)
 _SIZE = Whole(1, 2**20)
 
 
@@ -66,13 +67,19 @@ def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
     how.add_argument("--stochastic", action="store_true", help="draw them by their probabilities, as `evaluate` does")
     group.set_defaults(search=None)
     if game.train_env is not None:
-        how.add_argument(
-            "--search",
-            type=LOOKAHEAD,
-            metavar="ROLLOUTSxSTEPS",
-            help="look ahead before every step, as `evaluate` does, such as 8x16",
-        )
+        add_search_flag(how)
     add_player_seed_flag(group, "drawn actions and of searches")
+
+
+def add_search_flag(group: argparse._ActionsContainer) -> None:
+    """How far a search looks ahead before every step."""
+    group.add_argument(
+        "--search",
+        type=LOOKAHEAD,
+        metavar="ROLLOUTSxSTEPS",
+        help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, and "
+        f"take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
+    )
 
 
 def add_trust_flag(group: argparse._ArgumentGroup) -> None:
@@ -91,7 +98,7 @@ def add_player_seed_flag(group: argparse._ActionsContainer, drawing: str) -> Non
 def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
     """Which games are played; ``episodes`` of them unless the person says how many."""
     group.add_argument(
-        "--episodes", type=STEPS, default=episodes, metavar="N", help=f"how many games (default {episodes})"
+        "--episodes", type=EPISODES, default=episodes, metavar="N", help=f"how many games (default {episodes})"
     )
     group.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     group.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")

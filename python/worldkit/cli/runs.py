@@ -28,7 +28,7 @@ class RunOptions:
     )
     config: Path | None = setting(
         None,
-        "a TOML file of settings by their names, such as `gamma = 0.99`; it goes over a preset, and flags go over it",
+        "a TOML file of settings by their names, such as `gamma = 0.99`; flags go over it",
         group=RUN,
         kind=Path,
         metavar="FILE",

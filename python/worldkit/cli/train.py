@@ -60,7 +60,7 @@ class TrainOptions(RunOptions):
         metavar="FILE",
     )
     preset: str | None = setting(
-        None, "settings that go together, by name; flags beside it go over them", group=RUN, kind=str
+        None, "settings that go together, by name; `--config` and flags go over them", group=RUN, kind=str
     )
     rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=RUN)
     cpu_devices: int | None = setting(

@@ -24,10 +24,6 @@ def _as_fraction(unit: float) -> Fraction:
     return Fraction(unit).limit_denominator(10**9)
 
 
-def _as_it_is(flat: Array) -> Array:
-    return flat
-
-
 def _no_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
     return {}
 
@@ -40,7 +36,7 @@ class EnvSpec:
     id: what Gymnasium calls the environment, such as ``Orchard-v0``.
     make_space: a new space of the observations that ``split`` gives; by default an unbounded Box of the world's shape.
     split: observations of the world (…, *shape) as the environment shows them, with the same leading axes; an array or
-        a dict of arrays, which may be views.
+        a dict of arrays, which may be views; by default as they are.
     own_statistics: what the world adds to ``info["episode_stats"]``, or puts in place of what stands there.
     episode_metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides
         return, length and components.
@@ -54,7 +50,7 @@ class EnvSpec:
     world: World
     id: str
     make_space: "Callable[[], spaces.Space[Any]] | None" = None
-    split: Callable[[Array], Any] = _as_it_is
+    split: Callable[[Array], Any] = np.asarray
     own_statistics: Callable[[Counts], Summary] | None = None
     episode_metrics: Callable[[Sequence[Summary]], dict[str, float]] = _no_metrics
     text: Callable[[State], str] | None = None

@@ -5,8 +5,7 @@ function that is traced was wrapped in ``collecting``. ``batching`` carries what
 conditionals.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -39,23 +38,16 @@ def is_collecting() -> bool:
     return _collected.get() is not None
 
 
-@contextmanager
-def _collector() -> Iterator[Marks]:
-    collected: Marks = {}
-    token = _collected.set(collected)
-    try:
-        yield collected
-    finally:
-        _collected.reset(token)
-
-
 def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]:
     """``function`` with the marks that fired in it as a second result."""
 
     def collected(*args: Any) -> tuple[Any, Marks]:
-        with _collector() as marks:
-            out = function(*args)
-        return out, marks
+        marks: Marks = {}
+        token = _collected.set(marks)
+        try:
+            return function(*args), marks
+        finally:
+            _collected.reset(token)
 
     return collected
 

@@ -92,7 +92,7 @@ class PlayApp(App[EngineError]):
 class GameScreen(Screen[None]):
     """The board, its numbers, the actions and what came of them, in as much room as there is."""
 
-    BINDINGS: ClassVar = COMMANDS
+    BINDINGS: ClassVar = [*COMMANDS]
 
     def __init__(self, session: Session, controls: Controls) -> None:
         super().__init__()

@@ -34,9 +34,4 @@ def joined(lines: Sequence[Line], gap: int = 2) -> Line:
 
 def as_text(lines: Sequence[Line]) -> Text:
     """Lines as rich shows them."""
-    text = Text(no_wrap=True, end="")
-    for number, line in enumerate(lines):
-        text.append("\n" if number else "")
-        for span in line:
-            text.append(*span)
-    return text
+    return Text("\n", no_wrap=True, end="").join(Text.assemble(*line) for line in lines)

@@ -5,11 +5,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from parity.viewer.page import Decision as ShownDecision
-from parity.viewer.page import Episode, Page, Step
+from parity.viewer.page import Decision, Episode, Page, Step
 from parity.viewer.write import write_page
 from worldkit.envs.episodes import Episodes
-from worldkit.watch.frames import AgentPlayer, Decision, Frame, frames
+from worldkit.watch.frames import AgentPlayer, Frame, frames
 from worldkit.watch.spec import ViewSpec
 
 START = "start"
@@ -143,14 +142,12 @@ def _step(frame: Frame) -> Step:
     boards = (world.draw(frame.state),)
     if frame.decision is None:
         return Step(START, boards)
+    decision = frame.decision
+    named = zip(world.actions, decision.probabilities.tolist(), strict=True)
+    likely = {name: probability for name, probability in named if probability > 0}
     return Step(
-        action=world.actions[frame.decision.action],
+        action=world.actions[decision.action],
         boards=boards,
         components=(tuple(frame.components.tolist()),),
-        decision=_shown(frame.decision, world.actions),
+        decision=Decision(likely, decision.value),
     )
-
-
-def _shown(decision: Decision, actions: tuple[str, ...]) -> ShownDecision:
-    named = zip(actions, decision.probabilities.tolist(), strict=True)
-    return ShownDecision({name: probability for name, probability in named if probability > 0}, decision.value)

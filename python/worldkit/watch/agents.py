@@ -75,8 +75,8 @@ def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple
         except ParityError as fault:
             faults.append(fault)
             continue
-        for fault in faults:
-            print(f"Passed over: {fault}", file=sys.stderr)
+        for passed in faults:
+            print(f"Passed over: {passed}", file=sys.stderr)
         return path, agent
     if faults:
         raise faults[0]
