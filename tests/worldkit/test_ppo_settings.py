@@ -42,6 +42,7 @@ CONFIG = TrainConfig(
     log_interval=1,
 )
 EVERYTHING: dict[str, Any] = {
+    "activation": "relu",
     "value_head": "popart",
     "clip_value_loss": False,
     "clip_eps_end": 0.1,
@@ -233,7 +234,7 @@ class TestPrivilegedCritic:
     """What the value reads beside what players see."""
 
     ENV = Almanac()
-    CONFIG = dataclasses.replace(CONFIG, privileged_critic=True, value_head="popart")
+    CONFIG = dataclasses.replace(CONFIG, privileged_critic=True, value_head="popart", activation="relu")
 
     def test_the_value_reads_privileges_and_the_policy_does_not(self) -> None:
         state = init_runner(self.CONFIG, self.ENV).train_state
@@ -254,7 +255,7 @@ class TestPrivilegedCritic:
         for mine, plain in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
         load_initial_params(trained.files[1], self.CONFIG, self.ENV)
-        with pytest.raises(UsageError, match="--value-head popart --privileged-critic"):
+        with pytest.raises(UsageError, match="--value-head popart --activation relu --privileged-critic"):
             load_initial_params(trained.files[1], CONFIG, self.ENV)
 
     def test_a_world_without_any_is_refused(self) -> None:
