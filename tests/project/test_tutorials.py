@@ -1,8 +1,8 @@
 """The tutorials and the how-to pages are carried out block by block, and what they show is what is printed.
 
-In the folder of a page, in order: ``console`` blocks are commands (``$``) and lines that they print, among others (``...``
-stands for any); ``python`` blocks are programs; blocks with a title are files; ``diff`` blocks change such files. Blocks
-of other languages are read by people only, but their commands' flags exist.
+In a folder, in the page's order: ``console`` blocks are commands (``$``) and lines that they print, among others
+(``...`` stands for any); ``python`` blocks are programs; blocks with a title are files; ``diff`` blocks change such
+files. Other blocks are for people only, but the flags of their commands exist.
 """
 
 import os
@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import reduce
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -18,19 +19,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
-FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments")
-LONG = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate", "how-to/parity-in-ci")
+FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments", "how-to/parity-in-ci")
+LONG = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
 IN_A_COPY = ("tutorials/change-a-reward",)
 """Those that edit the project: they run in a copy of it. ``test_own_world.py`` has tutorials/your-own-world."""
 TRAINS = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
 """Pages whose figures differ from machine to machine, and from one length of training to another."""
-TINY = "--num-envs 16 --num-steps 32 --total-timesteps 31232"  # 61 updates, as with the preset
 SHORTER = {
-    "make train": f"hackmatrix train --preset quick {TINY}",
-    "hackmatrix train --preset quick --run-name kills-400": f"hackmatrix train --preset quick --run-name kills-400 {TINY}",
+    "make train": "hackmatrix train --preset quick",
+    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232",  # as many updates
     "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
 }
-"""What a test runs instead."""
+"""What a test runs instead, one after another."""
 MEASURED = re.compile(r"\d[\d,.]*(?= (?:s|ms|minutes|MB|steps/s)\b)")
 
 
@@ -47,7 +47,8 @@ def normalised(line: str, page: str) -> str:
 
 def run(words: list[str] | str, folder: Path, page: str) -> "subprocess.CompletedProcess[str]":
     """A command or program in a page's folder."""
-    paths = (folder, folder / "python") if page in IN_A_COPY else (ROOT, ROOT / "python")
+    root = folder if page in IN_A_COPY else ROOT
+    paths = (root, root / "python", root / "tests" / "parity")
     variables = {
         **os.environ,
         "COLUMNS": "100",
@@ -71,7 +72,7 @@ def run(words: list[str] | str, folder: Path, page: str) -> "subprocess.Complete
 def carry_out(block: str, folder: Path, page: str) -> None:
     """The commands of a console block: each exits with 0, or as its comment says, and prints what the page shows."""
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-        done = run(SHORTER.get(command, command), folder, page)
+        done = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command), folder, page)
         (code,) = re.findall(r"# exit code (\d)$", command) or ["0"]
         assert done.returncode == int(code), f"$ {command}\n{done.stdout[-5000:]}"
         printed = iter([normalised(line, page) for line in done.stdout.splitlines()])
