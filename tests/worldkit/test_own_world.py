@@ -1,4 +1,4 @@
-"""A third world gets everything through one adapter: docs/tutorials/your-own-world.md, run command by command, and more."""
+"""A third world gets everything through one adapter: docs/tutorials/your-own-world.md, command by command, and more."""
 
 import contextlib
 import io
