@@ -1,4 +1,4 @@
-"""Make the pictures of pages in docs/watching.md, in headless Chromium.
+"""Draw the pictures of pages for docs/how-to/watch-play-evaluate.md, in headless Chromium.
 
 python studies/page_pictures.py PAGE [--episode N] [--step N]
 """

@@ -1,4 +1,4 @@
-"""Make the picture of docs/playing.md: a game in the terminal, after an agent has played for a while.
+"""Draw a game in the terminal for docs/how-to/watch-play-evaluate.md, after an agent has played for a while.
 
 python studies/play_pictures.py PARAMS [--seed N] [--step N]
 """

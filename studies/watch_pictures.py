@@ -1,4 +1,4 @@
-"""Make the pictures of docs/watching.md and the README: one frame of a game in the window, the terminal, and alone.
+"""Draw frames of a game for docs/how-to/watch-play-evaluate.md and the README: window, terminal, and the board alone.
 
 python studies/watch_pictures.py PARAMS [--seed N] [--step N]
 """

@@ -1,4 +1,4 @@
-"""A third world gets everything through one adapter: docs/your-own-world.md, run command by command, and more."""
+"""A third world gets everything through one adapter: docs/tutorials/your-own-world.md, command by command, and more."""
 
 import contextlib
 import io
@@ -31,7 +31,7 @@ from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.training import train
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "your-own-world.md"
+PAGE = ROOT / "docs" / "tutorials" / "your-own-world.md"
 COMMANDS = re.findall(r"^\$ (.*)$", PAGE.read_text(), re.MULTILINE)
 ENGINES = ("plain", "jax")
 

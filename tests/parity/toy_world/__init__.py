@@ -1,4 +1,4 @@
-"""Orchard: a game small enough to read in a minute, written twice. The worked example of docs/tutorials/hold-a-port.md.
+"""Orchard: a game small enough to read in a minute, written twice. docs/tutorials/your-own-world.md goes through it.
 
 A walker picks apples on 4×4 cells (cell = 4·row + column, row 0 on top) while a wasp flies about.
 

@@ -1,0 +1,147 @@
+"""The tutorials and the how-to pages are carried out block by block, and what they show is what is printed.
+
+In a folder, in the page's order: ``console`` blocks are commands (``$``) and lines that they print, among others
+(``...`` stands for any); ``python`` blocks are programs; blocks with a title are files; ``diff`` blocks change such
+files. Other blocks are for people only, but the flags of their commands exist.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import reduce
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
+FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environments", "how-to/parity-in-ci")
+LONG = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
+IN_A_COPY = ("tutorials/change-a-reward",)
+"""Those that edit the project: they run in a copy of it. ``test_own_world.py`` has tutorials/your-own-world."""
+TRAINS = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
+"""Pages whose figures differ from machine to machine, and from one length of training to another."""
+SHORTER = {
+    "make train": "hackmatrix train --preset quick",
+    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232",  # as many updates
+    "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
+}
+"""What a test runs instead, one after another."""
+MEASURED = re.compile(r"\d[\d,.]*(?= (?:s|ms|minutes|MB|steps/s)\b)")
+
+
+def blocks(page: str) -> list[tuple[str, str, str]]:
+    """Language, title and text of each block of a page."""
+    return BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text())
+
+
+def normalised(line: str, page: str) -> str:
+    """A line without what differs from run to run."""
+    figures = re.compile(r"-?\d[\d,.:]*") if page in TRAINS else MEASURED
+    return " ".join(figures.sub("#", line).split())
+
+
+def run(words: list[str] | str, folder: Path, page: str) -> "subprocess.CompletedProcess[str]":
+    """A command or program in a page's folder."""
+    root = folder if page in IN_A_COPY else ROOT
+    paths = (root, root / "python", root / "tests" / "parity")
+    variables = {
+        **os.environ,
+        "COLUMNS": "100",
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        "TERM": "dumb",
+        "WANDB_MODE": "disabled",
+    }
+    return subprocess.run(
+        words,
+        shell=isinstance(words, str),
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def carry_out(block: str, folder: Path, page: str) -> None:
+    """The commands of a console block: each exits with 0, or as its comment says, and prints what the page shows."""
+    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        done = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command), folder, page)
+        (code,) = re.findall(r"# exit code (\d)$", command) or ["0"]
+        assert done.returncode == int(code), f"$ {command}\n{done.stdout[-5000:]}"
+        printed = iter([normalised(line, page) for line in done.stdout.splitlines()])
+        expected = [normalised(line, page) for line in shown.splitlines() if line.strip() not in ("", "...")]
+        missing = [line for line in expected if line not in printed]  # an iterator: in this order
+        assert missing == [], f"$ {command}\n{done.stdout[-5000:]}"
+
+
+def change(diff: str, file: Path) -> None:
+    """What a diff says, once."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("@@", "..."))]
+    old, new = ("\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in "+-")
+    text = file.read_text()
+    assert text.count(old) == 1, old
+    file.write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, page: str) -> Path:
+    """Where a page is carried out."""
+    if page in IN_A_COPY:
+        ignored = shutil.ignore_patterns(".*", "checkpoints", "models", "runs", "logs")
+        copy = shutil.copytree(ROOT, tmp_path / "copy", ignore=ignored, symlinks=True)
+        assert run("./swift-build", copy, page).returncode == 0
+        return copy
+    return tmp_path
+
+
+@pytest.mark.usefixtures("swift_built")
+@pytest.mark.parametrize("page", [*FAST, *(pytest.param(page, marks=pytest.mark.long) for page in (*LONG, *IN_A_COPY))])
+def test_the_page_does_what_it_shows(page: str, folder: Path) -> None:
+    for language, title, text in blocks(page):
+        if language == "console":
+            carry_out(text, folder, page)
+        elif language == "diff":
+            change(text, folder / title)
+        elif title:
+            (folder / title).write_text(text)
+        elif language == "python":
+            done = run([sys.executable, "-W", "ignore", "-c", text], folder, page)
+            assert done.returncode == 0, f"{text}\n{done.stdout[-3000:]}"
+
+
+def test_every_tutorial_and_how_to_is_carried_out() -> None:
+    pages = {
+        str(page.relative_to(ROOT / "docs").with_suffix(""))
+        for page in PAGES
+        if page.parent.name in ("tutorials", "how-to")
+    }
+    assert pages == {*FAST, *LONG, *IN_A_COPY, "tutorials/your-own-world"}
+
+
+def test_the_flags_of_commands_exist() -> None:
+    spec = spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(hooks := module_from_spec(spec))
+    flags = {parser.prog: {*parser._option_string_actions, "--json"} for parser in hooks._parsers()}
+    commands = re.compile(
+        r"(?:^|[`/ ])((?:hackmatrix|goodharts|parity) [a-z][a-z0-9-]*)(?![\w.])([^`\n#|]*)", re.MULTILINE
+    )
+    wrong = []
+    for page in PAGES:
+        text = re.sub(r"\\\n", " ", page.read_text())
+        for command, rest in commands.findall(
+            "\n".join([*re.findall(r"`([^`\n]+)`", text), *(b[2] for b in BLOCK.findall(text))])
+        ):
+            unknown = {word.split("=")[0] for word in re.findall(r"(?<!\S)--?[a-z][\w-]*", rest)} - flags.get(
+                command, set()
+            )
+            wrong += [(page.name, command, flag) for flag in unknown]
+    assert wrong == []
