@@ -93,7 +93,7 @@ def _work(job: Job, parent: Connection, processes: int) -> None:
     with StopRequest() as stop:
         try:
             engine_named(job.config.training.engine).share_cores(processes)
-            message = train_mode(job, report=report, say=tell, stop=stop)
+            message = train_mode(job, report=report, say=lambda line: tell(f"{job.mode}: {line}"), stop=stop)
         except ParityError as error:
             message = Ended(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
         except Exception as error:
