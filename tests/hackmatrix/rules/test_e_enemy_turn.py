@@ -31,17 +31,14 @@ def wait(engine: Engine, *entries: Entry, **fields: Json) -> Outcome:
 
 
 def turn(what: str, start: StateDict, **expected: Json) -> Json:
-    """A row that says what an enemy turn gives."""
     return case(what, start, WAIT, **expected)
 
 
 def moves(what: str, then: list[Place], *entries: Entry, **fields: Json) -> Json:
-    """A row that says where enemies stand after an enemy turn."""
     return turn(what, waiting(*entries, **fields), enemies=then)
 
 
 def moved_to(engine: Engine, *entries: Entry, **fields: Json) -> list[Place]:
-    """Where enemies stand after one enemy turn."""
     found: list[Place] = wait(engine, *entries, **fields)["enemies"]
     return found
 

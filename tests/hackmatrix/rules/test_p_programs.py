@@ -345,7 +345,6 @@ def test_P_UNDO_programs_are_not_recorded(engine: Engine) -> None:
 
 
 def counted(*actions: int, kills: int, pickups: int) -> Any:  # noqa: ANN401 - a row
-    """A row that says what has been counted since the record."""
     start = rich(
         *(pickup(3, 2), virus(3, 5, hp=1), virus(4, 3, hp=1)),
         owned="row crash",

@@ -25,7 +25,6 @@ SEEDS = [0, 1, 7, 2**32 - 1, 2**32, 2**53, 2**64 - 1, 81985529216486895]
 
 
 def pair(seed: int) -> list[int]:
-    """Low and high word."""
     return [seed & 0xFFFFFFFF, seed >> 32]
 
 

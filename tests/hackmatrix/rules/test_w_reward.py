@@ -20,7 +20,6 @@ UNDO = ACTION["undo"]
 
 
 def dying(*entries: Entry, **fields: Json) -> StateDict:
-    """A player in (2,2) who dies in the next enemy turn."""
     return state(daemon(2, 3), *entries, **({"hp": 1, "owned": "wait", "energy": 1} | fields))
 
 

@@ -25,7 +25,6 @@ JUNK: tuple[Any, ...] = (*NUMBERS, *TEXTS, None, True, False, [], {}, [[]], [Non
 
 
 def states(rng: random.Random) -> list[dict[str, Any]]:
-    """Valid states of every kind of start."""
     draws = np.random.default_rng(rng.getrandbits(32))
     return [make(draws) for make in STARTS.values() for _ in range(3)]
 
@@ -34,7 +33,6 @@ def states(rng: random.Random) -> list[dict[str, Any]]:
 
 
 def valid_commands(rng: random.Random) -> list[dict[str, Any]]:
-    """Commands that a client may send."""
     plain = ["getState", "getValidActions", "getActionSpace", "getObservationSpace", "getInternalState"]
     return [
         {"action": "reset", "seed": rng.getrandbits(53)},
@@ -45,7 +43,6 @@ def valid_commands(rng: random.Random) -> list[dict[str, Any]]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - any JSON value
-    """The path of everything inside a JSON value."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in inside:
         yield (*path, key)
@@ -185,7 +182,6 @@ def test_a_monstrous_line_is_refused_in_one_sentence(line: bytes) -> None:
 
 
 def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
-    """One valid request to GAMES open games."""
     games = np.array(rng.sample(range(GAMES), rng.randint(1, GAMES)))
     seeds = np.array([rng.getrandbits(64) for _ in games], "<u8")
     chosen = games_of(games)
