@@ -7,8 +7,6 @@ from .engines import Engine
 from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
 FAR = daemon(5, 2, frozen=True)
-
-
 LYING = state(credits(3, 2, 3), energy(4, 2, 2))
 
 
@@ -23,9 +21,7 @@ LYING = state(credits(3, 2, 3), energy(4, 2, 2))
     case("V1: an enemy in front", state(coming("virus", 5, 2), daemon(4, 2)), UP, coming={(5, 2): 8}, hps={(4, 2): 2}),
     case("V1: none behind a block", state(data(4, 2), FAR, exit=(0, 0)), UP, player=(3, 2), hps={(5, 2): 3}),
     case("V1: nor a siphoned one", state(data(4, 2, siphoned=True), FAR), UP, player=(3, 2), hps={(5, 2): 3}),
-    case(
-        "V1: an enemy on a block", state(data(4, 2), glitch(4, 2), FAR), UP, blocks=[(4, 2)], hps={(4, 2): 1, (5, 2): 3}
-    ),
+    case("V1: one on a block", state(data(4, 2), glitch(4, 2), FAR), UP, blocks=[(4, 2)], hps={(4, 2): 1, (5, 2): 3}),
     # In the player's row it is visible by O4; that SHOW is off and its last known cell elsewhere changes nothing.
     case("V1: a cryptog", state(cryptog(2, 5, lastKnownRow=5, lastKnownCol=0)), RIGHT, player=(2, 2), hps={(2, 5): 1}),
     case("V2: a survivor does not act", state(daemon(3, 2)), UP, player=(2, 2), hp=3, hps={(3, 2): 2}, kills=0),
@@ -39,12 +35,10 @@ LYING = state(credits(3, 2, 3), energy(4, 2, 2))
     case("V3: none under an enemy", state(pickup(3, 2), virus(3, 2, hp=1)), UP, dataSiphons=0, resources=[(3, 2)]),
     case("V3: no amounts", LYING, UP, UP, player=(4, 2), credits=0, energy=0, amounts={(3, 2): (3, 0), (4, 2): (0, 2)}),
     case(
-        "V4: no scheduled enemy's", state(daemon(3, 2, hp=1, **SCHEDULED)), UP, enemies=[], kills=0, killsSinceHistory=0
+        "V4: no scheduled one's", state(daemon(3, 2, hp=1, **SCHEDULED)), UP, enemies=[], kills=0, killsSinceHistory=0
     ),
     case("V4: nor transmission's", state(coming("virus", 3, 2, **SCHEDULED)), UP, transmissions=[], kills=0),
-    case(
-        "V4: one from a siphon's", state(daemon(3, 2, hp=1, **CALLED)), UP, enemies=[], kills=300, killsSinceHistory=1
-    ),
+    case("V4: a siphon's", state(daemon(3, 2, hp=1, **CALLED)), UP, enemies=[], kills=300, killsSinceHistory=1),
 )
 def test_V_moving_and_attacking(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected

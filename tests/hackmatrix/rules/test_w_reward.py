@@ -43,6 +43,10 @@ TWO_KILLS = run("row", daemon(2, 0), virus(2, 4), virus(2, 5, **SCHEDULED), atta
 WALK = state(scheduledTasksDisabled=True)
 RESOURCES = state(credits(2, 2, 3), energy(3, 2, 2), credits(5, 5, 3), dataSiphons=1)
 HOLDING = {"credits": 21, "energy": 9}
+SCORING = state(data(3, 2, points=7), data(2, 3, points=2), dataSiphons=1)
+BETTER = state(credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2), dataSiphons=1)
+BESIDE, DIAGONAL = virus(3, 2, frozen=True, **CALLED), virus(3, 3, frozen=True, **CALLED)
+KILLER = state(daemon(2, 3, **CALLED), hp=1, owned="wait", energy=1)
 PAIN = state(daemon(3, 2), daemon(1, 2), owned="wait", energy=1)
 
 
@@ -142,12 +146,7 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
         for stage in range(1, 9)
     ),
     case("W_stage_completion: none", doorstep(), LEFT, stage_completion=0),
-    case(
-        "W_score_gain: data",
-        state(data(3, 2, points=7), data(2, 3, points=2), dataSiphons=1),
-        SIPHON,
-        score_gain=500 * 9,
-    ),
+    case("W_score_gain: data", SCORING, SIPHON, score_gain=500 * 9),
     case("W_kills", *TWO_KILLS, kills=600),
     case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, data_siphon=1000),
     case("W_data_siphon: a siphon of SIPH+", *run("siph+"), data_siphon=0),
@@ -161,18 +160,8 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
     case("W_resource_holding: held meanwhile", doorstep(**HOLDING), LEFT, resource_holding=0),
     case("W_resource_holding: held after a WARP", *run("warp", daemon(5, 5)), resource_holding=10 * (48 + 48)),
     case("W_damage_penalty: struck twice", PAIN, WAIT, damage_penalty=-2000, hp_recovery=0),
-    case(
-        "W_damage_penalty: with one hp to lose",
-        PAIN | {"player": PAIN["player"] | {"hp": 1}},
-        WAIT,
-        damage_penalty=-1000,
-    ),
-    case(
-        "W_damage_penalty: UNDO restores fewer hp",
-        rich(owned="undo", hp=3, history=state(hp=1)),
-        UNDO,
-        damage_penalty=-2000,
-    ),
+    case("W_damage_penalty: one hp to lose", PAIN | {"player": PAIN["player"] | {"hp": 1}}, WAIT, damage_penalty=-1000),
+    case("W_damage_penalty: by UNDO", rich(owned="undo", hp=3, history=state(hp=1)), UNDO, damage_penalty=-2000),
     case("W_hp_recovery: healed by RESET", *run("reset", hp=1), hp_recovery=2000, program_waste=0),
     case("W_program_waste: RESET at hp 2", *run("reset", hp=2), program_waste=-300),
     case("W_hp_recovery: healed by a stage", doorstep(hp=2), UP, hp_recovery=1000),
@@ -180,44 +169,14 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
     case("W_hp_recovery: nothing to heal", doorstep(hp=3), UP, hp_recovery=0),
     # (5,0) and its neighbours yield 3 credits and no energy: as much energy, more credits.
     # (0,0) has less credits than 1, so it is not better.
-    case(
-        "W_siphon_quality: better siphoned elsewhere",
-        state(credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2), dataSiphons=1),
-        SIPHON,
-        siphon_quality=-25 * 2,
-    ),
-    case(
-        "W_siphon_death_penalty: the killer",
-        state(daemon(2, 3, **CALLED), hp=1, owned="wait", energy=1),
-        WAIT,
-        siphon_death_penalty=-10_000,
-    ),
-    case(
-        "W_siphon_death_penalty: whoever struck",
-        dying(virus(3, 2, frozen=True, **CALLED)),
-        WAIT,
-        siphon_death_penalty=-10_000,
-    ),
+    case("W_siphon_quality: elsewhere", BETTER, SIPHON, siphon_quality=-25 * 2),
+    case("W_siphon_death_penalty: the killer", KILLER, WAIT, siphon_death_penalty=-10000),
+    case("W_siphon_death_penalty: anybody", dying(BESIDE), WAIT, siphon_death_penalty=-10000),
     # It arrives next to the player only in this turn.
-    case(
-        "W_siphon_death_penalty: at the end of the turn",
-        dying(virus(2, 0, **CALLED)),
-        WAIT,
-        siphon_death_penalty=-10_000,
-    ),
-    case(
-        "W_siphon_death_penalty: not diagonally",
-        dying(virus(3, 3, frozen=True, **CALLED)),
-        WAIT,
-        siphon_death_penalty=0,
-    ),
+    case("W_siphon_death_penalty: at last", dying(virus(2, 0, **CALLED)), WAIT, siphon_death_penalty=-10000),
+    case("W_siphon_death_penalty: diagonal", dying(DIAGONAL), WAIT, siphon_death_penalty=0),
     case("W_siphon_death_penalty: nobody else", dying(), WAIT, siphon_death_penalty=0),
-    case(
-        "W_siphon_death_penalty: not alive",
-        dying(virus(3, 2, frozen=True, **CALLED), hp=2),
-        WAIT,
-        siphon_death_penalty=0,
-    ),
+    case("W_siphon_death_penalty: not alive", dying(BESIDE, hp=2), WAIT, siphon_death_penalty=0),
     approach("W1: without a path nothing", state(data(4, 5), data(5, 4), closestApproach=9), UP, gain=0, closest=9),
     approach("W1: nothing where one has been", NEARER, UP, gain=0, closest=5),  # from 6 to 5
     approach("W1: only new ground", NEARER, UP, UP, gain=1, closest=4),
