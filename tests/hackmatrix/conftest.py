@@ -42,7 +42,6 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The parameters of a network that sees the board from the player."""
     path = tmp_path_factory.mktemp("params") / "params_1.npz"
     save_params(path, new_params())
     return path
@@ -50,7 +49,6 @@ def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory, swift_built: None) -> Path:
-    """A new model of MaskablePPO."""
     from sb3_contrib import MaskablePPO  # torch takes seconds
 
     from hackmatrix.gym_env import HackMatrixEnv

@@ -34,7 +34,6 @@ LARGEST = 2**21
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

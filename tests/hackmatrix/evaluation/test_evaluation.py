@@ -31,7 +31,6 @@ def chance(seed: int) -> Player:
 
 @pytest.fixture(scope="module")
 def by_chance(swift_built: None) -> list[Episode]:
-    """Sixty episodes of the random player."""
     return play_episodes(EVALUATION, chance(0), 7, 60, engine="swift", num_envs=16)
 
 

@@ -1,9 +1,5 @@
 """The figures of an evaluation, held to SciPy's and to episodes made by hand."""
 
-from dataclasses import replace
-from typing import Any
-
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,7 +7,6 @@ from scipy import stats
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
 from worldkit.evaluation.play import _Openings, ending_of
-from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import mean, share, summary
 from worldkit.evaluation.spec import Episode
 
@@ -82,26 +77,3 @@ def test_only_who_died_has_died_beside_somebody(
 
 def test_the_report_is_on_the_siphon_and_the_programs() -> None:
     assert EVALUATION.actions == ACTIONS[SIPHON:]
-
-
-def chosen(name: str, *, deterministic: bool, masks: Any, seeds: Any, steps: Any) -> list[int]:  # noqa: ANN401 - arrays
-    """What a player takes; ``policy`` likes every action better than the one before."""
-    spec = replace(EVALUATION, policy_of=lambda path: lambda seen: jnp.zeros((len(seen), 1)) + jnp.arange(len(ACTIONS)))
-    player = player_of(spec, name, deterministic=deterministic, seed=0)
-    return player(np.zeros((len(masks), 3)), masks, np.array(seeds, np.uint64), np.array(steps)).tolist()
-
-
-def test_what_is_drawn_depends_on_the_game_and_the_step_alone() -> None:
-    masks = np.ones((40, len(ACTIONS)), bool)
-    steps = chosen("random", deterministic=False, masks=masks, seeds=[7] * 40, steps=range(40))
-    games = chosen("random", deterministic=False, masks=masks, seeds=range(40), steps=[7] * 40)
-    again = chosen("random", deterministic=False, masks=masks[:2], seeds=[7, 39], steps=[39, 7])
-    assert len(set(steps)) > 10
-    assert len(set(games)) > 10
-    assert again == [steps[39], games[39]]
-
-
-def test_the_likeliest_valid_action_is_taken() -> None:
-    masks = np.ones((2, len(ACTIONS)), bool)
-    masks[1, 20:] = False
-    assert chosen("policy", deterministic=True, masks=masks, seeds=[1, 2], steps=[0, 0]) == [len(ACTIONS) - 1, 19]

@@ -18,7 +18,6 @@ ONLY = np.zeros(1, np.intp)
 
 @pytest.fixture(scope="session")
 def swift(swift_built: None) -> Iterator[BatchEngine]:
-    """One game of the Swift engine."""
     engine = WORLD.engines["swift"](1)
     yield engine
     engine.close()
@@ -32,15 +31,12 @@ def jax() -> BatchEngine:
 
 @pytest.fixture(scope="session")
 def prices(swift_built: None) -> Prices:
-    """Table W as the Swift engine holds it."""
     found: Prices = rules_of("swift")["rewards"]["prices"]
     return found
 
 
 @pytest.fixture
 def play(swift: BatchEngine) -> Play:
-    """Play one action of a made state on the Swift engine."""
-
     def one_step(state: State, action: int) -> Paid:
         swift.set_state([state], ONLY)
         (before,) = swift.get_state(ONLY)

@@ -22,7 +22,6 @@ class Paid:
 
 
 def paid_steps(engine: BatchEngine, steps: int, seed: int) -> Iterator[Paid]:
-    """Play all games of an engine for some steps."""
     every = np.arange(engine.games)
     rng = np.random.default_rng(seed)
     source = open_source("directed", WORLD, engine.games, rng)

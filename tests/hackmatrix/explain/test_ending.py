@@ -24,7 +24,6 @@ ABOVE, BELOW, AT_LEFT, AT_RIGHT = (3, 2), (1, 2), (2, 1), (2, 3)
 
 
 def waiting(*entries: Entry, **fields: Json) -> State:
-    """A player at hp 1 who can wait for the enemies."""
     return state(*entries, **({"hp": 1, "owned": "wait", "energy": 1, "nextScheduledTaskTurn": 99} | fields))
 
 

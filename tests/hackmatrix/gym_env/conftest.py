@@ -13,7 +13,6 @@ Info = dict[str, Any]
 
 @pytest.fixture
 def env(swift_built: None) -> Iterator[gym.Env[Any, Any]]:
-    """The environment as ``gym.make`` gives it."""
     made = gym.make("HackMatrix-v0")
     yield made
     made.close()

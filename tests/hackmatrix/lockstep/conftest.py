@@ -10,6 +10,5 @@ from hackmatrix.swift_env import SwiftGames
 
 @pytest.fixture
 def one_game(swift_built: None) -> Iterator[SwiftGames]:
-    """One game of the Swift engine."""
     with SwiftGames(np.zeros(1, np.uint64)) as games:
         yield games

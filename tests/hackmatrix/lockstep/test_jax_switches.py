@@ -1,10 +1,7 @@
 """The same games whatever JAX is told about how to run them: jit, width of the batch, 64-bit mode, auto-reset."""
 
 import hashlib
-import os
 import re
-import subprocess
-import sys
 from functools import cache
 
 import jax
@@ -60,20 +57,6 @@ def digests_by_width(width: int) -> list[bytes]:
 def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
     shared = min(width, WIDTH)
     assert digests_by_width(width)[:shared] == digests_by_width(WIDTH)[:shared]
-
-
-@pytest.mark.long
-def test_whole_games_do_not_depend_on_64_bit_mode() -> None:
-    script = (
-        "import numpy as np\n"
-        "from hackmatrix.world import open_jax\n"
-        "from test_jax_switches import play\n"
-        "print(*(digest.hex() for digest in play(open_jax(7), np.arange(7, dtype=np.uint64))))"
-    )
-    path = os.pathsep.join([os.path.dirname(__file__), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = os.environ | {"JAX_ENABLE_X64": "1", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [digest.hex() for digest in digests_by_width(WIDTH)[:7]]
 
 
 def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:

@@ -18,7 +18,6 @@ def table(header: str) -> list[list[str]]:
 
 
 def section(rule: str) -> str:
-    """The text of one rule."""
     found = re.search(rf"^- \*\*{rule}\*\*(.*)$", RULEBOOK, re.MULTILINE)
     assert found, rule
     return found[1]

@@ -22,7 +22,6 @@ Act = Callable[[Pilot[EngineError]], Awaitable[object]]
 
 @pytest.fixture(scope="session")
 def table(swift_built: None) -> Iterator[Table]:
-    """A table on the Swift engine."""
     table = open_table(VIEW, "swift")
     yield table
     table.close()
@@ -61,12 +60,10 @@ def drive(session: Session, act: Act, size: tuple[int, int] = (80, 24), speed: f
 
 
 def lines_of(pilot: Pilot[EngineError]) -> list[str]:
-    """The lines of the screen as they are drawn."""
     return [strip.text for strip in pilot.app.screen._compositor.render_strips()]
 
 
 def press(session: Session, *keys: str, size: tuple[int, int] = (80, 24)) -> str:
-    """The screen after these keys."""
     seen: list[str] = []
 
     async def act(pilot: Pilot[EngineError]) -> None:

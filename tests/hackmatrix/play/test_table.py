@@ -18,7 +18,6 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 
 def course(random: np.random.Generator, table: Table, seed: int, steps: int) -> list[Position]:
-    """A game of valid actions, as it stood before each of them and at last."""
     positions = [table.start(seed)]
     while len(positions) <= steps and positions[-1].mask.any():
         positions.append(table.play(int(random.choice(np.flatnonzero(positions[-1].mask)))))

@@ -17,7 +17,6 @@ Draw = Callable[..., BoardModel]
 
 
 def model_of(given: State) -> BoardModel:
-    """The model of a state dict, defaults filled in."""
     return board_model(jax_env.get_state(jax_env.set_state(given)))
 
 
@@ -33,7 +32,6 @@ def model() -> Draw:
 
 @pytest.fixture(scope="session")
 def crowded(model: Draw) -> BoardModel:
-    """Everything that can lie on a board."""
     return model(
         *(virus(5, 0, hp=1, stunned=True, disabledTurns=2), cryptog(4, 0, lastKnownRow=4, lastKnownCol=4, **SCHEDULED)),
         *(cryptog(0, 2), glitch(3, 1, stunned=True), daemon(5, 5)),

@@ -18,7 +18,6 @@ EXAMPLES = re.compile(r"\d+|" + "|".join(sorted(map(re.escape, PROGRAMS), key=le
 
 
 def letters(texts: list[str]) -> set[str]:
-    """The letters and signs of which words are made."""
     return set("".join(EXAMPLES.sub("", text) for text in texts).replace(EXIT, "").replace(" ", ""))
 
 

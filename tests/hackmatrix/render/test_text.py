@@ -43,7 +43,6 @@ CROWDED = """
 
 
 def words_of(text: str, row: int, col: int) -> list[str]:
-    """The words of one cell, from top to bottom."""
     lines = text.splitlines()[1 + 4 * (5 - row) :][:3]
     return " ".join(line.split("│")[1 + col] for line in lines).split()
 

@@ -19,7 +19,6 @@ def at_place(place: Place) -> Entry:
 
 
 def list_of(entry: Entry) -> str:
-    """The list of S that an entry belongs to."""
     signs = {"turnsRemaining": "transmissions", "hp": "enemies", "type": "blocks"}
     return next((name for sign, name in signs.items() if sign in entry), "resources")
 
@@ -52,12 +51,10 @@ def state(
 
 
 def rich(*entries: Entry, **fields: Json) -> StateDict:
-    """A state whose player can pay for anything."""
     return state(*entries, **({"credits": 50, "energy": 50} | fields))
 
 
 def doorstep(*entries: Entry, **fields: Json) -> StateDict:
-    """A player in (4,5), one step below the exit (5,5)."""
     return state(*entries, **({"player": (4, 5), "exit": (5, 5)} | fields))
 
 

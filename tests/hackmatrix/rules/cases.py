@@ -17,7 +17,6 @@ class Case:
     expected: dict[str, Any]
 
     def seen_by(self, engine: Engine) -> dict[str, Any]:
-        """The same facts of what the engine gives."""
         facts = engine.play(self.start, *self.actions).facts
         return {name: facts[name] for name in self.expected}
 

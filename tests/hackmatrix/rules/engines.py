@@ -26,18 +26,15 @@ FLAGS = ("terminated", "stage_complete", "death", "victory", "invalid_action")
 
 
 def places(entries: list[Entry]) -> list[Place]:
-    """(row, col) of every entry, in the order given."""
     return [(entry["row"], entry["col"]) for entry in entries]
 
 
 def only(entries: list[Entry]) -> Entry:
-    """The single entry of a list."""
     (entry,) = entries
     return entry
 
 
 def at(entries: list[Entry], row: int, col: int) -> Entry:
-    """The entry in a cell."""
     return only([entry for entry in entries if places([entry]) == [(row, col)]])
 
 
@@ -59,7 +56,6 @@ class Outcome:
         return {name: value for name, value in self.components.items() if value and name != "step_penalty"}
 
     def __getitem__(self, names: str | tuple[str, ...]) -> Any:  # noqa: ANN401 - facts of any type
-        """A fact, or several as a tuple."""
         facts = self.facts
         return facts[names] if isinstance(names, str) else tuple(facts[name] for name in names)
 
@@ -99,10 +95,7 @@ class Outcome:
 
 
 class Reference:
-    """The plain-Python reading of the rules."""
-
     def reset(self, seed: int) -> StateDict:
-        """The complete state of a new game."""
         return board.dump_whole(stage.new_game(seed))
 
     def complete(self, state: StateDict) -> StateDict:
@@ -110,7 +103,6 @@ class Reference:
         return board.dump_whole(board.load(state))
 
     def play(self, state: StateDict, *actions: int) -> Outcome:
-        """The outcome of the last action."""
         now = board.load(state)
         for action in actions:
             result = game.step(now, action)
@@ -133,7 +125,6 @@ class Reference:
 
 
 def outcome_of(state: State, result: StepResult) -> Outcome:
-    """The outcome of one game's step of the JAX engine."""
     components = [int(value) for value in np.asarray(result.components)]
     return Outcome(jax_env.get_state(state), dict(zip(COMPONENTS, components, strict=True)), *map(bool, result[1:]))
 
@@ -154,7 +145,6 @@ class Batch:
         return jax.jit(jax.vmap(lambda state: (jax_env.mask(state), jax_env.observe(state))))
 
     def reset(self, seeds: Sequence[int]) -> list[State]:
-        """New games as states on the host."""
         return self._pieces(self._reset, [(seed_pair(seed),) for seed in seeds])
 
     def step(self, states: Sequence[State], actions: Iterable[int]) -> list[tuple[State, StepResult]]:
@@ -173,7 +163,6 @@ class Batch:
         return self._pieces(self._step_auto_reset, games)
 
     def look(self, states: Sequence[State]) -> list[tuple[Any, Any]]:
-        """(mask, observation) of every game."""
         return self._pieces(self._look, [(state,) for state in states])
 
     @staticmethod

@@ -20,5 +20,4 @@ virus, daemon, glitch, cryptog = (partial(enemy, kind) for kind in ENEMIES)
 
 
 def coming(kind: str, row: int, col: int, turns: int = 9, **fields: Json) -> Entry:
-    """A transmission."""
     return {"row": row, "col": col, "turnsRemaining": turns, "enemyType": kind} | fields

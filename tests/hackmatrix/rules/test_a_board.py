@@ -115,40 +115,34 @@ def pending(number: int) -> dict[str, Json]:
     return {"pendingSiphonTransmissions": number}
 
 
+def test_A7_disabled_holds_255_turns(engine: Engine) -> None:
+    after = engine.play(state(virus(5, 4, disabledTurns=255), player=(0, 0)), UP)
+    assert only(after.state["enemies"])["disabledTurns"] == 254
+
+
 @cases(
-    case("credits, energy and score", FULL, SIPHON, credits=MOST, energy=MOST, score=MOST),
-    case("and their rewards", FULL, SIPHON, score_gain=500 * 3, resource_gain=50 * (1 + 2)),
-    case("data siphons, by SIPH+", *run("siph+", dataSiphons=MOST), dataSiphons=MOST),
-    case("by a pickup", state(pickup(3, 2), dataSiphons=MOST), UP, dataSiphons=MOST, data_siphon=1000),
-    case("energy of EXCH", *run("exch", energy=MOST), energy=MOST),
-    case("score of SCORE", *run("score", score=MOST), score=MOST),
+    case("A7: credits, energy and score", FULL, SIPHON, credits=MOST, energy=MOST, score=MOST),
+    case("A7: and their rewards", FULL, SIPHON, score_gain=500 * 3, resource_gain=50 * (1 + 2)),
+    case("A7: data siphons, by SIPH+", *run("siph+", dataSiphons=MOST), dataSiphons=MOST),
+    case("A7: by a pickup", state(pickup(3, 2), dataSiphons=MOST), UP, dataSiphons=MOST, data_siphon=1000),
+    case("A7: energy of EXCH", *run("exch", energy=MOST), energy=MOST),
+    case("A7: score of SCORE", *run("score", score=MOST), score=MOST),
     # The pending spawns are gone at the end of the turn, so STEP keeps them visible.
     case(
-        "pending spawns",
+        "A7: pending spawns",
         state(data(3, 2, points=9), dataSiphons=1, stepActive=True, **pending(MOST - 4)),
         SIPHON,
         **pending(MOST),
     ),
-    case("turns remaining, at 255", *DELAYED, coming={(0, 0): 255, (0, 1): 253}),
-)
-def test_A7_numbers_saturate(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
-@cases(
-    case("the turn", LAST_TURN, UP, turn=0, nextScheduledTaskTurn=WORD - 1, transmissions=[]),
-    case("the next scheduled turn", LATE, UP, turn=WORD - 2, nextScheduledTaskTurn=5),
+    case("A7: turns remaining, at 255", *DELAYED, coming={(0, 0): 255, (0, 1): 253}),
+    case("A7: the turn", LAST_TURN, UP, turn=0, nextScheduledTaskTurn=WORD - 1, transmissions=[]),
+    case("A7: the next scheduled turn", LATE, UP, turn=WORD - 2, nextScheduledTaskTurn=5),
     case(
-        "and after a siphon",
+        "A7: and after a siphon",
         state(dataSiphons=1, turn=9, nextScheduledTaskTurn=WORD - 2, stepActive=True),
         SIPHON,
         nextScheduledTaskTurn=3,
     ),
 )
-def test_A7_turns_wrap_at_32_bits(engine: Engine, case: Case) -> None:
+def test_A7_ranges(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
-
-
-def test_A7_disabled_holds_255_turns(engine: Engine) -> None:
-    after = engine.play(state(virus(5, 4, disabledTurns=255), player=(0, 0)), UP)
-    assert only(after.state["enemies"])["disabledTurns"] == 254

@@ -24,7 +24,6 @@ FREE = {*range(36)} - {*CORNER_CELLS}
 
 
 def smallest(seed: int, event: int, at_site: int, cells: Iterable[int]) -> int:
-    """The cell with the smallest word (R5)."""
     return min(cells, key=lambda cell: word(seed, event, at_site, cell))
 
 
@@ -146,7 +145,6 @@ def test_B4_the_cells_with_the_smallest_words_get_the_blocks(engine: Engine, see
 
 
 def full_house(*free: Place) -> list[Entry]:
-    """A daemon on every cell that is neither a corner nor named."""
     return [daemon(*place) for place in EVERYWHERE if place not in CORNERS | {*free}]
 
 

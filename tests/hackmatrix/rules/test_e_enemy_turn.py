@@ -31,17 +31,14 @@ def wait(engine: Engine, *entries: Entry, **fields: Json) -> Outcome:
 
 
 def turn(what: str, start: StateDict, **expected: Json) -> Json:
-    """A row that says what an enemy turn gives."""
     return case(what, start, WAIT, **expected)
 
 
 def moves(what: str, then: list[Place], *entries: Entry, **fields: Json) -> Json:
-    """A row that says where enemies stand after an enemy turn."""
     return turn(what, waiting(*entries, **fields), enemies=then)
 
 
 def moved_to(engine: Engine, *entries: Entry, **fields: Json) -> list[Place]:
-    """Where enemies stand after one enemy turn."""
     found: list[Place] = wait(engine, *entries, **fields)["enemies"]
     return found
 
@@ -89,22 +86,6 @@ NEXT_TO_IT = waiting(coming("virus", 0, 1, turns=1), energy=2)
 UNDER = {"row": 3, "col": 4, "credits": 2, "energy": 0, "dataSiphon": True}
 
 
-@cases(
-    turn("next to the player", NEXT_TO_IT, hp=3, enemies=[(0, 1)]),
-    case("but then it attacks", NEXT_TO_IT, WAIT, WAIT, hp=2),
-    turn("with 0 turns too", waiting(coming("glitch", 3, 4, turns=0)), kinds={(3, 4): "glitch"}),
-    turn(
-        "what lies under it stays",
-        waiting(coming("virus", 3, 4, turns=1), UNDER, siphoned=((3, 4),)),
-        amounts={(3, 4): (2, 0)},
-        pickups=[(3, 4)],
-        siphoned=[(3, 4)],
-    ),
-)
-def test_E3_where_it_arrives(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_E4_enemies_act_in_ascending_word_order(engine: Engine, seed: int) -> None:
     # A corridor with one free cell, (0,2), between two daemons' ways: who acts first takes it.
@@ -122,30 +103,6 @@ def test_E4_the_second_round_has_a_fresh_order(engine: Engine, seed: int) -> Non
     # In round 1 the words are those of the cells in which they stand by then.
     side_first = word(seed, 1, site.ORDER, 36 + 8) < word(seed, 1, site.ORDER, 36 + 3)
     assert after["hps"][0, 2] == (1 if side_first else 2)
-
-
-@cases(
-    moves("without a virus one round", [(0, 2), (0, 4)], daemon(0, 5), glitch(0, 3)),
-    moves("in the second only viruses", [(0, 4), (3, 0)], daemon(0, 5), virus(5, 0)),
-    moves("a disabled virus makes two", [(0, 3), (5, 5)], virus(5, 5, frozen=True), virus(0, 5), exit=(5, 0)),
-    moves("disabled or stunned", [(0, 5), (5, 0)], daemon(0, 5, disabledTurns=1), daemon(5, 0, stunned=True)),
-    turn("beside the player", waiting(daemon(0, 1, disabledTurns=1), virus(1, 0, stunned=True)), hp=3),
-    turn("who has attacked skips the second round", waiting(virus(0, 1)), hp=2),
-    turn("a walk, then an attack", waiting(virus(0, 2)), hp=2, enemies=[(0, 1)]),
-)
-def test_E4_who_acts_in_which_round(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
-@cases(
-    *(
-        turn(kind, waiting(enemy(kind, 3, 2), player=(2, 2)), hp=2, enemies=[(3, 2)], damage_penalty=-1000)
-        for kind in ENEMIES
-    ),
-    turn("from a block, on a block", waiting(glitch(3, 2), data(2, 2), data(3, 2), player=(2, 2)), hp=2),
-)
-def test_E5_an_orthogonal_neighbour_attacks_and_stays(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
 
 
 def test_E5_a_diagonal_neighbour_does_not_attack(engine: Engine) -> None:
@@ -173,18 +130,6 @@ def test_E5_hp_does_not_fall_below_0_and_the_turn_runs_to_its_end(engine: Engine
 
 
 WALL = [data(1, col) for col in range(5)]
-
-
-@cases(
-    # The only way from (2,0) to (0,0) is around the wall in row 1.
-    moves("one cell along the shortest path", [(2, 1)], daemon(2, 0), *WALL),
-    moves("a glitch ignores blocks", [(1, 0)], glitch(2, 0), *WALL),
-    moves("enemies are obstacles", [(0, 2), (1, 3)], daemon(0, 3), daemon(0, 2, frozen=True)),
-    moves("transmissions too", [(1, 3)], daemon(0, 3), coming("virus", 0, 2)),
-    moves("the player's cell ends the path even as a block", [(0, 2)], daemon(0, 3), data(0, 0)),
-)
-def test_E6_along_the_shortest_path(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
 
 
 @pytest.mark.parametrize(
@@ -251,20 +196,6 @@ TWO = [daemon(0, 2, frozen=True), daemon(1, 3, frozen=True)]
 CAGE = [data(2, 3), data(4, 3), data(3, 2), data(3, 4)]
 
 
-@cases(
-    moves("the nearest open neighbour", [(0, 2)], daemon(0, 3), *SHUT),
-    moves("ties in direction order: down before left", [(2, 3)], daemon(3, 3), *SHUT),
-    moves("away where nothing else is open", [(0, 4)], daemon(0, 3), *SHUT, data(0, 2), data(1, 3)),
-    # (0,1) is the only way in, and it is plugged right in front of the enemy in (0,2).
-    moves("all candidates of E7 occupied", [(0, 1), (1, 2)], PLUGS[0], daemon(0, 2), data(1, 0), data(1, 1)),
-    moves("no occupied cell", [(0, 2), (0, 4), (1, 3)], *TWO, daemon(0, 3), *SHUT),
-    moves("nor a transmission's", [(0, 2), (0, 3), (1, 3)], *TWO, daemon(0, 3), *SHUT, coming("virus", 0, 4)),
-    moves("without an open neighbour it stays", [(3, 3)], daemon(3, 3), *CAGE),
-)
-def test_E8_where_no_way_exists(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 @pytest.mark.parametrize(
     ("row", "col", "others", "is_seen"),
     [
@@ -309,21 +240,6 @@ LEAVING = waiting(*walls((0, 0), (0, 1), (0, 2)), daemon(0, 2), exit=(0, 0), nex
 CALM = waiting(nextScheduledTaskTurn=1, scheduledTasksDisabled=True)
 
 
-@cases(
-    turn("not while CALM is on", CALM, transmissions=[], nextScheduledTaskTurn=1),
-    turn("the schedule goes on without a cell", FULL, transmissions=[], nextScheduledTaskTurn=10),
-    turn(
-        "late turns are compared unsigned",
-        waiting(turn=2**31, nextScheduledTaskTurn=5),
-        nextScheduledTaskTurn=2**31 + 13,
-    ),
-    turn("early ones too", waiting(turn=5, nextScheduledTaskTurn=2**31 + 1), transmissions=[]),
-    turn("after the movement", LEAVING, enemies=[(0, 1)], transmissions=[(0, 2)]),
-)
-def test_E10_the_schedule(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_E11_pending_siphon_spawns_come_after_the_scheduled_one(engine: Engine, seed: int) -> None:
     after = wait(engine, seed=seed, nextScheduledTaskTurn=1, pendingSiphonTransmissions=2)
@@ -355,3 +271,50 @@ def test_E_the_turn_of_a_move_is_played_around_the_new_cell(engine: Engine) -> N
     assert after["player"] == (2, 3)
     assert only(after["enemies"]) in [(3, 2), (4, 3)]
     assert engine.play(state(daemon(3, 2), player=(2, 1), nextScheduledTaskTurn=NEVER), UP)["hp"] == 2
+
+
+@cases(
+    turn("E3: next to the player", NEXT_TO_IT, hp=3, enemies=[(0, 1)]),
+    case("E3: but then it attacks", NEXT_TO_IT, WAIT, WAIT, hp=2),
+    turn("E3: with 0 turns too", waiting(coming("glitch", 3, 4, turns=0)), kinds={(3, 4): "glitch"}),
+    turn(
+        "E3: what lies under it stays",
+        waiting(coming("virus", 3, 4, turns=1), UNDER, siphoned=((3, 4),)),
+        amounts={(3, 4): (2, 0)},
+        pickups=[(3, 4)],
+        siphoned=[(3, 4)],
+    ),
+    moves("E4: without a virus one round", [(0, 2), (0, 4)], daemon(0, 5), glitch(0, 3)),
+    moves("E4: in the second only viruses", [(0, 4), (3, 0)], daemon(0, 5), virus(5, 0)),
+    moves("E4: a disabled virus makes two", [(0, 3), (5, 5)], virus(5, 5, frozen=True), virus(0, 5), exit=(5, 0)),
+    moves("E4: disabled or stunned", [(0, 5), (5, 0)], daemon(0, 5, disabledTurns=1), daemon(5, 0, stunned=True)),
+    turn("E4: beside the player", waiting(daemon(0, 1, disabledTurns=1), virus(1, 0, stunned=True)), hp=3),
+    turn("E4: who has attacked skips the second round", waiting(virus(0, 1)), hp=2),
+    turn("E4: a walk, then an attack", waiting(virus(0, 2)), hp=2, enemies=[(0, 1)]),
+    *(
+        turn(kind, waiting(enemy(kind, 3, 2), player=(2, 2)), hp=2, enemies=[(3, 2)], damage_penalty=-1000)
+        for kind in ENEMIES
+    ),
+    turn("E5: from a block, on a block", waiting(glitch(3, 2), data(2, 2), data(3, 2), player=(2, 2)), hp=2),
+    # The only way from (2,0) to (0,0) is around the wall in row 1.
+    moves("E6: one cell along the shortest path", [(2, 1)], daemon(2, 0), *WALL),
+    moves("E6: a glitch ignores blocks", [(1, 0)], glitch(2, 0), *WALL),
+    moves("E6: enemies are obstacles", [(0, 2), (1, 3)], daemon(0, 3), daemon(0, 2, frozen=True)),
+    moves("E6: transmissions too", [(1, 3)], daemon(0, 3), coming("virus", 0, 2)),
+    moves("E6: the player's cell ends the path even as a block", [(0, 2)], daemon(0, 3), data(0, 0)),
+    moves("E8: the nearest open neighbour", [(0, 2)], daemon(0, 3), *SHUT),
+    moves("E8: ties in direction order: down before left", [(2, 3)], daemon(3, 3), *SHUT),
+    moves("E8: away where nothing else is open", [(0, 4)], daemon(0, 3), *SHUT, data(0, 2), data(1, 3)),
+    # (0,1) is the only way in, and it is plugged right in front of the enemy in (0,2).
+    moves("E8: all candidates of E7 occupied", [(0, 1), (1, 2)], PLUGS[0], daemon(0, 2), data(1, 0), data(1, 1)),
+    moves("E8: no occupied cell", [(0, 2), (0, 4), (1, 3)], *TWO, daemon(0, 3), *SHUT),
+    moves("E8: nor a transmission's", [(0, 2), (0, 3), (1, 3)], *TWO, daemon(0, 3), *SHUT, coming("virus", 0, 4)),
+    moves("E8: without an open neighbour it stays", [(3, 3)], daemon(3, 3), *CAGE),
+    turn("E10: not while CALM is on", CALM, transmissions=[], nextScheduledTaskTurn=1),
+    turn("E10: the schedule goes on without a cell", FULL, transmissions=[], nextScheduledTaskTurn=10),
+    turn("E10: late, unsigned", waiting(turn=2**31, nextScheduledTaskTurn=5), nextScheduledTaskTurn=2**31 + 13),
+    turn("E10: early, unsigned", waiting(turn=5, nextScheduledTaskTurn=2**31 + 1), transmissions=[]),
+    turn("E10: after the movement", LEAVING, enemies=[(0, 1)], transmissions=[(0, 2)]),
+)
+def test_E_turns(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected

@@ -21,8 +21,8 @@ def names_of_tests() -> set[str]:
     """The names of all tests of this folder, and those of the rows of their tables."""
     nodes = [node for path in Path(__file__).parent.glob("test_*.py") for node in ast.walk(ast.parse(path.read_text()))]
     functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
-    rows = [node.args[0] for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "case"]
-    return functions | {f"test_{row.value}" for row in rows if isinstance(row, ast.Constant)}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return functions | {f"test_{text}" for text in texts}
 
 
 @pytest.mark.parametrize("rule", [*RULES, *PROGRAMS, *REWARDS])

@@ -43,7 +43,6 @@ def test_M2_siphon_needs_a_data_siphon_and_nothing_else(engine: Engine, held: in
 
 
 def programs_valid(engine: Engine, *entries: Entry, **fields: Json) -> set[str]:
-    """The names of the valid programs of a state."""
     mask = engine.mask(rich(*entries, **fields))
     return {name for name in NAMES if mask[ACTION[name]]}
 

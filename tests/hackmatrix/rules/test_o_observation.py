@@ -36,7 +36,6 @@ def nearest(number: int, divisor: int) -> np.float32:
 
 
 def seen(engine: Engine, *entries: Entry, at: Place = (4, 4), **fields: Json) -> dict[int, np.float32]:
-    """What a player in (2,2) sees of a cell."""
     return seen_at(engine.observe(state(*entries, **fields)), *at)
 
 

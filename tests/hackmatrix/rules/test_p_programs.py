@@ -70,11 +70,7 @@ def shoved(name: str, what: str, then: list[Place], *entries: Entry, **fields: J
     shoved("push", "blocks do not stop it", [(4, 2)], virus(3, 2), data(4, 2)),
     # Both would enter (5,5): (4,5) by its row, as its column is at the edge, (5,4) by its column.
     # Both are at distance 5; (4,5) comes first.
-    case(
-        "ties are broken row-major",
-        *run("push", virus(4, 5), daemon(5, 4), exit=(0, 0)),
-        kinds={(5, 5): "virus", (5, 4): "daemon"},
-    ),
+    case("ties", *run("push", virus(4, 5), daemon(5, 4), exit=(0, 0)), kinds={(5, 5): "virus", (5, 4): "daemon"}),
 )
 def test_P_PUSH_away_from_the_player(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
@@ -109,9 +105,7 @@ def test_P_PUSH_keeps_the_fields_of_an_enemy(engine: Engine) -> None:
     shoved("pull", "into the old cell of the nearer one", [(2, 3), (2, 4)], daemon(2, 4), daemon(3, 5)),
     shoved("pull", "the chosen cell is not replaced when taken", [(4, 4)], daemon(4, 4), coming("virus", 3, 3)),
     # (3,4) and (4,3), both at distance 3, would enter (3,3) and (3,2) or (2,3).
-    case(
-        "ties are broken row-major", *run("pull", virus(3, 4), daemon(4, 3)), kinds={(2, 3): "virus", (3, 2): "daemon"}
-    ),
+    case("ties", *run("pull", virus(3, 4), daemon(4, 3)), kinds={(2, 3): "virus", (3, 2): "daemon"}),
 )
 def test_P_PULL_toward_the_player(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
@@ -153,21 +147,6 @@ def test_P_WARP_to_a_uniform_enemy_or_transmission(engine: Engine, seed: int) ->
     assert sorted(left) == sorted({*places(targets)} - {chosen})
 
 
-@cases(
-    case(
-        "no pickup is collected",
-        *run("warp", coming("virus", 0, 5), pickup(0, 5)),
-        dataSiphons=0,
-        resources=[(0, 5)],
-        data_siphon=0,
-    ),
-    case("onto a block", *run("warp", glitch(4, 4), data(4, 4)), player=(4, 4), blocks=[(4, 4)]),
-    case("a scheduled one is no kill", *run("warp", daemon(4, 4, **SCHEDULED)), enemies=[], kills=0),
-)
-def test_P_WARP_where_it_ends(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_P_POLY_each_becomes_a_uniform_other_type(engine: Engine, seed: int) -> None:
     enemies = [virus(0, 0), daemon(1, 4), glitch(3, 3), cryptog(5, 1)]
@@ -187,17 +166,6 @@ def poly(becomes: str, entry: Entry) -> tuple[StateDict, int]:
     return run("poly", entry, seed=seed)
 
 
-@cases(
-    case("damage carries over", *poly("daemon", virus(4, 4, hp=1)), kinds={(4, 4): "daemon"}, hps={(4, 4): 2}, kills=0),
-    case("to fewer hp", *poly("virus", daemon(4, 4, hp=2)), kinds={(4, 4): "virus"}, hps={(4, 4): 1}, kills=0),
-    case("to as many", *poly("cryptog", glitch(4, 4, hp=1)), kinds={(4, 4): "cryptog"}, hps={(4, 4): 1}, kills=0),
-    case("to none", *poly("glitch", daemon(4, 4, hp=1)), enemies=[], kills=300),
-    case("a scheduled one is no kill", *poly("virus", daemon(4, 4, hp=1, **SCHEDULED)), enemies=[], kills=0),
-)
-def test_P_POLY_damage_carries_over(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 def test_P_POLY_what_else_an_enemy_keeps_and_gets(engine: Engine) -> None:
     (became,) = engine.play(*poly("cryptog", virus(4, 4))).state["enemies"]
     assert (became["lastKnownRow"], became["lastKnownCol"]) == (4, 4)
@@ -206,64 +174,41 @@ def test_P_POLY_what_else_an_enemy_keeps_and_gets(engine: Engine) -> None:
 
 
 CROWD = [glitch(0, 0), virus(4, 4), daemon(5, 1), daemon(3, 3)]
-ROW = [daemon(2, 0), daemon(2, 5), daemon(3, 2), daemon(1, 0)]
+ROW = [daemon(2, 0), daemon(2, 5), daemon(3, 2), daemon(1, 0), data(2, 1), data(2, 4)]
 COL = [daemon(0, 2), daemon(5, 2), daemon(2, 3), daemon(0, 1)]
 SIPHONED = data(4, 4, siphoned=True)
+UNDER = [data(0, 0), SIPHONED, question(5, 1)]
+VIRUSES = [virus(0, 0), virus(4, 5, hp=1), daemon(3, 3)]
 BOMBED = [daemon(4, 3), daemon(0, 5), virus(3, 3), glitch(5, 4, hp=1), virus(4, 1), daemon(5, 2)]
+TIED = [daemon(4, 2), daemon(2, 4), daemon(2, 0), daemon(3, 3)]
+THREE = [daemon(0, 0), daemon(4, 4), daemon(3, 3)]
+
+
+def hits(name: str, what: str, hps: dict[Place, int], *entries: Entry, kills: int = 0, **fields: Json) -> Json:
+    """A row that says how many hp enemies are left with after a program."""
+    return case(f"{name}: {what}", *run(name, *entries, **fields), hps=hps, kills=300 * kills)
 
 
 @cases(
-    case(
-        "P_DEBUG: every enemy on a block",
-        *run("debug", *CROWD, data(0, 0), SIPHONED, question(5, 1)),
-        hps={(0, 0): 1, (4, 4): 1, (5, 1): 2, (3, 3): 3},
-    ),
-    case(
-        "P_DEBUG: by the attack",
-        *run("debug", *CROWD, data(0, 0), data(5, 1), attackDamage=2),
-        hps={(4, 4): 2, (5, 1): 1, (3, 3): 3},
-        kills=300,
-    ),
-    case(
-        "P_ROW: the player's row, past blocks",
-        *run("row", *ROW, data(2, 1), data(2, 4), attackDamage=2),
-        hps={(1, 0): 3, (2, 0): 1, (2, 5): 1, (3, 2): 3},
-    ),
-    case(
-        "P_COL: the player's column, past blocks",
-        *run("col", *COL, data(1, 2), attackDamage=3),
-        hps={(0, 1): 3, (2, 3): 3},
-        kills=600,
-    ),
-    case(
-        "P_D_BOM: the nearest daemon is removed, and what is around it hit",
-        *run("d_bom", *BOMBED, attackDamage=3, exit=(0, 0)),
-        hps={(0, 5): 3, (3, 3): 1, (4, 1): 2, (5, 2): 2},
-        stunned=[(3, 3), (5, 2)],
-        kills=600,
-    ),
+    hits("debug", "on blocks", {(0, 0): 1, (4, 4): 1, (5, 1): 2, (3, 3): 3}, *CROWD, *UNDER),
+    hits("debug", "by 2", {(4, 4): 2, (5, 1): 1, (3, 3): 3}, *CROWD, data(0, 0), data(5, 1), attackDamage=2, kills=1),
+    hits("row", "past blocks", {(1, 0): 3, (2, 0): 1, (2, 5): 1, (3, 2): 3}, *ROW, attackDamage=2),
+    hits("col", "past blocks", {(0, 1): 3, (2, 3): 3}, *COL, data(1, 2), attackDamage=3, kills=2),
+    # The nearest daemon is removed, and what is around it hit for 1.
+    hits("d_bom", "around", {(0, 5): 3, (3, 3): 1, (4, 1): 2, (5, 2): 2}, *BOMBED, attackDamage=3, kills=2),
     # (2,5) is 3 away, (4,4) is 4 away though only 2 rows and 2 columns.
-    case("P_D_BOM: distance is Manhattan", *run("d_bom", daemon(4, 4), daemon(2, 5)), enemies=[(4, 4)]),
-    case(
-        "P_D_BOM: ties are row-major",
-        *run("d_bom", daemon(4, 2), daemon(2, 4), daemon(2, 0), daemon(3, 3)),
-        enemies=[(2, 4), (3, 3), (4, 2)],
-    ),
-    case("P_D_BOM: no kill if scheduled", *run("d_bom", daemon(4, 4, **SCHEDULED), virus(4, 5, hp=1)), kills=300),
-    case(
-        "P_ANTI_V: every virus, for 1",
-        *run("anti-v", virus(0, 0), virus(4, 5, hp=1), daemon(3, 3), attackDamage=3),
-        hps={(0, 0): 1, (3, 3): 3},
-        kills=300,
-    ),
-    case(
-        "P_HACK: enemies on siphoned cells",
-        *run("hack", daemon(0, 0), daemon(4, 4), daemon(3, 3), SIPHONED, siphoned=((0, 0),), attackDamage=2),
-        hps={(0, 0): 1, (3, 3): 3, (4, 4): 1},
-    ),
+    hits("d_bom", "distance is Manhattan", {(4, 4): 3}, daemon(4, 4), daemon(2, 5), kills=1),
+    hits("d_bom", "ties are row-major", {(2, 4): 3, (3, 3): 3, (4, 2): 3}, *TIED, kills=1),
+    hits("d_bom", "no kill if scheduled", {}, daemon(4, 4, **SCHEDULED), virus(4, 5, hp=1), kills=1),
+    hits("anti-v", "for 1", {(0, 0): 1, (3, 3): 3}, *VIRUSES, attackDamage=3, kills=1),
+    hits("hack", "siphoned", {(0, 0): 1, (3, 3): 3, (4, 4): 1}, *THREE, SIPHONED, siphoned=((0, 0),), attackDamage=2),
 )
-def test_P_whom_programs_hit(engine: Engine, case: Case) -> None:
+def test_P_DEBUG_P_ROW_P_COL_P_D_BOM_P_ANTI_V_P_HACK_whom_they_hit(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
+
+
+def test_P_D_BOM_stuns_around_it(engine: Engine) -> None:
+    assert use(engine, "d_bom", *BOMBED, exit=(0, 0))["stunned"] == [(3, 3), (5, 2)]
 
 
 def test_P_HACK_without_an_enemy_there_changes_nothing_but_the_cost(engine: Engine) -> None:
@@ -296,40 +241,10 @@ def test_P_UNDO_brings_the_state_before_the_turn_back_whole(engine: Engine, acti
 
 
 OLD = state(player=(2, 3), stepActive=True, showActivated=True, owned="push", attackDamage=2, atkPlusUses=1)
-
-
-@cases(
-    case("an attack too", rich(daemon(5, 2, hp=1), owned="undo"), UP, UNDO, hps={(5, 2): 1}, kills=-300),
-    case(
-        "the credits and energy of before WAIT's and programs' costs",
-        state(credits=9, energy=9, owned="undo wait exch"),
-        *(WAIT, ACTION["exch"], UNDO),
-        credits=9 - 1,
-        energy=9,
-    ),
-    case(
-        "what it costs, but not below 0",
-        state(owned="undo", credits=5, history=state(player=(2, 3), credits=0)),
-        UNDO,
-        credits=0,
-        resource_gain=50 * (0 - 5),
-    ),
-    case(
-        "programs and flags",
-        rich(owned="undo", history=OLD, scheduledTasksDisabled=True),
-        UNDO,
-        owned="push",
-        attackDamage=2,
-        stepActive=True,
-        showActivated=True,
-        scheduledTasksDisabled=False,
-        atkPlusUses=1,
-    ),
-    case("one turn alone", rich(owned="undo"), UP, DOWN, UNDO, player=(3, 2), history=None),
-    case("nothing a second time", rich(owned="undo"), UP, DOWN, UNDO, UNDO, flags="terminated invalid_action"),
-)
-def test_P_UNDO_restores(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
+EARNED = state(credits=9, energy=9, owned="undo wait exch")
+POOR = state(owned="undo", credits=5, history=state(player=(2, 3), credits=0))
+LATER = rich(owned="undo", history=OLD, scheduledTasksDisabled=True)
+TWO_TURNS = rich(owned="undo"), UP, DOWN, UNDO
 
 
 def test_P_UNDO_the_record_has_neither_history_nor_seed_of_its_own(engine: Engine) -> None:
@@ -345,7 +260,6 @@ def test_P_UNDO_programs_are_not_recorded(engine: Engine) -> None:
 
 
 def counted(*actions: int, kills: int, pickups: int) -> Any:  # noqa: ANN401 - a row
-    """A row that says what has been counted since the record."""
     start = rich(
         *(pickup(3, 2), virus(3, 5, hp=1), virus(4, 3, hp=1)),
         owned="row crash",
@@ -357,29 +271,50 @@ def counted(*actions: int, kills: int, pickups: int) -> Any:  # noqa: ANN401 - a
     return case(f"{actions}", start, *actions, killsSinceHistory=kills, pickupsSinceHistory=pickups)
 
 
-@cases(
-    counted(UP, kills=0, pickups=1),
-    counted(UP, ACTION["row"], kills=1, pickups=1),
-    counted(UP, ACTION["row"], ACTION["crash"], kills=2, pickups=1),
-    counted(UP, ACTION["row"], ACTION["crash"], UP, kills=0, pickups=0),
-    case("without a record nothing", *run("row", daemon(2, 5, hp=1)), kills=300, killsSinceHistory=0),
-    case(
-        "at most 9999",
-        *run("row", *(virus(2, c, hp=1) for c in (0, 1, 3)), history=state(player=(0, 0)), killsSinceHistory=9998),
-        killsSinceHistory=9999,
-    ),
-)
-def test_P_UNDO_counts_kills_and_pickups_since_the_record(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 CALM, STEP, ATTACK = ACTION["calm"], ACTION["step"], ACTION["atk+"]
 DUE = rich(owned="calm wait", nextScheduledTaskTurn=1)
 STILL = rich(daemon(5, 5), owned="step", exit=(0, 0))
 BLOCKS = [data(0, 1, points=7), program(0, 2, "atk+"), question(0, 3, points=2), data(0, 4, spawnCount=0)]
+BLOCKS += [data(1, 1, siphoned=True, spawnCount=6)]
+SIGNALS = [coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)]
+
+
+@pytest.mark.parametrize("stage", range(1, 8))
+def test_P_SCORE_gives_8_minus_stage(engine: Engine, stage: int) -> None:
+    after = use(engine, "score", stage=stage, score=10)
+    assert after["score", "score_gain"] == (10 + 8 - stage, 500 * (8 - stage))
+
+
+def test_P_REDUC_leaves_the_points(engine: Engine) -> None:
+    assert use(engine, "reduc", *BLOCKS).state["blocks"][0]["points"] == 7
 
 
 @cases(
+    case("P_WARP: no pickup", *run("warp", coming("virus", 0, 5), pickup(0, 5)), dataSiphons=0, resources=[(0, 5)]),
+    case("P_WARP: onto a block", *run("warp", glitch(4, 4), data(4, 4)), player=(4, 4), blocks=[(4, 4)]),
+    case("P_WARP: a scheduled one is no kill", *run("warp", daemon(4, 4, **SCHEDULED)), enemies=[], kills=0),
+    case("P_POLY: to more hp", *poly("daemon", virus(4, 4, hp=1)), kinds={(4, 4): "daemon"}, hps={(4, 4): 2}, kills=0),
+    case("P_POLY: to fewer hp", *poly("virus", daemon(4, 4, hp=2)), kinds={(4, 4): "virus"}, hps={(4, 4): 1}, kills=0),
+    case("P_POLY: as many", *poly("cryptog", glitch(4, 4, hp=1)), kinds={(4, 4): "cryptog"}, hps={(4, 4): 1}, kills=0),
+    case("P_POLY: to none", *poly("glitch", daemon(4, 4, hp=1)), enemies=[], kills=300),
+    case("P_POLY: a scheduled one is no kill", *poly("virus", daemon(4, 4, hp=1, **SCHEDULED)), enemies=[], kills=0),
+    case("P_UNDO: an attack too", rich(daemon(5, 2, hp=1), owned="undo"), UP, UNDO, hps={(5, 2): 1}, kills=-300),
+    case("P_UNDO: what WAIT and programs cost", EARNED, WAIT, ACTION["exch"], UNDO, credits=9 - 1, energy=9),
+    case("P_UNDO: paid from the restored credits, not below 0", POOR, UNDO, credits=0, resource_gain=50 * (0 - 5)),
+    case("P_UNDO: programs", LATER, UNDO, owned="push", attackDamage=2, atkPlusUses=1),
+    case("P_UNDO: flags", LATER, UNDO, stepActive=True, showActivated=True, scheduledTasksDisabled=False),
+    case("P_UNDO: one turn alone", *TWO_TURNS, player=(3, 2), history=None),
+    case("P_UNDO: nothing a second time", *TWO_TURNS, UNDO, flags="terminated invalid_action"),
+    counted(UP, kills=0, pickups=1),
+    counted(UP, ACTION["row"], kills=1, pickups=1),
+    counted(UP, ACTION["row"], ACTION["crash"], kills=2, pickups=1),
+    counted(UP, ACTION["row"], ACTION["crash"], UP, kills=0, pickups=0),
+    case("P_UNDO: without a record nothing", *run("row", daemon(2, 5, hp=1)), kills=300, killsSinceHistory=0),
+    case(
+        "P_UNDO: at most 9999",
+        *run("row", *(virus(2, c, hp=1) for c in (0, 1, 3)), history=state(player=(0, 0)), killsSinceHistory=9998),
+        killsSinceHistory=9999,
+    ),
     case("P_WAIT: the enemy turn", *run("wait", daemon(0, 5), player=(0, 0)), enemies=[(0, 4)], turn=1),
     case("P_STEP: on", STILL, STEP, stepActive=True),
     case("P_STEP: skips the next enemy turn", STILL, STEP, UP, stepActive=False, turn=0, enemies=[(5, 5)]),
@@ -392,29 +327,11 @@ BLOCKS = [data(0, 1, points=7), program(0, 2, "atk+"), question(0, 3, points=2),
     case("P_RESET: from 2", *run("reset", hp=2), hp=3),
     case("P_CALM: on", DUE, CALM, scheduledTasksDisabled=True),
     case("P_CALM: stops the schedule", DUE, CALM, WAIT, transmissions=[], nextScheduledTaskTurn=1),
-    case(
-        "P_DELAY",
-        *run("delay", coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)),
-        coming={(0, 0): 4, (4, 4): 10},
-    ),
-    case(
-        "P_REDUC: every unsiphoned spawn count",
-        *run("reduc", *BLOCKS, data(1, 1, siphoned=True, spawnCount=6)),
-        spawns={(0, 1): 6, (0, 2): 7, (0, 3): 1, (0, 4): 0, (1, 1): 6},
-    ),
+    case("P_DELAY", *run("delay", *SIGNALS), coming={(0, 0): 4, (4, 4): 10}),
+    case("P_REDUC: unsiphoned", *run("reduc", *BLOCKS), spawns={(0, 1): 6, (0, 2): 7, (0, 3): 1, (0, 4): 0, (1, 1): 6}),
     case("P_ATK_PLUS: once", *run("atk+"), attackDamage=2, atkPlusUses=1),
     case("P_ATK_PLUS: twice", *run("atk+"), ATTACK, attackDamage=3, atkPlusUses=2),
     case("P_ATK_PLUS: no more", *run("atk+"), ATTACK, ATTACK, attackDamage=3, flags="terminated invalid_action"),
 )
-def test_P_what_the_other_programs_do(engine: Engine, case: Case) -> None:
+def test_P_programs(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
-
-
-@pytest.mark.parametrize("stage", range(1, 8))
-def test_P_SCORE_gives_8_minus_stage(engine: Engine, stage: int) -> None:
-    after = use(engine, "score", stage=stage, score=10)
-    assert after["score", "score_gain"] == (10 + 8 - stage, 500 * (8 - stage))
-
-
-def test_P_REDUC_leaves_the_points(engine: Engine) -> None:
-    assert use(engine, "reduc", *BLOCKS).state["blocks"][0]["points"] == 7

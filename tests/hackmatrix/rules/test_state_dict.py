@@ -24,12 +24,10 @@ COUNTS = ("killsSinceHistory", "pickupsSinceHistory")
 
 
 def placed(**fields: Json) -> StateDict:
-    """A state dict with these fields of the player."""
     return {"player": {"row": 2, "col": 2} | fields}
 
 
 def past(**fields: Json) -> StateDict:
-    """A state dict with a history of these fields."""
     return state(history=state(**fields))
 
 
@@ -51,7 +49,6 @@ def with_block(**fields: Json) -> StateDict:
 
 
 def without(entry: StateDict, key: str) -> StateDict:
-    """A state dict with an entry that lacks a field."""
     return state(**{list_of(entry): [{name: value for name, value in entry.items() if name != key}]})
 
 

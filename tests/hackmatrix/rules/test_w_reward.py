@@ -20,7 +20,6 @@ UNDO = ACTION["undo"]
 
 
 def dying(*entries: Entry, **fields: Json) -> StateDict:
-    """A player in (2,2) who dies in the next enemy turn."""
     return state(daemon(2, 3), *entries, **({"hp": 1, "owned": "wait", "energy": 1} | fields))
 
 
@@ -40,82 +39,15 @@ def test_W_the_float_reward_is_the_rounded_quotient_of_the_total() -> None:
     np.testing.assert_array_equal(rewards, totals.astype(np.float32) / np.float32(1000))
 
 
-@cases(
-    *(case(name, *run(name, **fields), step_penalty=-10) for name, fields in APPLICABLE.items()),
-    case("a siphon", state(dataSiphons=1), SIPHON, step_penalty=-10),
-    case("a move", doorstep(), UP, step_penalty=-10),
-    case("nothing that is invalid", doorstep(), RIGHT, step_penalty=0),
-)
-def test_W_step_penalty(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
-@cases(
-    *(
-        case(f"stage {stage}", doorstep(stage=stage), UP, stage_completion=COMPLETION[stage - 1])
-        for stage in range(1, 9)
-    ),
-    case("none", doorstep(), LEFT, stage_completion=0),
-)
-def test_W_stage_completion(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 TWO_KILLS = run("row", daemon(2, 0), virus(2, 4), virus(2, 5, **SCHEDULED), attackDamage=3)
 WALK = state(scheduledTasksDisabled=True)
 RESOURCES = state(credits(2, 2, 3), energy(3, 2, 2), credits(5, 5, 3), dataSiphons=1)
 HOLDING = {"credits": 21, "energy": 9}
+SCORING = state(data(3, 2, points=7), data(2, 3, points=2), dataSiphons=1)
+BETTER = state(credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2), dataSiphons=1)
+BESIDE, DIAGONAL = virus(3, 2, frozen=True, **CALLED), virus(3, 3, frozen=True, **CALLED)
+KILLER = state(daemon(2, 3, **CALLED), hp=1, owned="wait", energy=1)
 PAIN = state(daemon(3, 2), daemon(1, 2), owned="wait", energy=1)
-
-
-@cases(
-    case(
-        "W_score_gain: data",
-        state(data(3, 2, points=7), data(2, 3, points=2), dataSiphons=1),
-        SIPHON,
-        score_gain=500 * 9,
-    ),
-    case("W_kills", *TWO_KILLS, kills=600),
-    case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, data_siphon=1000),
-    case("W_data_siphon: a siphon of SIPH+", *run("siph+"), data_siphon=0),
-    case("W_distance_shaping: a step nearer", WALK, UP, distance_shaping=50),
-    case("W_distance_shaping: a step away", WALK, DOWN, distance_shaping=0),
-    case("W_resource_gain: siphoned", RESOURCES, SIPHON, resource_gain=50 * 5),
-    case("W_resource_gain: paid", *run("crash", data(3, 3)), resource_gain=-50 * 5),
-    case("W_resource_gain: exchanged", *run("exch"), resource_gain=0),
-    case("W_resource_holding: held at the end of a stage", doorstep(**HOLDING), UP, resource_holding=300),
-    case("W_resource_holding: held at the end of the game", doorstep(stage=8, **HOLDING), UP, resource_holding=300),
-    case("W_resource_holding: held meanwhile", doorstep(**HOLDING), LEFT, resource_holding=0),
-    case("W_resource_holding: held after a WARP", *run("warp", daemon(5, 5)), resource_holding=10 * (48 + 48)),
-    case("W_damage_penalty: struck twice", PAIN, WAIT, damage_penalty=-2000, hp_recovery=0),
-    case(
-        "W_damage_penalty: with one hp to lose",
-        PAIN | {"player": PAIN["player"] | {"hp": 1}},
-        WAIT,
-        damage_penalty=-1000,
-    ),
-    case(
-        "W_damage_penalty: UNDO restores fewer hp",
-        rich(owned="undo", hp=3, history=state(hp=1)),
-        UNDO,
-        damage_penalty=-2000,
-    ),
-    case("W_hp_recovery: healed by RESET", *run("reset", hp=1), hp_recovery=2000, program_waste=0),
-    case("W_program_waste: RESET at hp 2", *run("reset", hp=2), program_waste=-300),
-    case("W_hp_recovery: healed by a stage", doorstep(hp=2), UP, hp_recovery=1000),
-    case("W_hp_recovery: healed by the last one", doorstep(hp=2, stage=8), UP, hp_recovery=1000),
-    case("W_hp_recovery: nothing to heal", doorstep(hp=3), UP, hp_recovery=0),
-    # (5,0) and its neighbours yield 3 credits and no energy: as much energy, more credits.
-    # (0,0) has less credits than 1, so it is not better.
-    case(
-        "W_siphon_quality: better siphoned elsewhere",
-        state(credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2), dataSiphons=1),
-        SIPHON,
-        siphon_quality=-25 * 2,
-    ),
-)
-def test_W_what_a_component_pays_for(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
 
 
 @pytest.mark.parametrize("score", [0, 7, 9999])
@@ -131,19 +63,6 @@ def test_W_death_penalty(engine: Engine, stage: int) -> None:
     died = engine.play(dying(stage=stage), WAIT)
     assert died["flags", "death_penalty"] == ("terminated death", -sum(COMPLETION[: stage - 1]) // 2)
     assert engine.play(dying(stage=stage, hp=2), WAIT)["flags", "death_penalty"] == ("", 0)
-
-
-@cases(
-    case("the killer", state(daemon(2, 3, **CALLED), hp=1, owned="wait", energy=1), WAIT, siphon_death_penalty=-10_000),
-    case("whoever struck", dying(virus(3, 2, frozen=True, **CALLED)), WAIT, siphon_death_penalty=-10_000),
-    # It arrives next to the player only in this turn.
-    case("at the end of the turn", dying(virus(2, 0, **CALLED)), WAIT, siphon_death_penalty=-10_000),
-    case("not diagonally", dying(virus(3, 3, frozen=True, **CALLED)), WAIT, siphon_death_penalty=0),
-    case("nobody else", dying(), WAIT, siphon_death_penalty=0),
-    case("not alive", dying(virus(3, 2, frozen=True, **CALLED), hp=2), WAIT, siphon_death_penalty=0),
-)
-def test_W_siphon_death_penalty(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
 
 
 # W1
@@ -176,24 +95,6 @@ def approach(what: str, start: StateDict, *actions: int, gain: int, closest: int
     return case(what, start, *actions, distance_shaping=50 * gain, closestApproach=closest)
 
 
-@cases(
-    approach("without a path nothing", state(data(4, 5), data(5, 4), closestApproach=9), UP, gain=0, closest=9),
-    approach("nothing where one has been", NEARER, UP, gain=0, closest=5),  # from 6 to 5
-    approach("only new ground", NEARER, UP, UP, gain=1, closest=4),
-    approach("all that remains when won", doorstep(stage=8, closestApproach=3), UP, gain=3, closest=3),
-    approach("nothing in death", state(daemon(3, 3), hp=1), UP, gain=0, closest=6),
-    approach("by CRASH", *run("crash", *PARTED, player=(3, 4)), gain=4 + 2 + 5 - 3, closest=3),
-    approach("by WARP", *run("warp", daemon(4, 4), player=(0, 0)), gain=8, closest=2),
-    approach("a longer way costs nothing", *run("warp", daemon(0, 0), player=(4, 5)), gain=0, closest=1),
-    approach("on the exit itself", *run("step", player=(5, 5), closestApproach=4), gain=4, closest=0),
-    case("all that remains of a stage", doorstep(closestApproach=1), UP, distance_shaping=50),
-    case("however much it is", doorstep(closestApproach=7), UP, distance_shaping=350),
-    case("and by WARP", *run("warp", daemon(5, 5), player=(0, 0)), distance_shaping=500),
-)
-def test_W1_what_is_gained(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
     now, total = NEARER, 0
     for number in range(100):
@@ -218,64 +119,9 @@ PUSH, PULL = program(3, 2, "push"), program(1, 2, "pull")
 SHUT = [data(4, 5, siphoned=True), data(5, 4, siphoned=True)]
 
 
-@cases(
-    missed("nothing anywhere", 0),
-    missed("nothing elsewhere", 0, credits(2, 2, 2)),
-    missed("as much, but not more", 0, credits(2, 2, 2), credits(5, 0, 2)),
-    # (4,4)'s cross holds 3 + 3 credits, the current one 2.
-    missed("the whole cross counts", 4, credits(2, 3, 2), credits(4, 4, 3), credits(5, 4, 3)),
-    missed("less energy is no better", 0, *HERE, credits(5, 0, 3)),
-    missed("as much of both, more of one", 2, *HERE, credits(5, 0, 3) | {"energy": 1}),
-    missed("the largest of each, even from different cells", 3 + 2, credits(5, 0, 3), energy(0, 5, 2)),
-    missed("siphoned cells yield nothing", 0, credits(5, 0, 3), siphoned=((5, 0),)),
-    missed("nor here", 1, credits(2, 2, 3), credits(5, 0, 1), siphoned=((2, 2),)),
-    missed("nothing under blocks", 0, credits(5, 0, 3), data(5, 0, siphoned=True)),
-    # Of the cells whose cross holds (4,4), all but (4,4) itself, a siphoned block, are siphoned blocks too.
-    # (5,4) has no block, so it reaches its own credits, not those under blocks.
-    missed("a free cell among blocks", 2, credits(5, 4, 2), *DRAINED),
-    missed("a cell with a block is no candidate", 0, credits(4, 4, 2), *DRAINED, data(5, 4, siphoned=True)),
-    # The current cross holds two data blocks of 4; (4,4)'s cross would hold one of 4.
-    missed("points are a multiset", 0, credits(4, 4, 3), FOURS[0], data(1, 2, points=4), data(4, 3, points=4)),
-    # (4,2) also reaches the block (3,2): better. (4,5) reaches an equal block elsewhere: not.
-    missed("the same block cells", 2, credits(4, 2, 2), FOURS[0]),
-    missed("not equal ones elsewhere", 0, credits(4, 5, 3), *FOURS, exit=(5, 0)),
-    # The current cross holds data 4 and, unknown, program PUSH; (4,2) reaches the block (3,2) alone.
-    missed("questions count as what they hide", 2, credits(4, 2, 2), question(3, 2, points=4)),
-    missed("and programs too", 0, credits(4, 2, 2), question(3, 2, program="push"), PULL),
-    # Two owned programs yield nothing: the multiset and the set are empty, and any cell without blocks compares.
-    missed("owned programs do not count", 2, credits(5, 0, 2), PUSH, PULL, owned="push pull"),
-    missed("only owned ones", 0, credits(5, 0, 2), PUSH, PULL, owned="push"),
-    # A cell next to a block with something to give is not better either: (5,0) is between two.
-    missed("another yield", 0, credits(5, 0, 2), PUSH, PULL, data(4, 0), data(5, 1), owned="push pull"),
-    # (3,2) gives PUSH, (1,2) an owned program: equal sets at (4,2), but (1,2) is not in its cross.
-    missed("all unsiphoned block cells must be reached", 0, credits(4, 2, 2), PUSH, PULL, owned="pull"),
-    missed("but not siphoned ones", 2, credits(4, 2, 2), PUSH, PULL | {"siphoned": True}, owned="pull"),
-    # Two blocks of one program in the current cross, both in (4,2)'s as well? No: only (3,2) is.
-    missed("one of two equal programs", 0, credits(4, 2, 2), PUSH, program(1, 2, "push")),
-    # With nothing but (3,2) in the current cross, a second one in (4,2)'s cross changes no set.
-    missed("programs are a set", 2, credits(4, 2, 2), PUSH, program(5, 2, "push")),
-    # The siphon itself gets the 2 credits of (2,3); yet (2,4), which reaches them too, is better than an empty yield.
-    missed("on a block the current yield is empty", 2, credits(2, 3, 2), data(2, 2, points=3)),
-    missed("on a siphoned one too", 2, credits(2, 3, 2), data(2, 2, points=3, siphoned=True)),
-    missed("the exit is a cell too", 3, credits(5, 5, 3), data(4, 4), data(3, 5)),
-    missed("occupied and unreachable ones", 3, credits(5, 5, 3), *SHUT, daemon(5, 5, frozen=True), exit=(0, 0)),
-    case("about the siphon alone", state(credits(5, 0, 3)), UP, siphon_quality=0),
-)
-def test_W2_what_a_siphon_misses(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
-
-
 # W3
 
 COUNTED = rich(owned="undo", history=state(player=(2, 3)), killsSinceHistory=4, pickupsSinceHistory=1)
-
-
-@cases(
-    case("kills and pickups", COUNTED, UNDO, kills=-1200, data_siphon=-1000),
-    case("the approach", rich(owned="undo"), UP, UNDO, distance_shaping=-50, closestApproach=6),
-)
-def test_W3_UNDO_repays(engine: Engine, case: Case) -> None:
-    assert case.seen_by(engine) == case.expected
 
 
 @pytest.mark.parametrize("action", [UP, RIGHT, SIPHON, WAIT])
@@ -288,3 +134,104 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
     both = {name: first.components[name] + second.components[name] for name in REWARD_NAMES}
     paid = {"step_penalty": -20, "resource_gain": -50}
     assert {name: value for name, value in both.items() if value and name != "siphon_quality"} == paid
+
+
+@cases(
+    *(case(name, *run(name, **fields), step_penalty=-10) for name, fields in APPLICABLE.items()),
+    case("W_step_penalty: a siphon", state(dataSiphons=1), SIPHON, step_penalty=-10),
+    case("W_step_penalty: a move", doorstep(), UP, step_penalty=-10),
+    case("W_step_penalty: nothing that is invalid", doorstep(), RIGHT, step_penalty=0),
+    *(
+        case(f"W_stage_completion: stage {stage}", doorstep(stage=stage), UP, stage_completion=COMPLETION[stage - 1])
+        for stage in range(1, 9)
+    ),
+    case("W_stage_completion: none", doorstep(), LEFT, stage_completion=0),
+    case("W_score_gain: data", SCORING, SIPHON, score_gain=500 * 9),
+    case("W_kills", *TWO_KILLS, kills=600),
+    case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, data_siphon=1000),
+    case("W_data_siphon: a siphon of SIPH+", *run("siph+"), data_siphon=0),
+    case("W_distance_shaping: a step nearer", WALK, UP, distance_shaping=50),
+    case("W_distance_shaping: a step away", WALK, DOWN, distance_shaping=0),
+    case("W_resource_gain: siphoned", RESOURCES, SIPHON, resource_gain=50 * 5),
+    case("W_resource_gain: paid", *run("crash", data(3, 3)), resource_gain=-50 * 5),
+    case("W_resource_gain: exchanged", *run("exch"), resource_gain=0),
+    case("W_resource_holding: held at the end of a stage", doorstep(**HOLDING), UP, resource_holding=300),
+    case("W_resource_holding: held at the end of the game", doorstep(stage=8, **HOLDING), UP, resource_holding=300),
+    case("W_resource_holding: held meanwhile", doorstep(**HOLDING), LEFT, resource_holding=0),
+    case("W_resource_holding: held after a WARP", *run("warp", daemon(5, 5)), resource_holding=10 * (48 + 48)),
+    case("W_damage_penalty: struck twice", PAIN, WAIT, damage_penalty=-2000, hp_recovery=0),
+    case("W_damage_penalty: one hp to lose", PAIN | {"player": PAIN["player"] | {"hp": 1}}, WAIT, damage_penalty=-1000),
+    case("W_damage_penalty: by UNDO", rich(owned="undo", hp=3, history=state(hp=1)), UNDO, damage_penalty=-2000),
+    case("W_hp_recovery: healed by RESET", *run("reset", hp=1), hp_recovery=2000, program_waste=0),
+    case("W_program_waste: RESET at hp 2", *run("reset", hp=2), program_waste=-300),
+    case("W_hp_recovery: healed by a stage", doorstep(hp=2), UP, hp_recovery=1000),
+    case("W_hp_recovery: healed by the last one", doorstep(hp=2, stage=8), UP, hp_recovery=1000),
+    case("W_hp_recovery: nothing to heal", doorstep(hp=3), UP, hp_recovery=0),
+    # (5,0) and its neighbours yield 3 credits and no energy: as much energy, more credits.
+    # (0,0) has less credits than 1, so it is not better.
+    case("W_siphon_quality: elsewhere", BETTER, SIPHON, siphon_quality=-25 * 2),
+    case("W_siphon_death_penalty: the killer", KILLER, WAIT, siphon_death_penalty=-10000),
+    case("W_siphon_death_penalty: anybody", dying(BESIDE), WAIT, siphon_death_penalty=-10000),
+    # It arrives next to the player only in this turn.
+    case("W_siphon_death_penalty: at last", dying(virus(2, 0, **CALLED)), WAIT, siphon_death_penalty=-10000),
+    case("W_siphon_death_penalty: diagonal", dying(DIAGONAL), WAIT, siphon_death_penalty=0),
+    case("W_siphon_death_penalty: nobody else", dying(), WAIT, siphon_death_penalty=0),
+    case("W_siphon_death_penalty: not alive", dying(BESIDE, hp=2), WAIT, siphon_death_penalty=0),
+    approach("W1: without a path nothing", state(data(4, 5), data(5, 4), closestApproach=9), UP, gain=0, closest=9),
+    approach("W1: nothing where one has been", NEARER, UP, gain=0, closest=5),  # from 6 to 5
+    approach("W1: only new ground", NEARER, UP, UP, gain=1, closest=4),
+    approach("W1: all that remains when won", doorstep(stage=8, closestApproach=3), UP, gain=3, closest=3),
+    approach("W1: nothing in death", state(daemon(3, 3), hp=1), UP, gain=0, closest=6),
+    approach("W1: by CRASH", *run("crash", *PARTED, player=(3, 4)), gain=4 + 2 + 5 - 3, closest=3),
+    approach("W1: by WARP", *run("warp", daemon(4, 4), player=(0, 0)), gain=8, closest=2),
+    approach("W1: a longer way costs nothing", *run("warp", daemon(0, 0), player=(4, 5)), gain=0, closest=1),
+    approach("W1: on the exit itself", *run("step", player=(5, 5), closestApproach=4), gain=4, closest=0),
+    case("W1: all that remains of a stage", doorstep(closestApproach=1), UP, distance_shaping=50),
+    case("W1: however much it is", doorstep(closestApproach=7), UP, distance_shaping=350),
+    case("W1: and by WARP", *run("warp", daemon(5, 5), player=(0, 0)), distance_shaping=500),
+    missed("W2: nothing anywhere", 0),
+    missed("W2: nothing elsewhere", 0, credits(2, 2, 2)),
+    missed("W2: as much, but not more", 0, credits(2, 2, 2), credits(5, 0, 2)),
+    # (4,4)'s cross holds 3 + 3 credits, the current one 2.
+    missed("W2: the whole cross counts", 4, credits(2, 3, 2), credits(4, 4, 3), credits(5, 4, 3)),
+    missed("W2: less energy is no better", 0, *HERE, credits(5, 0, 3)),
+    missed("W2: as much of both, more of one", 2, *HERE, credits(5, 0, 3) | {"energy": 1}),
+    missed("W2: the largest of each, even from different cells", 3 + 2, credits(5, 0, 3), energy(0, 5, 2)),
+    missed("W2: siphoned cells yield nothing", 0, credits(5, 0, 3), siphoned=((5, 0),)),
+    missed("W2: nor here", 1, credits(2, 2, 3), credits(5, 0, 1), siphoned=((2, 2),)),
+    missed("W2: nothing under blocks", 0, credits(5, 0, 3), data(5, 0, siphoned=True)),
+    # Of the cells whose cross holds (4,4), all but (4,4) itself, a siphoned block, are siphoned blocks too.
+    # (5,4) has no block, so it reaches its own credits, not those under blocks.
+    missed("W2: a free cell among blocks", 2, credits(5, 4, 2), *DRAINED),
+    missed("W2: a cell with a block is no candidate", 0, credits(4, 4, 2), *DRAINED, data(5, 4, siphoned=True)),
+    # The current cross holds two data blocks of 4; (4,4)'s cross would hold one of 4.
+    missed("W2: points are a multiset", 0, credits(4, 4, 3), FOURS[0], data(1, 2, points=4), data(4, 3, points=4)),
+    # (4,2) also reaches the block (3,2): better. (4,5) reaches an equal block elsewhere: not.
+    missed("W2: the same block cells", 2, credits(4, 2, 2), FOURS[0]),
+    missed("W2: not equal ones elsewhere", 0, credits(4, 5, 3), *FOURS, exit=(5, 0)),
+    # The current cross holds data 4 and, unknown, program PUSH; (4,2) reaches the block (3,2) alone.
+    missed("W2: questions count as what they hide", 2, credits(4, 2, 2), question(3, 2, points=4)),
+    missed("W2: and programs too", 0, credits(4, 2, 2), question(3, 2, program="push"), PULL),
+    # Two owned programs yield nothing: the multiset and the set are empty, and any cell without blocks compares.
+    missed("W2: owned programs do not count", 2, credits(5, 0, 2), PUSH, PULL, owned="push pull"),
+    missed("W2: only owned ones", 0, credits(5, 0, 2), PUSH, PULL, owned="push"),
+    # A cell next to a block with something to give is not better either: (5,0) is between two.
+    missed("W2: another yield", 0, credits(5, 0, 2), PUSH, PULL, data(4, 0), data(5, 1), owned="push pull"),
+    # (3,2) gives PUSH, (1,2) an owned program: equal sets at (4,2), but (1,2) is not in its cross.
+    missed("W2: all unsiphoned block cells must be reached", 0, credits(4, 2, 2), PUSH, PULL, owned="pull"),
+    missed("W2: but not siphoned ones", 2, credits(4, 2, 2), PUSH, PULL | {"siphoned": True}, owned="pull"),
+    # Two blocks of one program in the current cross, both in (4,2)'s as well? No: only (3,2) is.
+    missed("W2: one of two equal programs", 0, credits(4, 2, 2), PUSH, program(1, 2, "push")),
+    # With nothing but (3,2) in the current cross, a second one in (4,2)'s cross changes no set.
+    missed("W2: programs are a set", 2, credits(4, 2, 2), PUSH, program(5, 2, "push")),
+    # The siphon itself gets the 2 credits of (2,3); yet (2,4), which reaches them too, is better than an empty yield.
+    missed("W2: on a block the current yield is empty", 2, credits(2, 3, 2), data(2, 2, points=3)),
+    missed("W2: on a siphoned one too", 2, credits(2, 3, 2), data(2, 2, points=3, siphoned=True)),
+    missed("W2: the exit is a cell too", 3, credits(5, 5, 3), data(4, 4), data(3, 5)),
+    missed("W2: occupied and unreachable ones", 3, credits(5, 5, 3), *SHUT, daemon(5, 5, frozen=True), exit=(0, 0)),
+    case("W2: about the siphon alone", state(credits(5, 0, 3)), UP, siphon_quality=0),
+    case("W3: kills and pickups", COUNTED, UNDO, kills=-1200, data_siphon=-1000),
+    case("W3: the approach", rich(owned="undo"), UP, UNDO, distance_shaping=-50, closestApproach=6),
+)
+def test_W_rewards(engine: Engine, case: Case) -> None:
+    assert case.seen_by(engine) == case.expected

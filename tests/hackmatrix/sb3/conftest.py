@@ -38,7 +38,6 @@ def run(
     trust: bool = False,
     **settings: object,
 ) -> Trained:
-    """A short run into a folder."""
     folder.mkdir(exist_ok=True)
     console = console or Console(file=io.StringIO())
     config = replace(SHORT, **settings)  # type: ignore[arg-type]
@@ -48,7 +47,6 @@ def run(
 
 @pytest.fixture(scope="session")
 def finished_and_said(swift_built: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of a finished run, and what it printed."""
     folder, said = tmp_path_factory.mktemp("sb3") / "short", io.StringIO()
     run(folder, console=Console(file=said, width=200))
     return folder, said.getvalue()
@@ -56,5 +54,4 @@ def finished_and_said(swift_built: None, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def finished(finished_and_said: tuple[Path, str]) -> Path:
-    """The folder of a finished run."""
     return finished_and_said[0]

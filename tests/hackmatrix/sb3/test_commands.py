@@ -22,7 +22,6 @@ SHORT = ["--num-envs", "2", "--n-steps", "64", "--batch-size", "64", "--n-epochs
 
 
 def call(words: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder."""
     # what W&B leaves in the environment of a process that used it would send a child to its run
     own = {name: value for name, value in os.environ.items() if not name.startswith("WANDB")}
     environment = {**own, **variables}

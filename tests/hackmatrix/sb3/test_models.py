@@ -36,13 +36,11 @@ Files = dict[str, bytes]
 
 @pytest.fixture(scope="session")
 def model(finished: Path) -> Path:
-    """A model that training wrote."""
     return finished / "final_model.zip"
 
 
 @pytest.fixture(scope="session")
 def files(model: Path) -> Files:
-    """What its file holds."""
     with zipfile.ZipFile(model) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -56,7 +54,6 @@ def written(path: Path, files: Mapping[str, bytes | None]) -> Path:
 
 
 def saved(value: object) -> bytes:
-    """A value as torch keeps it."""
     file = io.BytesIO()
     torch.save(value, file)
     return file.getvalue()
@@ -67,7 +64,6 @@ def read(content: bytes) -> Any:  # noqa: ANN401 - whatever torch reads
 
 
 def refused(path: Path) -> str:
-    """What is said of a model, in one line."""
     with pytest.raises(UsageError) as caught:
         load_model(path, device="cpu")
     assert is_one_line(caught.value)
@@ -85,8 +81,6 @@ class Harmful:
 
 
 class TestLoadingExecutesNothing:
-    """Without ``trust``."""
-
     @pytest.fixture
     def trap(self, tmp_path: Path) -> Path:
         return tmp_path / "executed"
@@ -135,8 +129,6 @@ class TestLoadingExecutesNothing:
 
 
 class TestTheSameModel:
-    """As Stable-Baselines3 loads it."""
-
     def test_everybody_else_can_load_it(self, model: Path) -> None:
         theirs, ours = MaskablePPO.load(model, device="cpu"), load_model(model, device="cpu")
         for name, value in theirs.policy.state_dict().items():

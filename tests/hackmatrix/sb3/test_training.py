@@ -23,7 +23,6 @@ from worldkit.watch.agents import agents_of
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
     with path.open() as file:
         return list(csv.DictReader(file))
 
@@ -43,8 +42,6 @@ def test_the_documented_settings() -> None:
 
 
 class TestWhatARunLeaves:
-    """Models, metrics, a picture."""
-
     def test_files(self, finished: Path) -> None:
         names = {path.name for path in finished.iterdir()}
         checkpoints = {f"checkpoint_{steps}_steps.zip" for steps in (700, 1400)}
@@ -83,13 +80,10 @@ class TestWhatARunLeaves:
 
 @pytest.fixture
 def folder(finished: Path, tmp_path: Path) -> Path:
-    """A copy of the finished run."""
     return Path(shutil.copytree(finished, tmp_path / "run"))
 
 
 class TestGoingOn:
-    """``resume``."""
-
     def test_steps_and_schedules_go_on(self, finished: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         begun: list[int | None] = []
         seed = WorldVecEnv.seed

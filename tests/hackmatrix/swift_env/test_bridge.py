@@ -31,7 +31,6 @@ def is_running(process: int) -> bool:
 
 
 def ends(process: int) -> bool:
-    """Whether a process ends by itself within a while."""
     deadline = time.monotonic() + 10
     while is_running(process) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -64,8 +63,6 @@ sys.stdin.buffer.read()
 
 @pytest.mark.usefixtures("transport")
 class TestNoProcessIsLeft:
-    """However the owner ends."""
-
     def test_after_close_and_after_the_last_reference_is_gone(self, swift_built: None) -> None:
         closed, lost = SwiftGames(SEEDS), SwiftGames(SEEDS)
         process, number = closed._process._process, lost._process._process.pid
@@ -93,8 +90,6 @@ class TestNoProcessIsLeft:
 
 @pytest.mark.usefixtures("transport")
 class TestPlay:
-    """Rows, states and refusals."""
-
     def test_rows_of_a_step(self, swift_built: None) -> None:
         with SwiftGames(SEEDS) as games:
             mask = games.opened.mask.copy()

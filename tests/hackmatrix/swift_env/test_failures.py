@@ -132,15 +132,6 @@ def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> N
     episodes.close()
 
 
-def test_an_engine_that_fails_before_its_first_step_is_not_started_for_ever(swift_built: None) -> None:
-    episodes = Episodes(WORLD, GAMES, restart=True)
-    kill(episodes)
-    episodes.get_states()
-    kill(episodes)
-    with pytest.raises(SwiftEngineError, match="was killed by signal 9"):
-        episodes.get_states()
-
-
 def test_half_a_frame_is_never_taken_for_a_whole_one(swift_built: None) -> None:
     """Ctrl+C while an answer comes in."""
 
@@ -239,7 +230,6 @@ def test_the_engine_plays_on_when_its_log_is_full(swift_built: None) -> None:
 
 
 def kill(episodes: Episodes) -> None:
-    """Kill the engine and wait until it is dead."""
     process = episodes._engine._games._process._process  # type: ignore[attr-defined]
     process.kill()
     process.wait()

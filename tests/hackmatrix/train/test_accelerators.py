@@ -44,7 +44,6 @@ def update(start: Traced) -> Traced:
 
 
 def lowered(traced: Traced, platform: str) -> str:
-    """What XLA would get on this platform."""
     text: str = traced.lower(lowering_platforms=(platform,)).as_text()
     return text
 

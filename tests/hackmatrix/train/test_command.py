@@ -36,7 +36,6 @@ FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interv
 
 
 def main(flags: list[str]) -> int:
-    """``hackmatrix train`` in this process."""
     return command(["train", *flags])
 
 

@@ -25,7 +25,6 @@ NETWORKS = HackMatrixJaxEnv().networks()
 
 
 def make_network(name: str, *sizes: Any) -> ActorCritic:  # noqa: ANN401 - sizes and a type
-    """A network of the game."""
     return make_kit_network(name, NETWORKS[name], *sizes)
 
 
@@ -38,15 +37,12 @@ ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_feat
 
 
 def seen_from(place: tuple[int, int], key: Array) -> np.ndarray:
-    """An observation of anything with the player on a cell."""
     obs = np.array(jax.random.uniform(key, (rules.OBSERVATION_SIZE,)))
     obs[:2] = np.float32(place[0] / 5), np.float32(place[1] / 5)
     return obs
 
 
 class TestAroundThePlayer:
-    """The views around the player."""
-
     @pytest.mark.parametrize(("name", "view"), ENCODERS)
     @pytest.mark.parametrize("place", [(0, 0), (5, 5), (0, 5), (2, 3)])
     def test_every_cell_is_seen_where_it_lies_from_the_player(
@@ -122,8 +118,6 @@ class TestSorted:
 
 
 class TestConv:
-    """Cells that tell of those around them."""
-
     view = Conv(cell_features=4)
 
     def board(self, params: Params, obs: np.ndarray) -> np.ndarray:

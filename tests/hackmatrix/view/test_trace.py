@@ -54,7 +54,6 @@ def played(actions: tuple[int, ...], **fields: Any) -> Trace:  # noqa: ANN401 - 
 
 
 def viewed(tmp_path: Path, trace: Path, *flags: str) -> str:
-    """The text of the page that the command writes."""
     assert main(["view", str(trace), "--output", str(tmp_path / "page.html"), *flags]) == 0
     return (tmp_path / "page.html").read_text(encoding="utf-8")
 

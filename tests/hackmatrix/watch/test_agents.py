@@ -29,7 +29,6 @@ from worldkit.watch.agents import agents_of, first_good_agent, load_agent
 
 
 def observations(seed: int, count: int) -> np.ndarray:
-    """Observations with the player on real cells."""
     random = np.random.default_rng(seed)
     seen = random.random((count, OBSERVATION_SIZE)).astype(np.float32)
     seen[:, :2] = random.integers(0, 6, (count, 2)) / np.float32(5)

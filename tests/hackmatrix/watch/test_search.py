@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from hackmatrix.cli.main import main
 from hackmatrix.evaluation import EVALUATION
-from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
@@ -19,12 +18,11 @@ from tests.hackmatrix.agents import new_params, write_checkpoint
 from tests.hackmatrix.conftest import Refused
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
-from worldkit.evaluation.searcher import searcher_of
 from worldkit.evaluation.spec import Lookahead, Player
 from worldkit.watch.agents import load_agent
 from worldkit.watch.frames import AgentPlayer, frames
 
-GAMES = 64  # the width that other tests have the JAX engine compiled for
+GAMES = 5
 MOST_STEPS = 12
 
 
@@ -33,32 +31,23 @@ def last_valid(seen: object, masks: NDArray[np.bool_], *_: object) -> NDArray[np
     return (NUM_ACTIONS - 1 - masks[:, ::-1].argmax(axis=1)).astype(np.int32)
 
 
-def assert_watched_as_evaluated(search: Player, params: Path, games: int) -> None:
+def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path) -> None:
     """Some games begin after others have ended, which the search goes on following meanwhile."""
-    count = games + 3
-    expected = play_episodes(EVALUATION, search, 40, count, num_envs=games, engine="swift", max_steps=MOST_STEPS)
-    watched = AgentPlayer(load_agent(VIEW, params), searcher=search)
-    with contextlib.closing(Episodes(WORLD, games, "swift", max_episode_steps=MOST_STEPS)) as episodes:
+
+    def all_together(*seen: NDArray[Any]) -> NDArray[np.int32]:
+        assert {len(part) for part in seen} == {GAMES}
+        return last_valid(*seen)
+
+    count = GAMES + 3
+    expected = play_episodes(EVALUATION, all_together, 40, count, num_envs=GAMES, engine="swift", max_steps=MOST_STEPS)
+    watched = AgentPlayer(load_agent(VIEW, params), searcher=all_together)
+    with contextlib.closing(Episodes(WORLD, GAMES, "swift", max_episode_steps=MOST_STEPS)) as episodes:
         lasts = {last.seed: last for last in frames(VIEW, episodes, watched, 40, count) if last.ending is not None}
     assert len(lasts) == count
     for episode in expected:
         last = lasts[episode.seed]
         assert (last.ending, last.step) == (episode.ending, episode.stats["steps"])
         assert dict(zip(WORLD.components, last.earned.tolist(), strict=True)) == episode.stats["reward_breakdown"]
-
-
-def test_what_is_watched_is_what_evaluate_plays(swift_built: None, params: Path) -> None:
-    def all_together(*seen: NDArray[Any]) -> NDArray[np.int32]:
-        assert {len(part) for part in seen} == {5}
-        return last_valid(*seen)
-
-    assert_watched_as_evaluated(all_together, params, 5)
-
-
-@pytest.mark.long
-def test_a_search_that_is_watched_is_that_of_evaluate(swift_built: None, params: Path) -> None:
-    search = searcher_of(WORLD, HackMatrixJaxEnv(), params, Lookahead(rollouts=2, steps=1), seed=5)
-    assert_watched_as_evaluated(search, params, GAMES)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from .board import (
     DIRECTIONS,
     ENEMIES,
     MAX_HP,
+    NAME,
     NUM_ACTIONS,
     PROGRAM_ACTIONS,
     Enemy,
@@ -55,47 +56,28 @@ def _of_type(game: Game, enemy_type: str) -> list[int]:
 
 def _applies(game: Game, action: int) -> bool:
     """The column "applicable when" of table P."""
-    enemies = game.enemies
-    name = next(name for name, number in ACTION.items() if number == action)
-    match name:
-        case "push" | "pull" | "poly":
-            return bool(enemies)
-        case "crash":
-            return any(cell in game.blocks or cell in game.occupied() for cell in around(game.player))
-        case "warp":
-            return bool(game.occupied())
-        case "debug":
-            return any(cell in game.blocks for cell in enemies)
-        case "row":
-            return any(row(cell) == row(game.player) for cell in enemies)
-        case "col":
-            return any(col(cell) == col(game.player) for cell in enemies)
-        case "undo":
-            return game.history is not None
-        case "exch":
-            return game.credits >= 4
-        case "show":
-            return not game.show_activated
-        case "reset":
-            return game.hp < 3
-        case "calm":
-            return not game.scheduled_tasks_disabled
-        case "d_bom":
-            return bool(_of_type(game, "daemon"))
-        case "delay":
-            return bool(game.transmissions)
-        case "anti-v":
-            return bool(_of_type(game, "virus"))
-        case "score":
-            return game.stage < 8
-        case "reduc":
-            return any(block.spawn_count > 0 and cell not in game.siphoned for cell, block in game.blocks.items())
-        case "atk+":
-            return game.atk_plus_uses < 2 and game.attack_damage < 3
-        case "hack":
-            return bool(game.siphoned)
-        case _:
-            return True
+    enemies, player = game.enemies, game.player
+    conditions: dict[str, Callable[[], bool]] = {
+        **dict.fromkeys(("push", "pull", "poly"), lambda: bool(enemies)),
+        "crash": lambda: any(cell in game.blocks or cell in game.occupied() for cell in around(player)),
+        "warp": lambda: bool(game.occupied()),
+        "debug": lambda: any(cell in game.blocks for cell in enemies),
+        "row": lambda: any(row(cell) == row(player) for cell in enemies),
+        "col": lambda: any(col(cell) == col(player) for cell in enemies),
+        "undo": lambda: game.history is not None,
+        "exch": lambda: game.credits >= 4,
+        "show": lambda: not game.show_activated,
+        "reset": lambda: game.hp < 3,
+        "calm": lambda: not game.scheduled_tasks_disabled,
+        "d_bom": lambda: bool(_of_type(game, "daemon")),
+        "delay": lambda: bool(game.transmissions),
+        "anti-v": lambda: bool(_of_type(game, "virus")),
+        "score": lambda: game.stage < 8,
+        "reduc": lambda: any(b.spawn_count > 0 and cell not in game.siphoned for cell, b in game.blocks.items()),
+        "atk+": lambda: game.atk_plus_uses < 2 and game.attack_damage < 3,
+        "hack": lambda: bool(game.siphoned),
+    }
+    return conditions.get(NAME[action], lambda: True)()
 
 
 def _remove(game: Game, cells: Iterable[int]) -> int:
@@ -241,7 +223,7 @@ def run_program(game: Game, draws: Draws, action: int) -> int:
         "col": lambda cell: col(cell) == col(game.player),
         "hack": lambda cell: cell in game.siphoned,
     }
-    name = next(name for name, number in ACTION.items() if number == action)
+    name = NAME[action]
     match name:
         case "push" | "pull":
             _shove(game, toward=name == "pull")

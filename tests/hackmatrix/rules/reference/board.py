@@ -40,7 +40,8 @@ PROGRAM_TABLE = (
     ("hack", 2, 2, 4),
 )
 ACTION = {name: 5 + place for place, (name, *_) in enumerate(PROGRAM_TABLE)}
-PROGRAM_ACTIONS = tuple(ACTION.values())
+NAME = {action: name for name, action in ACTION.items()}
+PROGRAM_ACTIONS = tuple(NAME)
 NUM_ACTIONS = 5 + len(PROGRAM_ACTIONS)
 COST = {5 + place: (credits, energy) for place, (_, credits, energy, _) in enumerate(PROGRAM_TABLE)}
 SPAWN = {5 + place: spawn for place, (*_, spawn) in enumerate(PROGRAM_TABLE)}
