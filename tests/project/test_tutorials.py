@@ -23,11 +23,12 @@ FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environment
 LONG = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
 IN_A_COPY = ("tutorials/change-a-reward",)
 """Those that edit the project: they run in a copy of it. ``test_own_world.py`` has tutorials/your-own-world."""
-TRAINS = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
+TRAINS = ("tutorials/train-and-watch", "tutorials/change-a-reward", "how-to/training", "how-to/watch-play-evaluate")
 """Pages whose figures differ from machine to machine, and from one length of training to another."""
 SHORTER = {
     "make train": "hackmatrix train --preset quick",
-    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232",  # as many updates
+    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232 --num-minibatches 2 "
+    "--update-epochs 1 --hidden-dim 16",  # as many updates
     "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
 }
 """What a test runs instead, one after another."""
