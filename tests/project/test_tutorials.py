@@ -23,15 +23,17 @@ FAST = ("tutorials/debug-a-reward", "tutorials/hold-a-port", "how-to/environment
 LONG = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
 IN_A_COPY = ("tutorials/change-a-reward",)
 """Those that edit the project: they run in a copy of it. ``test_own_world.py`` has tutorials/your-own-world."""
-TRAINS = ("tutorials/train-and-watch", "how-to/training", "how-to/watch-play-evaluate")
-"""Pages whose figures differ from machine to machine, and from one length of training to another."""
 SHORTER = {
     "make train": "hackmatrix train --preset quick",
-    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232",  # as many updates
+    "--preset quick": "--preset quick --num-envs 16 --num-steps 32 --total-timesteps 31232 --num-minibatches 2 "
+    "--update-epochs 1 --hidden-dim 16",  # as many updates
     "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
 }
 """What a test runs instead, one after another."""
 MEASURED = re.compile(r"\d[\d,.]*(?= (?:s|ms|minutes|MB|steps/s)\b)")
+FIGURES = re.compile(r"-?\d[\d,.:]*")
+OF_A_TRAINING = re.compile(r"train|evaluate|checkpoints|--latest")
+"""Commands whose figures differ from machine to machine, and from one length of training to another."""
 
 
 def blocks(page: str) -> list[tuple[str, str, str]]:
@@ -39,10 +41,9 @@ def blocks(page: str) -> list[tuple[str, str, str]]:
     return BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text())
 
 
-def normalised(line: str, page: str) -> str:
-    """A line without what differs from run to run."""
-    figures = re.compile(r"-?\d[\d,.:]*") if page in TRAINS else MEASURED
-    return " ".join(figures.sub("#", line).split())
+def normalised(line: str, command: str) -> str:
+    """A line that a command prints, without what differs from run to run."""
+    return " ".join((FIGURES if OF_A_TRAINING.search(command) else MEASURED).sub("#", line).split())
 
 
 def run(words: list[str] | str, folder: Path, page: str) -> "subprocess.CompletedProcess[str]":
@@ -75,8 +76,8 @@ def carry_out(block: str, folder: Path, page: str) -> None:
         done = run(reduce(lambda words, longer: words.replace(longer, SHORTER[longer]), SHORTER, command), folder, page)
         (code,) = re.findall(r"# exit code (\d)$", command) or ["0"]
         assert done.returncode == int(code), f"$ {command}\n{done.stdout[-5000:]}"
-        printed = iter([normalised(line, page) for line in done.stdout.splitlines()])
-        expected = [normalised(line, page) for line in shown.splitlines() if line.strip() not in ("", "...")]
+        printed = iter([normalised(line, command) for line in done.stdout.splitlines()])
+        expected = [normalised(line, command) for line in shown.splitlines() if line.strip() not in ("", "...")]
         missing = [line for line in expected if line not in printed]  # an iterator: in this order
         assert missing == [], f"$ {command}\n{done.stdout[-5000:]}"
 
