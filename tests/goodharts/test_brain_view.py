@@ -36,8 +36,6 @@ from goodharts.networks import ActorCritic
 from goodharts.render.signs import draw_food, draw_poison
 from goodharts.render.surroundings import around
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, MOVES, POISON, REACH, SIZE, Numbers
-from goodharts.torch_env.env import Games
-from goodharts.torch_env.random import game_keys
 from goodharts.world import evaluation_world
 from parity.errors import UsageError
 from worldkit.evaluation.players import logits_player
@@ -75,19 +73,6 @@ class TestMoments:
         assert np.array_equal(moment.channels[1], around(moment.state, HORIZON)[view, view] == POISON)
         assert moment.decision.probabilities.sum() == pytest.approx(1)
         assert moment.steps == steps
-
-    def test_around_it_is_the_grid_which_closes_at_its_edges(self) -> None:
-        near_edges = 0
-        for seed in range(8):
-            moment = player(seed=seed).moment
-            games = Games(MODES["ground_truth"], 1, evaluating=True)
-            games.start(game_keys(seed, 1))
-            grid = games.state.grid.view(SIZE, SIZE).numpy()
-            x, y = moment.place
-            rolled = np.roll(grid, (HORIZON - y, HORIZON - x), axis=(0, 1))
-            assert np.array_equal(around(moment.state, HORIZON), rolled[: 2 * HORIZON + 1, : 2 * HORIZON + 1])
-            near_edges += not all(HORIZON <= at < SIZE - HORIZON for at in moment.place)
-        assert near_edges
 
     def test_it_does_what_it_decided_and_its_trail_takes_the_short_way_over_an_edge(self) -> None:
         one = player(seed=1)
@@ -248,13 +233,6 @@ class TestRecordings:
             record(tmp_path / "life.gif", player().moments(2), CAPTION, fps=5)
 
 
-def post(events: Iterable[pygame.event.Event]) -> None:
-    """What a window will find to have happened once it opens."""
-    pygame.display.init()
-    for event in events:
-        pygame.event.post(event)
-
-
 class TestWindow:
     @pytest.fixture(autouse=True)
     def pretended_display(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +242,9 @@ class TestWindow:
     def watch(self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None) -> tuple[Controls, Moment]:
         """What has become of an agent after these keys."""
         one, controls = player(), Controls(speed, 240)
-        post([pygame.event.Event(pygame.KEYDOWN, key=key) for key in keys])
+        pygame.display.init()
+        for key in keys:
+            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
         view(one, CAPTION, controls, steps=steps)
         return controls, one.moment
 
@@ -283,12 +263,6 @@ class TestWindow:
             assert (moment.steps, viewing.is_paused, viewing.speed) == (steps, is_paused, speed)
         _, moment = self.watch([pygame.K_n, pygame.K_ESCAPE])
         assert (moment.life, moment.deaths) == (2, 0)
-
-    def test_closing_the_window_ends_it(self) -> None:
-        one = player()
-        post([pygame.event.Event(pygame.QUIT)])
-        view(one, CAPTION, Controls(0.5))
-        assert (one.moment.steps, pygame.display.get_init()) == (0, False)
 
     def test_keys_are_on_the_picture(self) -> None:
         plain, hinted = (pixels(draw_surface(MOMENT, CAPTION, hints)) for hints in ("", "space: pause"))
