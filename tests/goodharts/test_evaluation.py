@@ -28,11 +28,7 @@ from goodharts.evaluation.lives import CPU_CREW, Lives, play
 from goodharts.evaluation.report import as_sentence, as_table
 from goodharts.evaluation.results import as_json
 from goodharts.models import write_model
-from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, FOOD, MODES, POISON, Numbers
-from goodharts.torch_env.env import Games
-from goodharts.torch_env.observation import shown
-from goodharts.torch_env.random import game_keys
-from goodharts.torch_env.tables import channels
+from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from parity.console import open_console
 from worldkit.evaluation.lookahead import Lookahead
@@ -139,25 +135,20 @@ def lived(
 
 
 def plainly_lived(games: int, steps: int, seed: int, player: Player) -> list[tuple[int, int, int, int, bool]]:
-    """The lives of a player, kept in the plainest way from the engine's own games."""
-    mode = MODES["ground_truth"]
-    world = Games(mode, games, numbers=CROWDED, evaluating=True)
-    keys, seeds = game_keys(seed, games), game_seeds(seed, games)
-    world.start(keys)
-    masks = np.ones((games, 8), np.bool_)
-    now = [(0, 0, 0)] * games
-    over = []
+    """The lives of a player, kept in the plainest way from what the engine says."""
+    engine = evaluation_world(MODES["ground_truth"], CROWDED).engines["torch"](games)
+    seeds, now, over = game_seeds(seed, games), [(0, 0, 0)] * games, []
+    seen = engine.reset(seeds, np.arange(games))
     for step in range(steps):
-        seen = shown(world.look(), torch.tensor(channels(mode, CROWDED))).numpy()
-        actions = player(seen, masks, seeds, np.full(games, step))
-        outcome = world.step(torch.from_numpy(actions.astype(np.int64)))
-        eaten, is_dead = outcome.eaten.tolist(), outcome.terminated.tolist()
-        for game, (age, food, poison) in enumerate(now):
-            now[game] = age + 1, food + (eaten[game] == FOOD), poison + (eaten[game] == POISON)
-            if is_dead[game]:
+        outcome = engine.step(player(seen, engine.mask(), seeds, np.full(games, step)).astype(np.int32))
+        assert outcome.events is not None
+        seen = outcome.observation.copy()
+        for game, ((age, food, poison), happened) in enumerate(zip(now, outcome.events.tolist(), strict=True)):
+            now[game] = age + 1, food + (happened & 1), poison + (happened >> 1 & 1)
+            if outcome.terminated[game]:
                 over.append((game, *now[game], True))
                 now[game] = 0, 0, 0
-                world.respawn(torch.tensor([game]))
+                seen[game] = engine.restart(np.array([game]))[0]
     over += [(game, *now[game], False) for game in range(games) if now[game][0]]
     return sorted(over, key=lambda row: row[0])
 
