@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -324,30 +323,6 @@ def test_a_model_says_its_mode_itself_and_the_configuration_what_flags_do_not(mo
     ):
         ran = run(main, "evaluate", *words)
         assert (ran.code, said in ran.out) == (0, True)
-
-
-@pytest.mark.parametrize(
-    ("flags", "fault"),
-    [
-        ("--mode proxi", "there is no mode 'proxi': choose from ground_truth, .* all and random"),
-        ("--mode proxy,", "there is no mode ''"),
-        ("--games 0", "--games: it must be a whole number from 1 to"),
-        ("--steps many", "--steps: it must be a whole number from 1 to"),
-        ("--seed -1", "--seed: it must be a whole number from 0 to"),
-        ("--device tpu", "--device: it must be auto, cpu, cuda"),
-        ("--json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
-        ("--mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train --m"),
-        ("--model models/ppo_proxy.pth --mode ground_truth", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
-        ("--model models/ppo_proxy.pth --mode all", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
-        ("--model config.toml", "config.toml cannot be read: it is no zip archive"),
-        ("--mode proxy --device cuda:9", "There is no device cuda:9 here"),
-    ],
-)
-def test_a_mistake_is_one_sentence_before_anything_is_played(flags: str, fault: str, models: Path) -> None:
-    (models / "config.toml").write_text("[evaluation]\ngames = 3\n")
-    ran = run(main, "evaluate", *flags.split())
-    assert ran.code == 2
-    assert re.search(fault, ran.sentence)
 
 
 def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> None:

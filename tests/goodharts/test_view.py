@@ -111,8 +111,3 @@ def test_it_is_played_in_a_terminal_and_the_saved_game_is_shown(models: Path) ->
     assert main(["view", "goodharts-proxy-7.json", "--engine", "torch"]) == 0
     data = page_data((models / "goodharts-proxy-7.html").read_text(encoding="utf-8"))
     assert [data["headline"], *data["sides"]] == ["goodharts-proxy-7.json: 1 action on torch", "torch"]
-
-
-def test_an_agent_that_is_missing_says_how_to_train_one(models: Path) -> None:
-    ran = run(main, "watch", "--mode", "proxy_mortal")
-    assert "There is no model models/ppo_proxy_mortal.pth: train one with `" in ran.sentence
