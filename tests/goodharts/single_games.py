@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from reading_worlds import PAIRED
 
 from goodharts.rules import COMPONENTS, NUM_CELLS, SIZE
@@ -23,7 +21,6 @@ class Outcome:
     reward: float
     terminated: bool
     truncated: bool
-    observation: NDArray[np.float32]
 
 
 def open_game(engine: str, mode: str = "ground_truth") -> Engine:
@@ -51,7 +48,6 @@ def play(engine: str, state: State, *actions: int, mode: str = "ground_truth") -
         reward=step.reward,
         terminated=step.terminated,
         truncated=step.truncated,
-        observation=step.observation,
     )
 
 

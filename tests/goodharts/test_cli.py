@@ -1,6 +1,7 @@
 """The console command ``goodharts``: what it offers, and one sentence for a mistake or for what is not installed."""
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +9,13 @@ from types import ModuleType
 
 import pytest
 from command_line import run
+from evaluated import evaluation_by_hand, small_model, write_models
 
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
+from goodharts.evaluation.results import as_json
+from goodharts.models import write_model
 from goodharts.training import train_ppo
 from parity.errors import install_command
 
@@ -41,15 +45,52 @@ def test_version_names_package_rules_and_torch() -> None:
         ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
         ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),
         ("train-sb3 --engine swift --timesteps 16384", "there is no engine 'swift': choose torch"),
+        ("watch --mode proxy_mortal", "There is no model models/ppo_proxy_mortal.pth: train one with `"),
+        ("evaluate --mode proxi", "there is no mode 'proxi': choose from ground_truth, .* all and random"),
+        ("evaluate --mode proxy,", "there is no mode ''"),
+        ("evaluate --steps many", "--steps: it must be a whole number from 1 to"),
+        ("evaluate --device tpu", "--device: it must be auto, cpu, cuda"),
+        ("evaluate --json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
+        ("evaluate --mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts"),
+        ("evaluate --model models/ppo_proxy.pth --mode ground_truth", "holds a model of proxy: leave --mode out"),
+        ("evaluate --model models/ppo_proxy.pth --mode all", "holds a model of proxy: leave --mode out"),
+        ("evaluate --model config.toml", "config.toml cannot be read: it is no zip archive"),
+        ("evaluate --mode proxy --device cuda:9", "There is no device cuda:9 here"),
+        ("compare one.json --games 3", "files of evaluations are read as they are: leave --games out"),
+        ("compare one.json --deterministic", "leave --deterministic out"),
+        ("compare one.json --models models", "leave --models out"),
+        ("compare --picture a.txt", "--picture must end in .png or .svg or .pdf, got 'a.txt'"),
+        ("compare --picture /no/such/folder/a.png", "cannot write /no/such/folder/a.png"),
+        ("compare --models nowhere", "no model in nowhere, such as nowhere/ppo_ground_truth.pth: train them with"),
+        ("compare no.json", "There is no file no.json: write one with `goodharts evaluate --json no.json`"),
+        ("compare empty.json", "empty.json holds no evaluation: name files"),
+        ("brain-view --mode greedy", "argument -m/--mode"),
+        ("brain-view --record life.avi", "cannot record life.avi: name a file that ends in .mp4, .gif, .png"),
+        ("brain-view --record=-", "cannot record -: name a file that ends in .mp4, .gif, .png"),
+        ("brain-view --record nowhere/life.mp4", "cannot write nowhere/life.mp4: name a file in a folder that exists"),
+        ("brain-view --model models/no.pth --record life.png", r"There is no model models/no\.pth: "),
+        ("brain-view --model config.toml --record life.png", r"config\.toml cannot be read: "),
+        (
+            "brain-view --mode proxy_mortal --model models/ppo_proxy.pth --record life.png",
+            "models/ppo_proxy.pth is a model of proxy, not of proxy_mortal: leave out --mode, or ",
+        ),
+        ("brain-view --model odd.pth --record life.png", r"odd\.pth has an unknown section \[sky\]: "),
+        ("brain-view --mode proxy --record life.png --device cuda:9", "There is no device cuda:9 here: choose one of"),
     ],
 )
-def test_a_mistake_gets_one_sentence_and_code_2(
+def test_a_mistake_is_one_sentence_and_code_2_before_anything_is_done(
     words: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    write_models(tmp_path / "models", "proxy", "ground_truth")
+    write_model(Path("odd.pth"), small_model("proxy", sky={"blue": True}))
+    Path("one.json").write_text(as_json([evaluation_by_hand()]))
+    Path("empty.json").write_text(as_json([]))
+    Path("config.toml").write_text("[evaluation]\ngames = 3\n")
     ran = run(main, *words.split())
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert named in ran.err
+    assert ran.code == 2
+    assert re.search(named, ran.sentence)
+    assert not list(tmp_path.glob("life.*"))
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "brain-view"])

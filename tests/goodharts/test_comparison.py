@@ -141,24 +141,3 @@ def test_files_of_evaluations_are_compared_as_they_are(folder: Path) -> None:
     ran = run(main, "compare", "one.json", "other.json", "--json", "-")
     assert (ran.code, ran.out) == (0, as_json(BOTH))
     assert "published" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("flags", "fault"),
-    [
-        ("one.json --games 3", "files of evaluations are read as they are: leave --games out"),
-        ("one.json --deterministic", "leave --deterministic out"),
-        ("one.json --models mine", "leave --models out"),
-        ("--picture a.txt", "--picture must end in .png or .svg or .pdf, got 'a.txt'"),
-        ("--picture /no/such/folder/a.png", "cannot write /no/such/folder/a.png"),
-        ("--steps 0", "--steps: it must be a whole number from 1 to"),
-        ("--models nowhere", "There is no model in nowhere, such as nowhere/ppo_ground_truth.pth: train them with"),
-        ("nothing.json", "There is no file nothing.json: write one with `goodharts evaluate --json nothing.json`"),
-        ("empty.json", "empty.json holds no evaluation: name files"),
-    ],
-)
-def test_a_mistake_is_one_sentence(flags: str, fault: str, folder: Path) -> None:
-    (folder / "empty.json").write_text(as_json([]))
-    ran = run(main, "compare", *flags.split())
-    assert ran.code == 2
-    assert fault in ran.sentence

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -14,8 +13,6 @@ import pytest
 import torch
 from command_line import run
 from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -30,11 +27,7 @@ from goodharts.evaluation.lives import CPU_CREW, Lives, play
 from goodharts.evaluation.report import as_sentence, as_table
 from goodharts.evaluation.results import as_json
 from goodharts.models import write_model
-from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, FOOD, MODES, POISON, Numbers
-from goodharts.torch_env.env import Games
-from goodharts.torch_env.observation import shown
-from goodharts.torch_env.random import game_keys
-from goodharts.torch_env.tables import channels
+from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
 from parity.console import open_console
 from worldkit.evaluation.players import logits_player, uniform_logits
@@ -105,28 +98,6 @@ def test_intervals_are_those_of_a_bootstrap_over_games() -> None:
     assert found["high"] - found["low"] > 0.1 * found["mean"]
 
 
-life = st.tuples(st.integers(1, 900), st.integers(0, 9), st.integers(0, 9), st.booleans())
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.lists(life, min_size=1, max_size=4), min_size=2, max_size=4))
-def test_G11_figures_hold_together(games: list[list[tuple[int, int, int, bool]]]) -> None:
-    rows = [(game, *row) for game, lives in enumerate(games) for row in lives]
-    found = figures(lives_of(*rows))
-    rates = {name: found[name]["mean"] for name in FIGURES}
-    assert rates["energy_per_1000_steps"] == pytest.approx(
-        rates["food_per_1000_steps"] - 2 * rates["poison_per_1000_steps"] - 10
-    )
-    assert found["lives"] * rates["survival"] == pytest.approx(found["steps"])
-    assert found["lives"] == found["deaths"] + found["lives_still_going_on"]
-    for name in ("efficiency", "pooled_efficiency", "ate_nothing", "censored"):
-        if not math.isnan(rates[name]):
-            assert 0 <= found[name]["low"] <= found[name]["high"] <= 1
-    again = figures(lives_of(*reversed(rows)))
-    for name in FIGURES:
-        assert again[name] == pytest.approx(found[name], nan_ok=True)
-
-
 def test_what_was_published_holds_together_too() -> None:
     assert tuple(PUBLISHED) == DEFAULT_MODES
     for figure in PUBLISHED.values():
@@ -162,25 +133,20 @@ def lived(
 
 
 def plainly_lived(games: int, steps: int, seed: int, player: Player) -> list[tuple[int, int, int, int, bool]]:
-    """The lives of a player, kept in the plainest way from the engine's own games."""
-    mode = MODES["ground_truth"]
-    world = Games(mode, games, numbers=CROWDED, evaluating=True)
-    keys, seeds = game_keys(seed, games), game_seeds(seed, games)
-    world.start(keys)
-    masks = np.ones((games, 8), np.bool_)
-    now = [(0, 0, 0)] * games
-    over = []
+    """The lives of a player, kept in the plainest way from what the engine says."""
+    engine = evaluation_world(MODES["ground_truth"], CROWDED).engines["torch"](games)
+    seeds, now, over = game_seeds(seed, games), [(0, 0, 0)] * games, []
+    seen = engine.reset(seeds, np.arange(games))
     for step in range(steps):
-        seen = shown(world.look(), torch.tensor(channels(mode, CROWDED))).numpy()
-        actions = player(seen, masks, seeds, np.full(games, step))
-        outcome = world.step(torch.from_numpy(actions.astype(np.int64)))
-        eaten, is_dead = outcome.eaten.tolist(), outcome.terminated.tolist()
-        for game, (age, food, poison) in enumerate(now):
-            now[game] = age + 1, food + (eaten[game] == FOOD), poison + (eaten[game] == POISON)
-            if is_dead[game]:
+        outcome = engine.step(player(seen, engine.mask(), seeds, np.full(games, step)).astype(np.int32))
+        assert outcome.events is not None
+        seen = outcome.observation.copy()
+        for game, ((age, food, poison), happened) in enumerate(zip(now, outcome.events.tolist(), strict=True)):
+            now[game] = age + 1, food + (happened & 1), poison + (happened >> 1 & 1)
+            if outcome.terminated[game]:
                 over.append((game, *now[game], True))
                 now[game] = 0, 0, 0
-                world.respawn(torch.tensor([game]))
+                seen[game] = engine.restart(np.array([game]))[0]
     over += [(game, *now[game], False) for game in range(games) if now[game][0]]
     return sorted(over, key=lambda row: row[0])
 
@@ -193,11 +159,6 @@ def test_G11_lives_are_what_happened_on_either_engine(player: Player) -> None:
         assert same(lived(6, 210, player, numbers=CROWDED, seed=5, engine=engine, crew=8), expected)
 
 
-def test_lives_are_lived_by_the_numbers_of_the_world() -> None:
-    lives = lived(5, 30, numbers=Numbers(step_energy=100, evaluation_food=0, evaluation_poison=0))
-    assert lives.steps.tolist() == [10] * 15
-
-
 def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
     lives = lived(150, 230)
     assert np.bincount(lives.game, lives.steps).tolist() == [230] * 150
@@ -205,6 +166,8 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
     assert (lives.energy[lives.died] <= -1000).all()
     assert (lives.energy[~lives.died] > -1000).all()
     assert lives.game.tolist() == sorted(lives.game)
+    short = lived(5, 30, numbers=Numbers(step_energy=100, evaluation_food=0, evaluation_poison=0))
+    assert short.steps.tolist() == [10] * 15
 
 
 @pytest.mark.parametrize("kind", ["mlp", "cnn"])
@@ -359,30 +322,6 @@ def test_a_model_says_its_mode_itself_and_the_configuration_what_flags_do_not(mo
     ):
         ran = run(main, "evaluate", *words)
         assert (ran.code, said in ran.out) == (0, True)
-
-
-@pytest.mark.parametrize(
-    ("flags", "fault"),
-    [
-        ("--mode proxi", "there is no mode 'proxi': choose from ground_truth, .* all and random"),
-        ("--mode proxy,", "there is no mode ''"),
-        ("--games 0", "--games: it must be a whole number from 1 to"),
-        ("--steps many", "--steps: it must be a whole number from 1 to"),
-        ("--seed -1", "--seed: it must be a whole number from 0 to"),
-        ("--device tpu", "--device: it must be auto, cpu, cuda"),
-        ("--json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
-        ("--mode all", "There is no model models/ppo_ground_truth_blinded.pth: train one with `goodharts train --m"),
-        ("--model models/ppo_proxy.pth --mode ground_truth", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
-        ("--model models/ppo_proxy.pth --mode all", "ppo_proxy.pth holds a model of proxy: leave --mode out"),
-        ("--model config.toml", "config.toml cannot be read: it is no zip archive"),
-        ("--mode proxy --device cuda:9", "There is no device cuda:9 here"),
-    ],
-)
-def test_a_mistake_is_one_sentence_before_anything_is_played(flags: str, fault: str, models: Path) -> None:
-    (models / "config.toml").write_text("[evaluation]\ngames = 3\n")
-    ran = run(main, "evaluate", *flags.split())
-    assert ran.code == 2
-    assert re.search(fault, ran.sentence)
 
 
 def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> None:

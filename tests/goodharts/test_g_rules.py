@@ -9,7 +9,7 @@ import pytest
 from jax.extend.random import threefry_2x32
 from numpy.typing import NDArray
 from reading_worlds import world_of
-from single_games import ENGINES, Outcome, cell_at, full, made, open_game, open_games, play
+from single_games import ENGINES, cell_at, full, made, open_game, open_games, play
 
 from goodharts.jax_env.tables import Variant
 from goodharts.jax_env.tables import prices as prices_of_jax
@@ -145,21 +145,16 @@ def test_G5_frozen_energy_never_changes_and_nobody_dies_of_it(engine: str) -> No
     assert play(engine, made(steps=511, energy=0), RIGHT, mode="proxy").truncated
 
 
+@pytest.mark.parametrize("taken", [0, 1, 2, 63])
 @pytest.mark.parametrize("kind", ["food", "poison"])
-def test_G5_what_is_eaten_reappears_where_the_first_draw_says(engine: str, kind: str) -> None:
-    state = {**made(event=41, energy=9000), kind: [cell_at(51, 60)], f"{kind}Count": 1}
-    first = drawn_cells(state, 42)[0]
-    assert play(engine, state, RIGHT).state[kind] == [first]
-
-
-@pytest.mark.parametrize("taken", [1, 2, 63])
-def test_G5_a_draw_that_hits_something_is_passed_over(engine: str, taken: int) -> None:
-    state = made(food=[(1, 0)], event=41)
+def test_G5_what_is_eaten_reappears_where_the_first_draw_says_that_hits_nothing(
+    engine: str, kind: str, taken: int
+) -> None:
+    state, other = made(event=41, energy=9000, **{kind: [(1, 0)]}), {"food": "poison", "poison": "food"}[kind]
     draws = drawn_cells(state, 42)
-    poison = sorted(set(draws[:taken]) - set(draws[taken:]))
-    after = play(engine, {**state, "poison": poison, "poisonCount": len(poison)}, RIGHT).state
-    assert after["food"] == [draws[taken]]
-    assert after["poison"] == poison
+    there = sorted(set(draws[:taken]) - set(draws[taken:]))
+    after = play(engine, {**state, other: there, f"{other}Count": len(there)}, RIGHT).state
+    assert (after[kind], after[other]) == ([draws[taken]], there)
 
 
 def test_G5_nothing_reappears_under_the_agent(engine: str) -> None:
@@ -254,11 +249,13 @@ def test_G9_potentials_by_kings_distance(
     assert outcome.rewards.get("shaping", 0) == 99 * after - 100 * potential
 
 
-def test_G9_no_potential_after_a_death_but_after_a_truncation(engine: str) -> None:
-    dying = play(engine, made(food=[(3, 0)], energy=10, steps=511), RIGHT, mode="ground_truth_handhold")
-    assert (dying.terminated, dying.truncated, dying.rewards["shaping"]) == (True, True, -100 * 143)
-    going_on = play(engine, made(food=[(3, 0)], steps=511), RIGHT, mode="ground_truth_handhold")
-    assert (going_on.terminated, going_on.truncated, going_on.rewards["shaping"]) == (False, True, 99 * 200 - 100 * 143)
+@pytest.mark.parametrize(("energy", "ended", "after"), [(10, (True, True), 0), (1000, (False, True), 200)])
+def test_G9_no_potential_after_a_death_but_after_a_truncation(
+    engine: str, energy: int, ended: tuple[bool, bool], after: int
+) -> None:
+    outcome = play(engine, made(food=[(3, 0)], energy=energy, steps=511), RIGHT, mode="ground_truth_handhold")
+    assert (outcome.terminated, outcome.truncated) == ended
+    assert outcome.rewards["shaping"] == 99 * after - 100 * 143
 
 
 def test_G9_a_potential_counts_where_the_eaten_food_reappeared(engine: str) -> None:
@@ -312,23 +309,19 @@ def test_G10_the_event_never_starts_over_and_wraps_as_a_word(engine: str) -> Non
     ],
 )
 def test_G12_what_each_mode_pays(engine: str, mode: str, step: int, food: int, poison: int, death: int) -> None:
-    def earned(outcome: Outcome) -> dict[str, int]:
-        return {name: amount for name, amount in outcome.rewards.items() if name != "shaping"}
+    def earned(energy: int, **ahead: list[tuple[int, int]]) -> dict[str, int]:
+        rewards = play(engine, made(energy=energy, **ahead), RIGHT, mode=mode).rewards
+        return {name: amount for name, amount in rewards.items() if name != "shaping"}
 
     def paid(**amounts: int) -> dict[str, int]:
         return {name: amount for name, amount in amounts.items() if amount}
 
-    def ways(energy: int) -> list[Outcome]:
-        items: list[dict[str, Any]] = [{}, {"food": [(1, 0)]}, {"poison": [(1, 0)]}]
-        return [play(engine, made(energy=energy, **some), RIGHT, mode=mode) for some in items]
-
-    nothing, ate, poisoned = ways(9000)
-    assert earned(nothing) == paid(step=step)
-    assert earned(ate) == paid(step=step, food=food)
-    assert earned(poisoned) == paid(step=step, poison=poison)
-    starved, _, killed = ways(10)
-    assert earned(starved) == paid(step=step, death=death)
-    assert earned(killed) == paid(step=step, poison=poison, death=death)
+    there = [(1, 0)]
+    assert earned(9000) == paid(step=step)
+    assert earned(9000, food=there) == paid(step=step, food=food)
+    assert earned(9000, poison=there) == paid(step=step, poison=poison)
+    assert earned(10) == paid(step=step, death=death)
+    assert earned(10, poison=there) == paid(step=step, poison=poison, death=death)
 
 
 def test_G12_only_the_handhold_shapes(engine: str) -> None:

@@ -38,7 +38,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("engine", ["torch", "jax"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", REFUSED)
 def test_G13_a_state_that_no_game_can_have_is_refused_in_one_sentence(name: str, engine: str) -> None:
     state, said = REFUSED[name]
@@ -47,30 +47,9 @@ def test_G13_a_state_that_no_game_can_have_is_refused_in_one_sentence(name: str,
         before = game.get_state()
         with pytest.raises(StateRefused) as refused:
             game.set_state(state)
-        assert str(refused.value).startswith(said)
+        assert str(refused.value).startswith(said if engine != "reading" else "no game can be like this")
         assert str(refused.value).isprintable()
         assert game.get_state() == before
-
-
-WELL_FORMED = (
-    "a cell off the grid",
-    "cells out of order",
-    "a cell twice",
-    "x off the grid",
-    "energy past 64 bits",
-    "steps below 0",
-    "an event that is no word",
-    "a key past 32 bits",
-    "another count of food",
-    "a cell with both",
-    "poison under the agent",
-)
-
-
-@pytest.mark.parametrize("name", WELL_FORMED)
-def test_G13_the_reading_refuses_the_same(name: str) -> None:
-    with open_game("reading") as game, pytest.raises(StateRefused):
-        game.set_state(REFUSED[name][0])
 
 
 @pytest.mark.parametrize("engine", ["torch", "jax"])

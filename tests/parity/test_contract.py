@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,16 +13,14 @@ from command_line import orchard, parity
 from numpy.typing import NDArray
 from toy_world import WORLD
 from toy_world.faulty import changed
-from toy_world.plain import PlainEngine
-from toy_world.planes import PlanesEngine, mixed
+from toy_world.plain import Game, PlainEngine
+from toy_world.planes import PlanesEngine
 
-from parity import EngineError, EngineOptions, State
+from parity import EngineError, State
 from parity.contract import HIGH_WORD, run_seeds
 from parity.lockstep import Settings, run
 
 Slots = NDArray[np.intp]
-Seeds = NDArray[np.uint64]
-LOW = np.uint64(0xFFFFFFFF)
 
 
 class _Duck:
@@ -51,42 +49,34 @@ class _Hidden(PlanesEngine):
         return replace(step, observation=self.observe())
 
 
-class _Deaf(PlanesEngine):
-    """Starts from one and the same seed, and says it was the given one."""
+class _DeafGame(Game):
+    """Draws from one and the same seed, and says it was the given one."""
 
-    heard: Callable[[Seeds], Seeds] = staticmethod(lambda seeds: seeds * np.uint64(0) + np.uint64(5))
+    heard: Callable[[int], int] = staticmethod(lambda seed: 5)
 
-    def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
-        super().__init__(games, options)
-        self.given = np.zeros(games, np.uint64)
+    def start(self, seed: int) -> None:
+        super().start(self.heard(seed))
+        self.seed = seed
 
-    def reset(self, seeds: Seeds, slots: Slots) -> NDArray[Any]:
-        self.given[slots] = seeds
-        return super().reset(self.heard(seeds), slots)
-
-    def restart(self, slots: Slots) -> NDArray[Any]:
-        return self.reset(mixed(self.given[slots]), slots)
-
-    def seeds(self) -> Seeds:
-        return self.given.copy()
-
-    def state(self, slot: int) -> State:
-        return {**super().state(slot), "seed": int(self.given[slot])}
-
-    def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
-        observation = super().set_state(states, slots)
-        self.given[slots] = self.seed[slots]
-        self.seed[slots] = self.heard(self.given[slots])
-        return observation
-
-    def state_arrays(self) -> Mapping[str, NDArray[Any]]:
-        return {**(super().state_arrays() or {}), "seed": self.given}
+    def fly(self) -> int:
+        given, self.seed = self.seed, self.heard(self.seed)
+        sting = super().fly()
+        self.seed = given
+        return sting
 
 
-class _Short(_Deaf):
+class _Deaf(PlainEngine):
+    game = _DeafGame
+
+
+class _ShortGame(_DeafGame):
     """Cuts its seeds to 32 bits."""
 
-    heard = staticmethod(lambda seeds: seeds & LOW)
+    heard = staticmethod(lambda seed: seed % 2**32)
+
+
+class _Short(PlainEngine):
+    game = _ShortGame
 
 
 def state_with(change: Callable[[PlanesEngine, State], State]) -> type[PlanesEngine]:

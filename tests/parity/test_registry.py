@@ -17,8 +17,12 @@ from parity.finding import replay_command
 from parity.registry import world_spec
 from parity.trace import Case, Trace, write_trace
 
-MEADOW = "toy_world:MEADOW"
-BROKEN = "no_such_module:WORLD"
+SPECS = {
+    "orchard": ORCHARD,
+    "meadow": "toy_world:MEADOW",
+    "grove": "toy_world:GROVE",
+    "broken": "no_such_module:WORLD",
+}
 TRACE = Trace("orchard", ("plain", "planes"), Case((5,), seed=1))
 
 
@@ -31,18 +35,18 @@ def more_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toy_world, "GROVE", replace(toy_world.WORLD, name="grove"), raising=False)
 
 
-def register(monkeypatch: pytest.MonkeyPatch, **worlds: str) -> None:
-    entries = [EntryPoint(name, spec, registry.GROUP) for name, spec in worlds.items()]
+def register(monkeypatch: pytest.MonkeyPatch, names: str) -> None:
+    entries = [EntryPoint(name, SPECS[name], registry.GROUP) for name in names.split()]
     monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == registry.GROUP else [])
 
 
 def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_imported_and_has_these_engines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    register(monkeypatch, orchard=ORCHARD)
+    register(monkeypatch, "orchard")
     assert world_spec(None) == world_spec(None, ("swift", "jax")) == "orchard"
     assert load_world() is toy_world.WORLD
-    register(monkeypatch, meadow=MEADOW, broken=BROKEN, orchard=ORCHARD)
+    register(monkeypatch, "meadow broken orchard")
     assert world_spec("orchard", ("cow", "sheep")) == "orchard"
     assert world_spec(None, ("plain", "planes")) == "orchard"
     assert load_world("orchard") is toy_world.WORLD
@@ -52,7 +56,7 @@ def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_
 
 def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "toy_world", None)
-    register(monkeypatch, meadow=MEADOW, orchard=ORCHARD)
+    register(monkeypatch, "meadow orchard")
     with pytest.raises(UsageError, match="several worlds"):
         world_spec(None)
 
@@ -60,41 +64,36 @@ def test_naming_no_engines_imports_no_world(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("worlds", "engines", "sentence"),
     [
-        ({}, ("plain", "planes"), "no world is registered: give --world module:attribute"),
+        ("", "plain,planes", "no world is registered: give --world module:attribute"),
+        ("meadow orchard", "", "several worlds are registered (meadow, orchard): give --world NAME."),
         (
-            {"meadow": MEADOW, "orchard": ORCHARD},
-            (),
-            "several worlds are registered (meadow, orchard): give --world NAME.",
-        ),
-        (
-            {"grove": "toy_world:GROVE", "orchard": ORCHARD, "meadow": MEADOW},
-            ("plain", "planes"),
+            "grove orchard meadow",
+            "plain,planes",
             "several worlds have the engines plain,planes (grove, orchard): give --world NAME.",
         ),
         (
-            {"meadow": MEADOW, "orchard": ORCHARD},
-            ("plain", "sheep"),
+            "meadow orchard",
+            "plain,sheep",
             "no registered world has the engines plain,sheep (registered: meadow, orchard): give --world NAME",
         ),
         (
-            {"broken": BROKEN, "orchard": ORCHARD},
-            ("swift", "jax"),
+            "broken orchard",
+            "swift,jax",
             "(registered: broken, orchard; world 'broken' cannot be imported (ModuleNotFoundError: ",
         ),
     ],
-    ids=["none", "no engines named", "the same engines", "engines of nobody", "engines of a broken world, perhaps"],
 )
 def test_what_is_not_clear_is_asked_for_in_one_sentence(
-    worlds: dict[str, str], engines: tuple[str, ...], sentence: str, monkeypatch: pytest.MonkeyPatch
+    worlds: str, engines: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register(monkeypatch, **worlds)
-    ran = run(main, "run", *(["--engines", ",".join(engines)] if engines else []))
+    register(monkeypatch, worlds)
+    ran = run(main, "run", *(["--engines", engines] if engines else []))
     assert ran.code == 2
     assert sentence in ran.sentence
 
 
 def test_a_trace_is_replayed_on_its_own_world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    register(monkeypatch, grove="toy_world:GROVE", orchard=ORCHARD)
+    register(monkeypatch, "grove orchard")
     write_trace(TRACE, tmp_path / "t.json")
     program, *words = replay_command(tmp_path / "t.json").split()
     assert program == "parity"
@@ -105,7 +104,7 @@ def test_a_trace_is_replayed_on_its_own_world(monkeypatch: pytest.MonkeyPatch, t
 def test_a_trace_imports_no_module_that_it_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "harmful.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
     monkeypatch.chdir(tmp_path)
-    register(monkeypatch, orchard=ORCHARD)
+    register(monkeypatch, "orchard")
     trace = tmp_path / "t.json"
     for named in ("harmful:WORLD", "harmful", "elsewhere:WORLD", "two\nlines:WORLD", ORCHARD):
         write_trace(replace(TRACE, world=named), trace)
@@ -120,7 +119,7 @@ def test_a_trace_imports_no_module_that_it_names(monkeypatch: pytest.MonkeyPatch
 def test_the_replay_command_names_a_world_that_is_not_registered(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    register(monkeypatch, meadow=MEADOW, orchard=ORCHARD)
+    register(monkeypatch, "meadow orchard")
     trace = tmp_path / "my trace.json"
     for named, given in (("orchard", "orchard"), ("orchard", ORCHARD), (ORCHARD, ORCHARD), ("meadow", "orchard")):
         write_trace(replace(TRACE, world=named), trace)

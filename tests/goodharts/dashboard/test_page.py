@@ -7,15 +7,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Dialog,
-    Locator,
-    Page,
-    expect,
-)
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, expect
 
 from goodharts.dashboard import Dashboard
 from goodharts.dashboard.page import duration
@@ -24,10 +16,8 @@ from goodharts.dashboard.progress import POINTS
 from .client import Client
 from .demo import DEFAULT_MODES, row, rows
 
-SECONDS = 1000
-"""Playwright counts in milliseconds."""
-PATIENCE = 60 * SECONDS
-"""How long to wait for what should be there within a second: other tests may have the cores."""
+PATIENCE = 60_000
+"""Milliseconds to wait for what should be there within a second: other tests may have the cores."""
 
 # The contrast (WCAG 2) of each text and each mode's line to what is behind it, as "what it is": ratio.
 CONTRASTS = """() => {

@@ -123,17 +123,26 @@ def take(game: Game, state: State) -> None:
 
 def refuse_impossible(state: State) -> None:
     """Raises StateRefused for what no game can be, as ``docs/reference/goodharts.md`` has it."""
+    try:
+        possible = _is_possible(state)
+    except (KeyError, TypeError, ValueError):
+        possible = False
+    if not possible:
+        raise StateRefused("no game can be like this.")
+
+
+def _is_possible(state: State) -> bool:
     items = state["food"] + state["poison"]
     agent = 128 * state["y"] + state["x"]
+    low, high = state["key"]
     ranges = [(state[name], 0, 127) for name in ("x", "y")]
-    ranges += [(cell, 0, CELLS - 1) for cell in items] + [(word, 0, WORD) for word in (*state["key"], state["event"])]
+    ranges += [(cell, 0, CELLS - 1) for cell in items] + [(word, 0, WORD) for word in (low, high, state["event"])]
     ranges += [(state["energy"], -(2**63), 2**63 - 1), (state["steps"], 0, 2**63 - 1)]
-    possible = (
-        all(low <= value <= high for value, low, high in ranges)
+    return (
+        set(state) == {*WHOLE, "food", "poison", "key", "foodCount", "poisonCount"}
+        and all(type(value) is int and least <= value <= most for value, least, most in ranges)
         and all(state[name] == sorted(state[name]) for name in ("food", "poison"))
         and len(set(items)) == len(items)
         and agent not in items
         and (state["foodCount"], state["poisonCount"]) == (len(state["food"]), len(state["poison"]))
     )
-    if not possible:
-        raise StateRefused("no game can be like this.")

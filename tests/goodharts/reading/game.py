@@ -1,7 +1,7 @@
 """One game: where things lie, a step, what follows an end, and what it earns (G1-G6, G9, G12)."""
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from .randomness import FOOD_COUNT, PLACE, POISON_COUNT, REAPPEAR, RESPAWN, Pair, from_range, word
 
@@ -151,10 +151,6 @@ class Game:
             if any(self.at(dx, dy) == FOOD for dx, dy in RINGS[distance]):
                 return value
         return 0
-
-    def copy(self) -> "Game":
-        """A game of its own in the same state."""
-        return replace(self, grid=bytearray(self.grid))
 
     def at(self, dx: int, dy: int) -> int:
         """What the cell holds that is so far from the agent (G1)."""

@@ -97,12 +97,10 @@ def mask(game: Orchard) -> Array:
 
 
 class Turn(NamedTuple):
-    """What a turn gave: components in thousandths, int32 (3,), and flags."""
+    """What a turn gave: components in thousandths, int32 (3,), and whether the game is over."""
 
     components: Array
     terminated: Array
-    stung: Array
-    invalid: Array
 
 
 def turn(game: Orchard, action: Array) -> tuple[Orchard, Turn]:
@@ -117,7 +115,7 @@ def turn(game: Orchard, action: Array) -> tuple[Orchard, Turn]:
     fruit = game.fruit.at[game.walker].add(-picked)
     after = Orchard(game.seed, walker, wasp, hp - stung, game.score + picked, count, fruit)
     components = jnp.stack([-10 * valid, 100 * picked, -500 * stung]).astype(jnp.int32)
-    return after, Turn(components, is_over(after) | ~valid, stung, ~valid)
+    return after, Turn(components, is_over(after) | ~valid)
 
 
 def observation(game: Orchard) -> Array:

@@ -70,23 +70,20 @@ CURVES = (
 
 def divergence() -> Page:
     """Two sides that part at step 3: in a cell, in a value, in a component and in a mark."""
-    shown = [replace(step, boards=step.boards * 2, decision=None) for step in steps(7, 3)]
-    last = shown[-1]
-    board = last.boards[0]
-    cells = tuple(
-        tuple("w ●" if (row, column) == (1, 2) else text for column, text in enumerate(texts))
-        for row, texts in enumerate(board.rows)
-    )
-    other = replace(board, rows=cells, scalars={**board.scalars, "hp": 99})
+    *shown, last = (replace(step, boards=step.boards * 2, decision=None) for step in steps(7, 3))
     shown = [replace(step, components=step.components and step.components * 2) for step in shown]
-    shown[-1] = replace(
+    board, _ = last.boards
+    rows = [list(row) for row in board.rows]
+    rows[1][2] = "w ●"
+    other = replace(board, rows=tuple(map(tuple, rows)), scalars={**board.scalars, "hp": 99})
+    parted = replace(
         last,
         boards=(board, other),
         components=((-10, 0, 0), (-10, 0, -500)),
         differences=(Difference("state.hp", board.scalars["hp"], 99), Difference("components[sting]", 0, -500)),
         marks=(("move",), ("move", "sting")),
     )
-    alone = Episode("seed 7", "3 actions", shown)
+    alone = Episode("seed 7", "3 actions", [*shown, parted])
     return Page(
         "plain and other differ after 3 actions.", ("plain", "other"), (alone,), ("World orchard.",), "parity …"
     )
