@@ -1,7 +1,7 @@
 """What PureJaxRL's ``ppo.py`` asks of an environment, to its interface: ``make_train(config)`` is a function of a key.
 
 It asks gymnax for the environment by name and calls nothing but ``reset``, ``step`` with five values and the spaces. It
-plays as an untrained policy does and learns nothing: that others learn on a world, rejax shows (``test_rejax.py``).
+plays as an untrained policy does and learns nothing: that others learn on a world, rejax shows (``test_gymnax.py``).
 """
 
 from collections.abc import Callable

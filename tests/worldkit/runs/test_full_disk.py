@@ -6,6 +6,8 @@ import json
 import mmap
 import re
 import resource
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,19 +34,9 @@ from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.training import load_model
 from worldkit.sb3.training import train as train_sb3
 
-from .conftest import SmallDisk
-
 WIDE = {f"metric/{number}": 0.5 for number in range(1200)}
 """So many metrics that no row fits into what a full disk has left of its last page."""
-SMALL = TrainConfig(
-    num_envs=8,
-    num_steps=8,
-    total_timesteps=10 * 64,
-    hidden_dim=8,
-    num_layers=1,
-    num_minibatches=2,
-    log_interval=1,
-)
+SMALL = TrainConfig(8, 8, 10 * 64, hidden_dim=8, num_layers=1, num_minibatches=2, log_interval=1)
 SHORT = MaskablePPOConfig(
     timesteps=10 * 64,
     num_envs=2,
@@ -61,6 +53,47 @@ FLAGS = (
     "train --num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --log-interval 1"
     " --total-timesteps 128 --run-name run --no-wandb"
 )
+
+
+class SmallDisk:
+    """A file system of its own, which can be filled to the last byte and emptied again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._filling = folder / "filling"
+
+    def fill(self) -> None:
+        with self._filling.open("ab", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(512))
+            except OSError:
+                pass
+
+    def leave(self, pages: int) -> None:
+        """Of a full disk, make so many pages free."""
+        with self._filling.open("r+b") as file:
+            file.truncate(self._filling.stat().st_size - pages * mmap.PAGESIZE)
+
+    def free(self) -> None:
+        self._filling.unlink()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """Four megabytes; skipped, aloud, where this process may not mount."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if shutil.which("mount") is None:
+        pytest.skip("there is no mount command, which these tests make a small disk with")
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"a small disk cannot be mounted here ({mounted.stderr.strip()}); run the tests as root")
+    try:
+        yield SmallDisk(folder)
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def row(update: int) -> dict[str, float]:
