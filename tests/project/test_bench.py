@@ -27,12 +27,17 @@ from worldkit.bench.processes import spent
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.startup import Start
 from worldkit.cli import bench
-from worldkit.game import Benchmark, Game
+from worldkit.game import Benchmark
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
 BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks}
+
+
+def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
+    monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
+    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
 
 
 @pytest.fixture
@@ -42,14 +47,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     def measure(num_envs: int, repetitions: int) -> list[Record]:
         return [plain_record("env_steps_per_second", num_envs, [900.0 * repetitions, 1000.0 * repetitions, 1e9])]
 
-    kit = bench.kit_benchmarks
-
-    def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
-        return {name: dataclasses.replace(each, measure=measure) for name, each in {**kit(game), **own}.items()}
-
-    own = GAME.benchmarks
-    monkeypatch.setattr(bench, "kit_benchmarks", kit_benchmarks)
-    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
+    kinds = {name: dataclasses.replace(each, measure=measure) for name, each in BENCHMARKS.items()}
+    the_only_benchmarks(monkeypatch, **kinds)
 
 
 @pytest.mark.usefixtures("quick")
@@ -72,11 +71,6 @@ def test_without_names_every_benchmark_runs_and_the_file_holds_all(
     assert main(["bench", "--num-envs", "4", "--json", str(target)]) == 0
     assert len(json.loads(target.read_text())) == len(BENCHMARKS)
     assert "env_steps_per_second" in capsys.readouterr().out
-
-
-def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
-    monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
-    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
 
 
 def steps_per_second(num_envs: int, repetitions: int) -> Iterator[Record]:
@@ -331,19 +325,16 @@ def test_measuring_nothing_is_no_success(
     the_only_benchmarks(monkeypatch, sb3=dataclasses.replace(ENV, needs="sb4"))
     with pytest.raises(SystemExit) as stop:
         main(["bench", "--json", str(tmp_path / "bench.json")])
-    assert stop.value.code == 2
-    assert capsys.readouterr().err.endswith(
-        "Nothing was measured: install what is missing, or name another benchmark.\n"
-    )
+    nothing = "Nothing was measured: install what is missing, or name another benchmark.\n"
+    assert (stop.value.code, capsys.readouterr().err.endswith(nothing)) == (2, True)
     assert not list(tmp_path.iterdir())
 
 
 def test_without_stable_baselines_its_benchmarks_are_left_out(
     quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = find_spec
     missing = ("gymnasium", "sb3_contrib")
-    monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else there(name))
+    monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else find_spec(name))
     assert main(["bench", "--num-envs", "3"]) == 0
     assert f"leaving out gym and sb3: `{install_command('hackmatrix[sb3]')}`" in capsys.readouterr().err
     with pytest.raises(SystemExit):

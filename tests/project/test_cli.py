@@ -1,16 +1,18 @@
-"""The console command ``hackmatrix``: fast help, versions, and one sentence for a mistake."""
+"""The console command ``hackmatrix``: fast help with no extras, versions, and one sentence for a mistake."""
 
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
 from hackmatrix.cli.game import GAME
+from parity import World, load_world
 from parity.errors import ParityError
 from worldkit.cli import app
 
@@ -168,3 +170,65 @@ def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     )
     line = shlex.join([sys.executable, "-c", parent])
     assert subprocess.run(f"{line} <&- >&-", shell=True, check=False).returncode == 0
+
+
+BLOCKED = ["dash", "gymnasium", "gymnax", "imageio_ffmpeg", "moviepy", "pygame", "sb3_contrib", "stable_baselines3"]
+BLOCKED += ["tensorboard", "textual", "torch", "wandb"]
+CHECK = f"""
+import runpy, sys
+for name in {BLOCKED}:
+    sys.modules[name] = None
+from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import main
+from worldkit.cli.app import KIT_COMMANDS
+def ask(command, call):
+    try:
+        code = call()
+    except SystemExit as stop:
+        code = stop.code
+    assert not code, command
+for command in (*KIT_COMMANDS, *GAME.commands, "version"):
+    ask(command, lambda: main([command, "--help"] if command != "version" else [command]))
+for script in sys.argv[1:]:
+    sys.argv = [script, "--help"]
+    ask(script, lambda: runpy.run_path(script, run_name="__main__"))
+"""
+
+
+def test_help_needs_none_of_the_extras(root: Path) -> None:
+    scripts = [
+        str(root / "python" / "scripts" / name) for name in ("train.py", "watch_jax_agent.py", "watch_trained_agent.py")
+    ]
+    answer = subprocess.run(
+        [sys.executable, "-c", CHECK, *scripts],
+        env={**os.environ, "PYTHONPATH": str(root / "python")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.count("usage: hackmatrix watch ") == 2
+    assert answer.stdout.count("usage: hackmatrix watch-sb3 ") == 2
+
+
+class OpenedError(Exception):
+    """Enough is known."""
+
+
+@pytest.mark.parametrize("name", ["hackmatrix", "goodharts-proxy"])
+def test_a_world_keeps_compiled_programs_before_it_imports_its_engine(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world: World = load_world(name)
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def stop(*_: Any, **__: Any) -> Any:  # noqa: ANN401 - stands in for any engine
+        raise OpenedError
+
+    package = name.partition("-")[0]
+    monkeypatch.setattr("worldkit.jax.engine.JaxEngine", stop)
+    with pytest.raises(OpenedError):
+        world.engines["jax"](1)
+    assert package in os.environ["JAX_COMPILATION_CACHE_DIR"]

@@ -56,74 +56,73 @@ def test_symlog_is_the_logarithm_of_one_more_with_its_sign(value: float, log: fl
     assert symlog(np.float64(value)) == pytest.approx(log)
 
 
-class TestTwoHot:
-    """Probabilities of a row of values."""
-
-    @given(VALUES)
-    def test_two_neighbours_stand_for_a_value_and_their_mean_is_the_value(self, value: float) -> None:
-        weights = two_hot(np.float64(value))
-        taken = np.flatnonzero(weights > 1e-12)
-        assert len(taken) == 1 or taken[1] - taken[0] == 1
-        assert len(taken) <= 2
-        assert weights.sum() == pytest.approx(1)
-        assert weights @ BINS == pytest.approx(value, rel=1e-6, abs=1e-6)
-
-    @pytest.mark.parametrize(
-        ("value", "number"),
-        [*((BINS[each], each) for each in (0, 1, NUM_BINS // 2, NUM_BINS - 1)), (1e6, NUM_BINS - 1), (-1e6, 0)],
-    )
-    def test_a_bins_own_value_is_that_bin_and_values_beyond_are_the_outermost(self, value: float, number: int) -> None:
-        np.testing.assert_allclose(two_hot(np.float64(value)), np.eye(NUM_BINS)[number], atol=1e-6)
-
-    def test_the_mean_over_the_probabilities_is_the_value(self, key: Array) -> None:
-        outputs = 3 * jax.random.normal(key, (5, NUM_BINS))
-        expected = jax.nn.softmax(outputs) @ BINS
-        np.testing.assert_allclose(values(TWO_HOT, outputs, jnp), expected, rtol=1e-4)
-        np.testing.assert_allclose(values(TWO_HOT, np.asarray(outputs)), expected, rtol=1e-4)
-
-    def test_large_outputs_do_not_overflow(self) -> None:
-        outputs = np.full((1, NUM_BINS), -1000, np.float32)
-        outputs[0, NUM_BINS // 2] = 1000
-        assert values(TWO_HOT, outputs)[0] == 0
+@given(VALUES)
+def test_two_neighbours_stand_for_a_value_and_their_mean_is_the_value(value: float) -> None:
+    weights = two_hot(np.float64(value))
+    taken = np.flatnonzero(weights > 1e-12)
+    assert len(taken) == 1 or taken[1] - taken[0] == 1
+    assert len(taken) <= 2
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ BINS == pytest.approx(value, rel=1e-6, abs=1e-6)
 
 
-class TestWhatIsLearned:
-    """``value_errors``, at its smallest where the outputs say the target."""
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [*((BINS[each], each) for each in (0, 1, NUM_BINS // 2, NUM_BINS - 1)), (1e6, NUM_BINS - 1), (-1e6, 0)],
+)
+def test_a_bins_own_value_is_that_bin_and_values_beyond_are_the_outermost(value: float, number: int) -> None:
+    np.testing.assert_allclose(two_hot(np.float64(value)), np.eye(NUM_BINS)[number], atol=1e-6)
 
-    @pytest.mark.parametrize(
-        ("head", "outputs", "expected"),
-        [
-            (PLAIN, [5.0, 99.9], [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2]),  # clipped around the old value
-            (SYMLOG, [5.0, 99.0], [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2]),
-        ],
-    )
-    def test_it_is_the_squared_error_of_the_value_or_of_its_logarithm(
-        self, head: ValueHead, outputs: list[float], expected: list[float]
-    ) -> None:
-        error = value_errors(jnp.array(outputs)[:, None], OLD, TARGET, config(head), 0.2)
-        np.testing.assert_allclose(error, expected, rtol=1e-6)
 
-    def test_two_hot_is_the_cross_entropy(self, key: Array) -> None:
-        outputs = jax.random.normal(key, (2, NUM_BINS))
-        error = value_errors(outputs, OLD, TARGET, config(TWO_HOT), 0.2)
-        expected = -(two_hot(np.asarray(TARGET)) * np.log(jax.nn.softmax(outputs))).sum(axis=-1)
-        np.testing.assert_allclose(error, expected, rtol=1e-5)
+def test_the_mean_over_the_probabilities_is_the_value(key: Array) -> None:
+    outputs = 3 * jax.random.normal(key, (5, NUM_BINS))
+    expected = jax.nn.softmax(outputs) @ BINS
+    np.testing.assert_allclose(values(TWO_HOT, outputs, jnp), expected, rtol=1e-4)
+    np.testing.assert_allclose(values(TWO_HOT, np.asarray(outputs)), expected, rtol=1e-4)
 
-    @pytest.mark.parametrize("head", [SYMLOG, TWO_HOT])
-    def test_following_the_gradient_leads_to_the_mean_of_the_head_s_own_kind(self, head: ValueHead) -> None:
-        """Of 0 and 500, half and half: 250 for two-hot, whose mean is exact; symlog's is that of the logarithms."""
-        target = jnp.array([0.0, 500.0])
 
-        def loss(outputs: Array) -> Array:
-            both = jnp.broadcast_to(outputs, (2, HEADS[head].outputs))
-            return value_errors(both, jnp.zeros(2), target, config(head), 0.2).mean()
+def test_large_outputs_do_not_overflow() -> None:
+    outputs = np.full((1, NUM_BINS), -1000, np.float32)
+    outputs[0, NUM_BINS // 2] = 1000
+    assert values(TWO_HOT, outputs)[0] == 0
 
-        outputs = jnp.zeros(HEADS[head].outputs)
-        step = jax.jit(lambda outputs: outputs - jax.grad(loss)(outputs))
-        for _ in range(400):
-            outputs = step(outputs)
-        expected = 250 if head == TWO_HOT else np.sqrt(501) - 1
-        assert float(values(head, outputs, jnp)) == pytest.approx(expected, rel=0.15)
+
+@pytest.mark.parametrize(
+    ("head", "outputs", "expected"),
+    [
+        (PLAIN, [5.0, 99.9], [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2]),  # clipped around the old value
+        (SYMLOG, [5.0, 99.0], [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2]),
+    ],
+)
+def test_it_is_the_squared_error_of_the_value_or_of_its_logarithm(
+    head: ValueHead, outputs: list[float], expected: list[float]
+) -> None:
+    error = value_errors(jnp.array(outputs)[:, None], OLD, TARGET, config(head), 0.2)
+    np.testing.assert_allclose(error, expected, rtol=1e-6)
+
+
+def test_two_hot_is_the_cross_entropy(key: Array) -> None:
+    outputs = jax.random.normal(key, (2, NUM_BINS))
+    error = value_errors(outputs, OLD, TARGET, config(TWO_HOT), 0.2)
+    expected = -(two_hot(np.asarray(TARGET)) * np.log(jax.nn.softmax(outputs))).sum(axis=-1)
+    np.testing.assert_allclose(error, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("head", [SYMLOG, TWO_HOT])
+def test_following_the_gradient_leads_to_the_mean_of_the_head_s_own_kind(head: ValueHead) -> None:
+    """Of 0 and 500, half and half: 250 for two-hot, whose mean is exact; symlog's is that of the logarithms."""
+    target = jnp.array([0.0, 500.0])
+
+    def loss(outputs: Array) -> Array:
+        both = jnp.broadcast_to(outputs, (2, HEADS[head].outputs))
+        return value_errors(both, jnp.zeros(2), target, config(head), 0.2).mean()
+
+    outputs = jnp.zeros(HEADS[head].outputs)
+    step = jax.jit(lambda outputs: outputs - jax.grad(loss)(outputs))
+    for _ in range(400):
+        outputs = step(outputs)
+    expected = 250 if head == TWO_HOT else np.sqrt(501) - 1
+    assert float(values(head, outputs, jnp)) == pytest.approx(expected, rel=0.15)
 
 
 @pytest.mark.parametrize("head", HEADS)
