@@ -14,6 +14,7 @@ from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from parity.errors import UsageError
+from tests.worldkit.ppo.conftest import SMALLEST
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo import update
 from worldkit.ppo.checkpoints import read_checkpoint
@@ -30,18 +31,7 @@ from worldkit.ppo.update import init_runner, learn, make_train, update_epoch
 from worldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from worldkit.runs.run import Run
 
-CONFIG = TrainConfig(
-    num_envs=4,
-    num_steps=6,
-    total_timesteps=72,
-    num_minibatches=2,
-    update_epochs=3,
-    learning_rate=0.05,
-    hidden_dim=8,
-    num_layers=1,
-    network="mlp",
-    log_interval=1,
-)
+CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72, seed=0)
 EVERYTHING: dict[str, Any] = {
     "value_head": "popart",
     "clip_value_loss": False,
