@@ -124,16 +124,10 @@ def test_while_it_is_paused_s_takes_one_step_and_the_space_goes_on(episodes: Epi
 
 def test_the_speed_doubles_and_halves_between_its_ends() -> None:
     controls = Controls(4)
-    controls.press("+")
-    controls.press("=")
-    assert controls.pace == "16 actions/s"
-    for _ in range(20):
-        controls.press("+")
-    assert controls.speed == FASTEST
-    for _ in range(20):
-        controls.press("-")
-    assert controls.speed == SLOWEST
-    controls.press("x")
+    for keys, speed in (("+=", 16), ("+" * 20, FASTEST), ("-" * 20, SLOWEST), ("x", SLOWEST)):
+        for key in keys:
+            controls.press(key)
+        assert controls.speed == speed
     assert controls.pace == "0.1 actions/s"
 
 
