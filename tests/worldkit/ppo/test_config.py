@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -138,11 +139,10 @@ def test_flags_override_the_file_which_overrides_the_defaults(configured: list[T
     assert (config.value_head, config.gamma) == ("popart", 0.99)
 
 
-def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], refused: Callable[..., str]) -> None:
     Path("settings.toml").write_text("n_steps = 0")
-    with pytest.raises(SystemExit):
-        main(GAME, ["train-sb3", "--config", "settings.toml"])
-    assert "settings.toml: n_steps must be a whole number from 1 to" in capsys.readouterr().err
+    said = refused("train-sb3", "--config", "settings.toml")
+    assert "settings.toml: n_steps must be a whole number from 1 to" in said
 
 
 @pytest.mark.parametrize(
@@ -161,12 +161,9 @@ def test_train_sb3_reads_a_file_too(configured: list[TrainConfig], capsys: pytes
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence(
-    text: str | None, sentence: str, configured: list[TrainConfig], capsys: pytest.CaptureFixture[str]
+    text: str | None, sentence: str, configured: list[TrainConfig], refused: Callable[..., str]
 ) -> None:
     if text is not None:
         Path("settings.toml").write_text(text)
-    with pytest.raises(SystemExit) as caught:
-        main(GAME, ["train", "--config", "settings.toml"])
-    error = capsys.readouterr().err
-    assert (caught.value.code, error.count("\n"), configured) == (2, 1, [])
-    assert sentence in error
+    assert sentence in refused("train", "--config", "settings.toml")
+    assert configured == []
