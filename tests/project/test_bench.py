@@ -27,12 +27,17 @@ from worldkit.bench.processes import spent
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.startup import Start
 from worldkit.cli import bench
-from worldkit.game import Benchmark, Game
+from worldkit.game import Benchmark
 
 KEYS = ["name", "value", "unit", "num_envs", "spread", "compile_seconds", "trace_seconds", "peak_bytes"]
 CACHE_AGE = "jax_persistent_cache_min_compile_time_secs"
 CACHE_SIZE = "jax_persistent_cache_min_entry_size_bytes"
 BENCHMARKS = {**bench.kit_benchmarks(GAME), **GAME.benchmarks}
+
+
+def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
+    monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
+    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
 
 
 @pytest.fixture
@@ -42,14 +47,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     def measure(num_envs: int, repetitions: int) -> list[Record]:
         return [plain_record("env_steps_per_second", num_envs, [900.0 * repetitions, 1000.0 * repetitions, 1e9])]
 
-    kit = bench.kit_benchmarks
-
-    def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
-        return {name: dataclasses.replace(each, measure=measure) for name, each in {**kit(game), **own}.items()}
-
-    own = GAME.benchmarks
-    monkeypatch.setattr(bench, "kit_benchmarks", kit_benchmarks)
-    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
+    kinds = {name: dataclasses.replace(each, measure=measure) for name, each in BENCHMARKS.items()}
+    the_only_benchmarks(monkeypatch, **kinds)
 
 
 @pytest.mark.usefixtures("quick")
@@ -65,18 +64,18 @@ def test_json_on_standard_output_is_nothing_but_the_records(capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("quick", "swift_built")
-def test_without_names_every_benchmark_runs_and_the_file_holds_all(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_without_names_every_benchmark_runs_but_those_whose_engine_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "bench.json"
     assert main(["bench", "--num-envs", "4", "--json", str(target)]) == 0
     assert len(json.loads(target.read_text())) == len(BENCHMARKS)
     assert "env_steps_per_second" in capsys.readouterr().out
-
-
-def the_only_benchmarks(monkeypatch: pytest.MonkeyPatch, **benchmarks: Benchmark) -> None:
-    monkeypatch.setattr(bench, "kit_benchmarks", lambda game: benchmarks)
-    monkeypatch.setattr("hackmatrix.cli.main.GAME", dataclasses.replace(GAME, benchmarks={}))
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
+    assert main(["bench", "--json", "-", "--num-envs", "3"]) == 0
+    out = capsys.readouterr()
+    assert len(json.loads(out.out)) == len(BENCHMARKS) - 4
+    assert "leaving out gym, sb3, lockstep, swift:" in " ".join(out.err.split())
 
 
 def steps_per_second(num_envs: int, repetitions: int) -> Iterator[Record]:
@@ -197,9 +196,7 @@ print("here it is", flush=True)
 """
 
 
-def test_a_sample_has_the_calls_that_fill_it_by_its_clock_and_hands_the_carry_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sample_has_the_calls_that_fill_it_and_hands_the_carry_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 3)
     seen: list[int] = []
 
@@ -315,35 +312,22 @@ def test_every_benchmark_measures_the_real_thing(name: str, capsys: pytest.Captu
     assert all(record["value"] > 0 and record["num_envs"] in (1, 8) for record in records)
 
 
-def test_without_the_swift_engine_all_other_benchmarks_run(
-    quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
-    assert main(["bench", "--json", "-", "--num-envs", "3"]) == 0
-    out = capsys.readouterr()
-    assert len(json.loads(out.out)) == len(BENCHMARKS) - 4
-    assert "leaving out gym, sb3, lockstep, swift:" in " ".join(out.err.split())
-
-
 def test_measuring_nothing_is_no_success(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     the_only_benchmarks(monkeypatch, sb3=dataclasses.replace(ENV, needs="sb4"))
     with pytest.raises(SystemExit) as stop:
         main(["bench", "--json", str(tmp_path / "bench.json")])
-    assert stop.value.code == 2
-    assert capsys.readouterr().err.endswith(
-        "Nothing was measured: install what is missing, or name another benchmark.\n"
-    )
+    nothing = "Nothing was measured: install what is missing, or name another benchmark.\n"
+    assert (stop.value.code, capsys.readouterr().err.endswith(nothing)) == (2, True)
     assert not list(tmp_path.iterdir())
 
 
 def test_without_stable_baselines_its_benchmarks_are_left_out(
     quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = find_spec
     missing = ("gymnasium", "sb3_contrib")
-    monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else there(name))
+    monkeypatch.setattr(bench, "find_spec", lambda name: None if name in missing else find_spec(name))
     assert main(["bench", "--num-envs", "3"]) == 0
     assert f"leaving out gym and sb3: `{install_command('hackmatrix[sb3]')}`" in capsys.readouterr().err
     with pytest.raises(SystemExit):

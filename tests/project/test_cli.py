@@ -1,29 +1,23 @@
-"""The console command ``hackmatrix``: fast help, versions, and one sentence for a mistake."""
+"""The console command ``hackmatrix``: fast help with no extras, versions, and one sentence for a mistake."""
 
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
 from hackmatrix.cli.game import GAME
+from parity import World, load_world
 from parity.errors import ParityError
 from worldkit.cli import app
 
-from .conftest import Command
 
-
-def test_help_names_every_command(hackmatrix: Command) -> None:
-    answer = hackmatrix("--help")
-    assert answer.returncode == 0
-    assert all(f"  {command} " in answer.stdout for command in (*app.KIT_COMMANDS, *GAME.commands))
-
-
-def test_help_imports_none_of_the_heavy_libraries() -> None:
+def test_help_names_every_command_and_imports_none_of_the_heavy_libraries() -> None:
     # numpy comes with Gymnasium, in which `import hackmatrix` registers the environment
     check = (
         "import sys; from hackmatrix.cli.main import main; main(['--help']);"
@@ -32,6 +26,7 @@ def test_help_imports_none_of_the_heavy_libraries() -> None:
     answer = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, timeout=60, check=False)
     assert answer.returncode == 0, answer.stderr
     assert "usage: hackmatrix" in answer.stdout
+    assert all(f"  {command} " in answer.stdout for command in (*app.KIT_COMMANDS, *GAME.commands))
 
 
 @pytest.mark.parametrize("word", ["version", "--version"])
@@ -121,6 +116,8 @@ def test_a_home_that_cannot_be_written_is_no_warning_of_matplotlib(tmp_path: Pat
 
 
 PROGRAMS = ("hackmatrix.cli.main", "goodharts.cli.main", "parity")
+TOY = "--world toy_world.world:WORLD --engines plain,planes"
+FULL = "the output could not be written (No space left on device)"
 
 
 def closed(redirection: str, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -140,38 +137,28 @@ def test_a_command_needs_none_of_the_standard_streams(module: str, redirection: 
     assert mistaken.stderr.count("\n") == ("2>&-" not in redirection)
 
 
-@pytest.mark.parametrize(
-    ("module", "words"),
-    [
-        ("hackmatrix.cli.main", ("evaluate", "random", "--json", "-")),
-        ("goodharts.cli.main", ("evaluate", "--json", "-")),
-        ("parity", ("run", "--json")),
-    ],
-)
-def test_an_answer_for_a_closed_output_is_refused_before_any_work(module: str, words: tuple[str, ...]) -> None:
-    answer = closed(">&-", module, *words)
-    assert answer.returncode == 2
-    assert "standard output" in answer.stderr
-    assert "which is closed" in answer.stderr
-    assert answer.stderr.count("\n") == 1
+NO_DEV_FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 
 
 @pytest.mark.parametrize(
-    ("module", "words"),
+    ("redirection", "sentence", "module", "line"),
     [
-        ("hackmatrix.cli.main", ("version",)),
-        ("goodharts.cli.main", ("version",)),
-        ("parity", ("rewards", "--world", "toy_world.world:WORLD", "--engines", "plain,planes")),
+        (">&-", "which is closed", "hackmatrix.cli.main", "evaluate random --json -"),
+        (">&-", "which is closed", "goodharts.cli.main", "evaluate --json -"),
+        (">&-", "which is closed", "parity", "run --json"),
+        pytest.param(">/dev/full", FULL, "hackmatrix.cli.main", "version", marks=NO_DEV_FULL),
+        pytest.param(">/dev/full", FULL, "goodharts.cli.main", "version", marks=NO_DEV_FULL),
+        pytest.param(">/dev/full", FULL, "parity", f"rewards {TOY}", marks=NO_DEV_FULL),
     ],
 )
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_output_on_a_full_disk_is_one_sentence(
-    module: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+def test_an_output_that_takes_nothing_is_one_sentence(
+    redirection: str, sentence: str, module: str, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "parity"))
-    answer = closed(">/dev/full", module, *words)
+    answer = closed(redirection, module, *line.split())
     assert answer.returncode == 2
-    assert "the output could not be written (No space left on device)" in answer.stderr
+    assert sentence in answer.stderr
+    assert "output" in answer.stderr
     assert answer.stderr.count("\n") == 1
 
 
@@ -183,3 +170,65 @@ def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     )
     line = shlex.join([sys.executable, "-c", parent])
     assert subprocess.run(f"{line} <&- >&-", shell=True, check=False).returncode == 0
+
+
+BLOCKED = ["dash", "gymnasium", "gymnax", "imageio_ffmpeg", "moviepy", "pygame", "sb3_contrib", "stable_baselines3"]
+BLOCKED += ["tensorboard", "textual", "torch", "wandb"]
+CHECK = f"""
+import runpy, sys
+for name in {BLOCKED}:
+    sys.modules[name] = None
+from hackmatrix.cli.game import GAME
+from hackmatrix.cli.main import main
+from worldkit.cli.app import KIT_COMMANDS
+def ask(command, call):
+    try:
+        code = call()
+    except SystemExit as stop:
+        code = stop.code
+    assert not code, command
+for command in (*KIT_COMMANDS, *GAME.commands, "version"):
+    ask(command, lambda: main([command, "--help"] if command != "version" else [command]))
+for script in sys.argv[1:]:
+    sys.argv = [script, "--help"]
+    ask(script, lambda: runpy.run_path(script, run_name="__main__"))
+"""
+
+
+def test_help_needs_none_of_the_extras(root: Path) -> None:
+    scripts = [
+        str(root / "python" / "scripts" / name) for name in ("train.py", "watch_jax_agent.py", "watch_trained_agent.py")
+    ]
+    answer = subprocess.run(
+        [sys.executable, "-c", CHECK, *scripts],
+        env={**os.environ, "PYTHONPATH": str(root / "python")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.count("usage: hackmatrix watch ") == 2
+    assert answer.stdout.count("usage: hackmatrix watch-sb3 ") == 2
+
+
+class OpenedError(Exception):
+    """Enough is known."""
+
+
+@pytest.mark.parametrize("name", ["hackmatrix", "goodharts-proxy"])
+def test_a_world_keeps_compiled_programs_before_it_imports_its_engine(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world: World = load_world(name)
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def stop(*_: Any, **__: Any) -> Any:  # noqa: ANN401 - stands in for any engine
+        raise OpenedError
+
+    package = name.partition("-")[0]
+    monkeypatch.setattr("worldkit.jax.engine.JaxEngine", stop)
+    with pytest.raises(OpenedError):
+        world.engines["jax"](1)
+    assert package in os.environ["JAX_COMPILATION_CACHE_DIR"]

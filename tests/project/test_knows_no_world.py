@@ -1,6 +1,8 @@
-"""The harness and the kit know no game: neither its words nor its sizes."""
+"""The harness and the kit know no game, and reference implementations nothing that they judge."""
 
+import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,25 @@ def test_the_kit_is_tested_on_the_toy_world_alone() -> None:
     tests = [(path, path.read_text()) for path in (ROOT / "tests" / "worldkit").rglob("*.py")]
     imports = re.compile(r"^\s*(import|from) (hackmatrix|goodharts|tests\.(hackmatrix|goodharts))\b", re.MULTILINE)
     assert [path.name for path, text in tests if imports.search(text)] == []
+
+
+ALLOWED = {*sys.stdlib_module_names, "numpy", "parity"}
+"""``parity`` is the harness, through which a reference implementation plays beside engines."""
+
+
+def imported(path: Path) -> set[str]:
+    """What a module imports from outside of its folder: top-level names, and a dot for a relative import upwards."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level != 1:
+            found.add("." if node.level else str(node.module).partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("folder", ["hackmatrix/rules/reference", "goodharts/reading"])
+def test_a_reference_implementation_imports_nothing_of_the_world_that_it_judges(folder: str) -> None:
+    files = list((ROOT / "tests" / folder).rglob("*.py"))
+    assert len(files) > 3
+    assert {path.name: imported(path) - ALLOWED for path in files if imported(path) - ALLOWED} == {}

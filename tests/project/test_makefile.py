@@ -1,4 +1,4 @@
-"""What make would do, found out without doing it: on a copy of the few files that its rules read."""
+"""What make would do, on a copy of the few files that its rules read, and ``.ci/run``, with stand-ins for the tools."""
 
 import os
 import shutil
@@ -36,17 +36,14 @@ def installed(root: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_setup_does_nothing_when_nothing_but_a_source_changed(installed: Path) -> None:
-    assert is_up_to_date(installed, "setup")
+def test_setup_does_nothing_until_the_dependencies_change(installed: Path) -> None:
     (installed / "python").mkdir()
     (installed / "python" / "new.py").touch()
     assert is_up_to_date(installed, "setup")
-
-
-@pytest.mark.parametrize("changed", ["pyproject.toml", "constraints.txt"])
-def test_setup_installs_again_after_a_change_of_the_dependencies(installed: Path, changed: str) -> None:
-    os.utime(installed / changed, (NEW, NEW))
-    assert not is_up_to_date(installed, "setup")
+    for changed in ("pyproject.toml", "constraints.txt"):
+        os.utime(installed / changed, (NEW, NEW))
+        assert not is_up_to_date(installed, "setup")
+        os.utime(installed / changed, (OLD, OLD))
 
 
 @pytest.mark.parametrize(("target", "what"), [("train", "--editable ."), ("setup", '--editable ".[dev]"')])
@@ -61,27 +58,22 @@ def test_train_after_setup_installs_nothing(installed: Path) -> None:
     assert "pip" not in make(installed, "--dry-run", "train").stdout
 
 
-def test_a_python_that_is_not_there_is_named_in_one_sentence(installed: Path) -> None:
-    shutil.rmtree(installed / ".venv")
-    answer = make(installed, "setup", "PYTHON=python9.9")
-    assert answer.returncode != 0
-    assert "There is no python9.9 on the PATH: install Python 3.11 or newer" in answer.stderr
-
-
 @pytest.mark.parametrize(
     ("script", "sentence"),
     [
+        (None, "There is no some-python on the PATH: install Python 3.11 or newer"),
         ('[ "$1" = -V ] && echo Python 3.9.2; exit 1', "is Python 3.9.2, but 3.11 or newer is needed"),
         ('case "$2" in *venv*) exit 1;; esac', "cannot make virtual environments: install them"),
     ],
-    ids=["too old", "without venv"],
+    ids=["not there", "too old", "without venv"],
 )
-def test_a_python_that_will_not_do_is_named_in_one_sentence(installed: Path, script: str, sentence: str) -> None:
+def test_a_python_that_will_not_do_is_named_in_one_sentence(installed: Path, script: str | None, sentence: str) -> None:
     shutil.rmtree(installed / ".venv")
     python = installed / "some-python"
-    python.write_text(f"#!/bin/sh\n{script}\n")
-    python.chmod(0o755)
-    answer = make(installed, "setup", f"PYTHON={python}")
+    if script is not None:
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+    answer = make(installed, "setup", f"PYTHON={python.name if script is None else python}")
     assert answer.returncode != 0
     assert sentence in answer.stderr
     assert not (installed / ".venv").exists()
@@ -96,3 +88,59 @@ def test_a_missing_swift_toolchain_fails_in_ci_only(installed: Path, ci: str, re
     answer = make(installed, "swift", f"CI={ci}", f"PATH={tools}")
     assert answer.returncode == returncode
     assert "https://www.swift.org/install" in answer.stdout + answer.stderr
+
+
+PYTHON = 'case "$2" in *ensurepip*) [ -e "$HERE/venv-installed" ] ;; esac'
+APT = 'echo "$@" >> "$HERE/apt.log"; case "$*" in *python3-venv*) touch "$HERE/venv-installed" ;; esac'
+MAKE = 'echo "make $* with CI=$CI"; exit "$MAKE_EXIT"'
+
+
+@pytest.fixture
+def machine(root: Path, tmp_path: Path) -> Path:
+    """A folder with ``.ci/run`` and a ``bin`` of stand-ins; nothing else is on the PATH."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(root / ".ci" / "run", tmp_path / ".ci" / "run")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, script in {"python3": PYTHON, "apt-get": APT, "make": MAKE}.items():
+        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tools / name).chmod(0o755)
+    for name in ("bash", "sh", "dirname", "touch"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    return tmp_path
+
+
+def ci(machine: Path, make_exit: int = 0) -> "subprocess.CompletedProcess[str]":
+    env = {"PATH": str(machine / "bin"), "HERE": str(machine), "MAKE_EXIT": str(make_exit), "HOME": os.environ["HOME"]}
+    return subprocess.run(
+        [str(machine / ".ci" / "run")], env=env, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+def test_a_machine_that_has_everything_installs_nothing(machine: Path) -> None:
+    (machine / "venv-installed").touch()
+    (machine / "bin" / "chromium").symlink_to(machine / "bin" / "sh")
+    answer = ci(machine)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == "make test with CI=true\n"
+    assert not (machine / "apt.log").exists()
+
+
+def test_what_is_missing_is_installed_first(machine: Path) -> None:
+    assert ci(machine).returncode == 0
+    updated, installed = (machine / "apt.log").read_text().splitlines()
+    assert updated.startswith("update")
+    assert installed.startswith("install")
+    assert installed.endswith(" python3-venv chromium")
+
+
+def test_a_failing_test_run_fails(machine: Path) -> None:
+    (machine / "venv-installed").touch()
+    assert ci(machine, make_exit=2).returncode == 2
+
+
+def test_another_system_is_told_what_is_missing(machine: Path) -> None:
+    (machine / "bin" / "apt-get").unlink()
+    answer = ci(machine)
+    assert answer.returncode == 1
+    assert "python3-venv chromium missing" in answer.stderr

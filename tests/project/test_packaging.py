@@ -1,7 +1,10 @@
-"""``pyproject.toml`` and ``constraints.txt`` agree, and name released versions only."""
+"""Every way to install the project installs the same: released versions within the limits of ``pyproject.toml``."""
 
 import importlib
+import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from parity.errors import install_command
+
 
 @pytest.fixture(scope="module")
 def settings(root: Path) -> dict[str, Any]:
@@ -21,9 +26,8 @@ def settings(root: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def project(settings: dict[str, Any]) -> dict[str, Any]:
-    table: dict[str, Any] = settings["project"]
-    return table
+def project(settings: dict[str, Any]) -> Any:  # noqa: ANN401 - a table
+    return settings["project"]
 
 
 @pytest.fixture(scope="module")
@@ -34,22 +38,13 @@ def pins(root: Path) -> dict[str, Version]:
     return {canonicalize_name(pin.name): Version(next(iter(pin.specifier)).version) for pin in requirements}
 
 
-@pytest.fixture(scope="module")
-def requirements(project: dict[str, Any]) -> list[Requirement]:
-    extras = [text for extra in project["optional-dependencies"].values() for text in extra]
-    declared = [Requirement(text) for text in project["dependencies"] + extras]
-    return [requirement for requirement in declared if requirement.name != project["name"]]
-
-
 def test_every_declared_dependency_is_pinned_within_its_limits(
-    requirements: list[Requirement], pins: dict[str, Version]
+    project: dict[str, Any], pins: dict[str, Version]
 ) -> None:
-    wrong = [
-        str(requirement)
-        for requirement in requirements
-        if (pin := pins.get(canonicalize_name(requirement.name))) is None or pin not in requirement.specifier
-    ]
-    assert wrong == []
+    extras = [text for extra in project["optional-dependencies"].values() for text in extra]
+    for declared in map(Requirement, project["dependencies"] + extras):
+        if declared.name != project["name"]:
+            assert pins[canonicalize_name(declared.name)] in declared.specifier
 
 
 def test_no_pin_is_a_nightly_or_a_development_or_local_build(pins: dict[str, Version]) -> None:
@@ -113,3 +108,36 @@ def test_the_packages_in_the_wheel_need_no_file_beside_them(
     )
     assert answer.returncode == 0, answer.stderr
     assert "Nothing" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_requirements_are_the_project_itself_as_constraints_pin_it(root: Path, project: dict[str, Any]) -> None:
+    lines = [line for line in (root / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+    options = dict(line.split(maxsplit=1) for line in lines)
+    assert (root / options["--constraint"]).is_file()
+    itself = Requirement(options["--editable"].replace(".", "hackmatrix", 1))
+    assert itself.extras == {"dev"} <= project["optional-dependencies"].keys()
+    assert len(lines) == 2
+
+
+def test_the_dev_container_runs_commands_that_exist_on_what_they_need_and_activates_what_they_fill(root: Path) -> None:
+    devcontainer = json.loads((root / ".devcontainer" / "devcontainer.json").read_text())
+    makefile = (root / "Makefile").read_text()
+    assert devcontainer["postCreateCommand"] == "make setup && ./swift-build"
+    assert re.search("^setup:", makefile, re.MULTILINE)
+    assert os.access(root / "swift-build", os.X_OK)
+    image = (root / ".devcontainer" / devcontainer["build"]["dockerfile"]).read_text()
+    assert re.search(r"^FROM swift:6\.\d+-noble$", image, re.MULTILINE)
+    assert {"git", "make", "python3", "python3-venv"} <= set(image.split())
+    (venv,) = re.findall(r"^VENV := (.+)$", makefile, re.MULTILINE)
+    folder = f"${{containerWorkspaceFolder}}/{venv}"
+    assert devcontainer["remoteEnv"]["VIRTUAL_ENV"] == folder
+    assert devcontainer["remoteEnv"]["PATH"].split(":")[0] == f"{folder}/bin"
+
+
+def test_the_command_for_an_extra_works_in_every_directory_and_needs_no_index_that_has_the_package(
+    tmp_path: Path,
+) -> None:
+    words = [*shlex.split(install_command("hackmatrix[dev]")), "--dry-run", "--no-index"]
+    answer = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert "Would install" not in answer.stdout

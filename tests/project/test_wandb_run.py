@@ -31,13 +31,6 @@ def test_not_wanted_is_not_worth_a_word(tmp_path: Path) -> None:
     assert (run.run_id, said) == (None, [])
 
 
-def test_not_installed_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("worldkit.runs.wandb_run.find_spec", lambda name: None)
-    opened(tmp_path, said).write({"a": 1.0, "update": 1})
-    assert said == ["W&B is left out: it is not installed (pip install wandb); --no-wandb silences this."]
-
-
 class Homeless:
     """The client where there is no home folder."""
 
@@ -51,41 +44,24 @@ def unreachable(**_: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "why"),
+    ("name", "stand_in", "why"),
     [
-        (SimpleNamespace(api_key=None), "nobody is logged in (`wandb login`, or WANDB_MODE=offline)"),
-        (Homeless(), "Could not determine home directory"),
-        (SimpleNamespace(api_key="key"), "the network is down"),
+        ("worldkit.runs.wandb_run.find_spec", lambda name: None, "it is not installed (pip install wandb)"),
+        ("wandb.api", SimpleNamespace(api_key=None), "nobody is logged in (`wandb login`, or WANDB_MODE=offline)"),
+        ("wandb.api", Homeless(), "Could not determine home directory"),
+        ("wandb.api", SimpleNamespace(api_key="key"), "the network is down"),
     ],
-    ids=["not logged in", "cannot be imported", "no network"],
+    ids=["not installed", "not logged in", "cannot be imported", "no network"],
 )
 def test_a_client_that_cannot_begin_is_one_line(
-    client: object, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, stand_in: object, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
     monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setattr("wandb.api", client)
+    monkeypatch.setattr(name, stand_in)
     monkeypatch.setattr("wandb.init", unreachable)
     opened(tmp_path, said).write({"a": 1.0, "update": 1})
     assert said == [f"W&B is left out: {why}; --no-wandb silences this."]
-
-
-def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failing:
-        id = "abc"
-
-        def log(self, *_: object, **__: object) -> None:
-            raise RuntimeError("the disk is full")
-
-    said: list[str] = []
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    monkeypatch.setattr("wandb.init", lambda **_: Failing())
-    run = opened(tmp_path, said)
-    assert run.run_id == "abc"
-    run.write({"a": 1.0, "update": 1})
-    run.write({"a": 2.0, "update": 2})
-    run.close()
-    assert said == ["W&B is left out: the disk is full; --no-wandb silences this."]
 
 
 class StandIn:
@@ -114,6 +90,20 @@ class StandIn:
 
     def finish(self) -> None:
         """Nothing is left to do."""
+
+
+def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    said: list[str] = []
+    monkeypatch.setattr(StandIn(monkeypatch), "log", fail)
+    run = opened(tmp_path, said)
+    assert run.run_id == "abc"
+    for update in (1, 2):
+        run.write({"a": 1.0, "update": update})
+    run.close()
+    assert said == ["W&B is left out: the disk is full; --no-wandb silences this."]
 
 
 @pytest.mark.parametrize("call", ["init", "log", "log_artifact", "finish"])

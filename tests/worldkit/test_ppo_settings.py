@@ -14,6 +14,7 @@ from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from parity.errors import UsageError
+from tests.worldkit.ppo.conftest import SMALLEST
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo import update
 from worldkit.ppo.checkpoints import read_checkpoint
@@ -29,18 +30,7 @@ from worldkit.ppo.update import init_runner, learn, make_train, update_epoch
 from worldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from worldkit.runs.run import Run
 
-CONFIG = TrainConfig(
-    num_envs=4,
-    num_steps=6,
-    total_timesteps=72,
-    num_minibatches=2,
-    update_epochs=3,
-    learning_rate=0.05,
-    hidden_dim=8,
-    num_layers=1,
-    network="mlp",
-    log_interval=1,
-)
+CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72, seed=0)
 EVERYTHING: dict[str, Any] = {
     "activation": "relu",
     "value_head": "popart",
@@ -91,50 +81,45 @@ def loss_of(config: TrainConfig, runner: RunnerState, samples: Samples, rates: R
     return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
 
 
-class TestPopArt:
-    """A scale that follows the returns, and a head that keeps its values."""
+def test_the_first_batches_count_alike_and_later_ones_for_beta() -> None:
+    """In numpy: mean and variance of all numbers of batches that are equally large."""
+    batches = np.array([[0.0, 4.0], [10.0, 12.0], [-3.0, 5.0]])
+    scale = FIRST_SCALE
+    for number, batch in enumerate(batches, start=1):
+        scale = scale.following(batch.mean(), batch.var(), 0.001)
+        assert scale.mean == pytest.approx(batches[:number].mean())
+        if number > 1:  # the first one's deviation is its own
+            assert scale.deviation == pytest.approx(batches[:number].std())
+    late = ValueScale(2.0, 3.0, 5000).following(12.0, 4.0, 0.25)
+    assert late.mean == 0.75 * 2 + 0.25 * 12
+    assert late.deviation == pytest.approx((0.75 * 9 + 0.25 * 4 + 0.25 * 0.75 * 10**2) ** 0.5)
+    assert FIRST_SCALE.following(7.0, 0.0, 1.0).deviation == 1e-4
 
-    def test_the_first_batches_count_alike_and_later_ones_for_beta(self) -> None:
-        """In numpy: mean and variance of all numbers of batches that are equally large."""
-        batches = np.array([[0.0, 4.0], [10.0, 12.0], [-3.0, 5.0]])
-        scale = FIRST_SCALE
-        for number, batch in enumerate(batches, start=1):
-            scale = scale.following(batch.mean(), batch.var(), 0.001)
-            assert scale.mean == pytest.approx(batches[:number].mean())
-            if number > 1:  # the first one's deviation is its own
-                assert scale.deviation == pytest.approx(batches[:number].std())
-        late = ValueScale(2.0, 3.0, 5000).following(12.0, 4.0, 0.25)
-        assert late.mean == 0.75 * 2 + 0.25 * 12
-        assert late.deviation == pytest.approx((0.75 * 9 + 0.25 * 4 + 0.25 * 0.75 * 10**2) ** 0.5)
-        assert FIRST_SCALE.following(7.0, 0.0, 1.0).deviation == 1e-4
 
-    def test_a_moved_layer_says_the_same_values(self) -> None:
-        kernel, bias, hidden = np.array([[2.0], [-1.0]]), np.array([0.5]), np.array([[1.0, 3.0]])
-        before, after = ValueScale(1.0, 2.0, 1), ValueScale(-40.0, 300.0, 2)
-        other, offset = moved(kernel, bias, before, after)
-        np.testing.assert_allclose(
-            after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12
-        )
+def test_a_moved_layer_says_the_same_values() -> None:
+    kernel, bias, hidden = np.array([[2.0], [-1.0]]), np.array([0.5]), np.array([[1.0, 3.0]])
+    before, after = ValueScale(1.0, 2.0, 1), ValueScale(-40.0, 300.0, 2)
+    other, offset = moved(kernel, bias, before, after)
+    np.testing.assert_allclose(after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12)
 
-    def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head(self) -> None:
-        """Values that nothing moved are not clipped, so all losses are half the squared error in deviations."""
-        for clips in (True, False):
-            config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=clips)
-            after, stats = learn(runner.train_state, samples, KEY, config, ENV)
-            scale = after.value_scale
-            assert scale is not None
-            assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
-            assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
-            error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
-            assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
-        said: list[Any] = [evaluate(each, ENV, samples.transition.obs)[1] for each in (runner.train_state, after)]
-        np.testing.assert_allclose(said[0], said[1], rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(said[0], samples.transition.value, rtol=1e-4, atol=1e-6)
+
+def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
+    """Values that nothing moved are not clipped, so all losses are half the squared error in deviations."""
+    for clips in (True, False):
+        config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=clips)
+        after, stats = learn(runner.train_state, samples, KEY, config, ENV)
+        scale = after.value_scale
+        assert scale is not None
+        assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
+        assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
+        error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
+        assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
+    said: list[Any] = [evaluate(each, ENV, samples.transition.obs)[1] for each in (runner.train_state, after)]
+    np.testing.assert_allclose(said[0], said[1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(said[0], samples.transition.value, rtol=1e-4, atol=1e-6)
 
 
 class TestRates:
-    """Straight lines from the first update to the last."""
-
     SCHEDULED = dataclasses.replace(
         CONFIG,
         total_timesteps=5 * CONFIG.batch_size,
@@ -231,8 +216,6 @@ def test_diagnostics_are_of_the_update() -> None:
 
 
 class TestPrivilegedCritic:
-    """What the value reads beside what players see."""
-
     ENV = Almanac()
     CONFIG = dataclasses.replace(CONFIG, privileged_critic=True, value_head="popart", activation="relu")
 

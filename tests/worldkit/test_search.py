@@ -339,17 +339,10 @@ FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 
         (["random", "--engine", "both"], "there is only the engine plain: `both` needs two"),
     ],
 )
-def test_what_cannot_be_searched_is_one_sentence(
-    words: list[str], fault: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_searched_is_one_sentence(words: list[str], fault: str, refused: Callable[..., str]) -> None:
     world = WORLD if "both" not in words else replace(WORLD, engines=PLAIN)
     game = replace(GAME, evaluation=lambda: replace(SPEC, env=replace(SPEC.env, world=world)))
-    with pytest.raises(SystemExit) as stop:
-        main(game, ["evaluate", *words])
-    assert stop.value.code == 2
-    said = capsys.readouterr().err
-    assert fault in said
-    assert said.count("\n") == 1
+    assert fault in refused("evaluate", *words, game=game)
 
 
 def test_the_command_says_what_was_searched(

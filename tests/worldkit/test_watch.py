@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -124,16 +124,10 @@ def test_while_it_is_paused_s_takes_one_step_and_the_space_goes_on(episodes: Epi
 
 def test_the_speed_doubles_and_halves_between_its_ends() -> None:
     controls = Controls(4)
-    controls.press("+")
-    controls.press("=")
-    assert controls.pace == "16 actions/s"
-    for _ in range(20):
-        controls.press("+")
-    assert controls.speed == FASTEST
-    for _ in range(20):
-        controls.press("-")
-    assert controls.speed == SLOWEST
-    controls.press("x")
+    for keys, speed in (("+=", 16), ("+" * 20, FASTEST), ("-" * 20, SLOWEST), ("x", SLOWEST)):
+        for key in keys:
+            controls.press(key)
+        assert controls.speed == speed
     assert controls.pace == "0.1 actions/s"
 
 
@@ -164,12 +158,8 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     assert episode_data(text, 0)["steps"][0]["action"] == "start"
 
 
-def test_without_an_agent_watching_says_which_there_may_be(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(GAME, ["watch"])
-    assert capsys.readouterr().err.startswith(
-        "There is no agent to watch: name one, params_*.npz, checkpoint_*.pkl, a "
-    )
+def test_without_an_agent_watching_says_which_there_may_be(refused: Callable[..., str]) -> None:
+    assert refused("watch").startswith("There is no agent to watch: name one, params_*.npz, checkpoint_*.pkl, a ")
 
 
 def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:

@@ -1,27 +1,36 @@
-"""The compiler settings of the console commands."""
+"""The compiler settings of the console commands, and what JAX is prepared for."""
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from jax._src import core
 
+from worldkit import cores
 from worldkit.jax import xla
-from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jax._distrax import restore_aval_table
+from worldkit.jax.xla import keep_compiled_programs, of_parts, prefer_wide_vectors
 
 _SAYING_WHAT_IS_CACHED = xla._ENABLED, xla._LEAST_SECONDS
 
 
-def test_wide_vectors_are_asked_for_beside_the_users_flags(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=here")
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("--xla_dump_to=here", ["--xla_dump_to=here", "--xla_cpu_prefer_vector_width=512"]),
+        ("--xla_cpu_prefer_vector_width=256", ["--xla_cpu_prefer_vector_width=256"]),
+    ],
+)
+def test_wide_vectors_are_asked_for_beside_the_users_flags_but_for_a_width_of_theirs(
+    given: str, kept: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XLA_FLAGS", given)
     prefer_wide_vectors()
-    assert os.environ["XLA_FLAGS"].split() == ["--xla_dump_to=here", "--xla_cpu_prefer_vector_width=512"]
-
-
-def test_a_width_that_the_user_chose_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=256")
-    prefer_wide_vectors()
-    assert os.environ["XLA_FLAGS"].split() == ["--xla_cpu_prefer_vector_width=256"]
+    assert os.environ["XLA_FLAGS"].split() == kept
 
 
 @pytest.fixture(autouse=True)
@@ -47,20 +56,14 @@ def test_compiled_programs_are_kept_in_the_users_cache_of_the_application(
     assert what_is_cached() == (None, None)
 
 
-def test_a_cache_that_the_user_chose_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    chosen = str(tmp_path / "chosen")
+@pytest.mark.parametrize("chosen", ["chosen", "gs://bucket/jax"])  # the latter is left to JAX
+def test_a_cache_that_the_user_chose_stays(chosen: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", chosen)
     keep_compiled_programs("a-game")
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == chosen
     assert what_is_cached() == (None, None)
-
-
-def test_a_cache_that_a_network_has_is_left_to_jax(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", "gs://bucket/jax")
-    keep_compiled_programs("a-game")
-    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == "gs://bucket/jax"
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == [chosen][: "/" not in chosen]
 
 
 @pytest.mark.parametrize(("is_there", "cached"), [(True, (None, "inf")), (False, ("false", None))])
@@ -90,3 +93,41 @@ def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, answer:
     keep_compiled_programs("a-game")
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
     assert what_is_cached() == (None, None)
+
+
+def test_the_table_that_distrax_looks_for_is_put_back_where_it_is_missing_alone() -> None:
+    module = ModuleType("xla")
+    restore_aval_table(module)
+    assert module.pytype_aval_mappings is core.pytype_aval_mappings
+    table: dict[type, object] = {}
+    module.pytype_aval_mappings = table  # type: ignore[attr-defined]
+    restore_aval_table(module)
+    assert module.pytype_aval_mappings is table
+
+
+FIRST_PROGRAM = """
+import sys
+import jax
+from worldkit.jax.background_compile import compile_in_background
+
+with compile_in_background(1) as executor:
+    before = set(sys.modules)
+    executor.submit(lambda: jax.nn.initializers.orthogonal()(jax.random.key(0), (4, 4)).block_until_ready()).result()
+    print(sorted({name.partition(".")[0] for name in set(sys.modules) - before} & {"scipy", "distrax", "numpy"}))
+"""
+
+
+def test_compiling_imports_nothing_that_tracing_may_be_importing() -> None:
+    """Two threads that import modules of one package can wait for each other until Python gives up."""
+    done = subprocess.run([sys.executable, "-c", FIRST_PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_each_part_of_the_processor_is_a_device_with_its_share_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=here")
+    monkeypatch.delenv("PJRT_NPROC", raising=False)
+    monkeypatch.setattr(cores, "available_cores", lambda: 8)
+    flags = "--xla_dump_to=here --xla_force_host_platform_device_count=4"
+    assert of_parts(4) == {"XLA_FLAGS": flags, "PJRT_NPROC": "2"}
+    monkeypatch.setenv("PJRT_NPROC", "3")  # threads that the user chose
+    assert of_parts(2)["PJRT_NPROC"] == "3"

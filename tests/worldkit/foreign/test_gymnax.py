@@ -1,4 +1,4 @@
-"""Whatever gymnax does with its own environments, it does with a world's."""
+"""Whatever gymnax and trainers written for it do with its own environments, they do with a world's."""
 
 import copy
 import pickle
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
+import gymnax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,16 +15,31 @@ from gymnax.environments import environment, spaces
 from gymnax.experimental.rollout import RolloutWrapper
 from gymnax.wrappers.gym import GymnaxToGymWrapper, GymnaxToVectorGymWrapper
 from jax import Array
+from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import REST
 
-from tests.worldkit.foreign.conftest import LIMIT, PaidOrchard
+from tests.worldkit.foreign.purejaxrl_ppo import CONFIG, make_train
 from worldkit.envs.gymnax_adapter import GymnaxAdapter
 from worldkit.envs.gymnax_style import NO_LIMIT, EnvParams, GymnaxStyle
 
+LIMIT = 5
 COPIES: dict[str, Callable[[Any], Any]] = {
     "copied": copy.deepcopy,
     "pickled": lambda value: pickle.loads(pickle.dumps(value)),
 }
+
+
+class PaidOrchard(OrchardJaxEnv):
+    """Orchard that pays 1 for every valid action, so that whoever has no mask profits from learning it."""
+
+    def reward(self, components: Array) -> Array:
+        return -0.1 * components[0]
+
+
+@pytest.fixture(scope="module")
+def paid() -> GymnaxStyle:
+    """Games that this limit cuts unless an invalid action or the wasp ends them."""
+    return GymnaxStyle(PaidOrchard(), LIMIT)
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +138,45 @@ def test_its_vector_wrapper_makes_a_gymnasium_vector_environment(adapted: Gymnax
     envs.reset(seed=1)
     obs, rewards, *_ = envs.step(jnp.zeros(3, jnp.int32))
     assert (obs.shape, rewards.shape) == ((3, 34), (3,))
+
+
+def test_purejaxrls_interface_is_enough_to_play_whole_episodes(
+    paid: GymnaxStyle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gymnax, "make", lambda name: (paid, paid.default_params))
+    short = {**CONFIG, "TOTAL_TIMESTEPS": 1024}
+    metrics = jax.tree.map(np.asarray, jax.jit(make_train(short))(jax.random.key(0))["metrics"])
+    ended, lengths = metrics["returned_episode"], metrics["returned_episode_lengths"]
+    assert ended.shape == (1, 16, 64)
+    assert set(lengths[ended]) == set(range(1, LIMIT + 1))
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "PPO": {"num_envs": 64, "num_steps": 16, "num_minibatches": 4, "num_epochs": 4},
+    "DQN": {"num_envs": 64, "buffer_size": 2048, "fill_buffer": 1024, "batch_size": 64, "target_update_freq": 256},
+}
+
+
+def train(name: str, env: GymnaxStyle, timesteps: int) -> tuple[float, float]:
+    """Mean length and return of 128 episodes after training with rejax."""
+    rejax = pytest.importorskip("rejax", reason="rejax is not installed: pip install rejax")
+    algorithm = getattr(rejax, name).create(
+        env=env,
+        total_timesteps=timesteps,
+        eval_freq=timesteps,
+        learning_rate=1e-3,
+        skip_initial_evaluation=True,
+        **SETTINGS[name],
+    )
+    _, (lengths, returns) = jax.jit(algorithm.train)(jax.random.key(0))
+    assert lengths.shape == returns.shape == (1, 128)
+    assert lengths.max() <= env.max_steps
+    return float(lengths.mean()), float(returns.mean())
+
+
+@pytest.mark.parametrize("name", ["PPO", pytest.param("DQN", marks=pytest.mark.long)])
+def test_rejax_learns_without_a_mask_what_is_valid(name: str, paid: GymnaxStyle) -> None:
+    length, earned = train(name, paid, 32_768)
+    # one action in three is invalid: whoever does not know which plays 2.7 steps
+    assert length > 4.5
+    assert earned > 0.95 * length

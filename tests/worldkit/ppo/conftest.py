@@ -30,6 +30,18 @@ SMALL = TrainConfig(
     log_interval=20,
     seed=3,
 )
+SMALLEST = TrainConfig(
+    num_envs=4,
+    num_steps=6,
+    total_timesteps=24,
+    num_minibatches=2,
+    update_epochs=3,
+    learning_rate=0.05,
+    hidden_dim=8,
+    num_layers=1,
+    log_interval=1,
+    seed=3,
+)
 LIMIT = 5
 """Cuts most games of Orchard and not all."""
 

@@ -42,16 +42,13 @@ archived: Callable[[Archive, Begun, Array], Archive] = jax.jit(curriculum.archiv
 def trained() -> tuple[RunnerState, Any, Callable[..., Any]]:
     """A run of eight updates, its first state, and what trains it."""
     train = make_train(CONFIG, Levelled())
-    start = init_runner(CONFIG, Levelled())
-    runner = start
+    runner = init_runner(CONFIG, Levelled())
     for _ in range(8):
         runner, stats = train(runner, jnp.int32(1))
     return runner, stats, train
 
 
 class TestArchive:
-    """What is kept."""
-
     def archive(self, written: dict[int, list[float]] = {}) -> Archive:  # noqa: B006 - never changed
         """An archive of games that are numbers, and whose returns are those of ``written`` by kinds."""
         kinds = BANDS * LEVELS
@@ -106,8 +103,6 @@ class TestArchive:
 
 
 class TestBeginning:
-    """Where the games of a step begin that have just ended."""
-
     def begun(self, config: TrainConfig, archive: Archive | None, ended: Array, key: Array) -> tuple[Begun, Begun]:
         env = Levelled()
         games = jax.vmap(env.reset)(env.initial_seeds(0, config.num_envs))

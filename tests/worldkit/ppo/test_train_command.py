@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,15 +34,6 @@ FLAGS = "--num-envs 8 --num-steps 16 --hidden-dim 16 --num-layers 3 --log-interv
 def main(flags: list[str]) -> int:
     """The command in this process."""
     return command(GAME, ["train", *flags])
-
-
-def refused(flags: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command refuses, in one line on standard error alone and with exit code 2."""
-    with pytest.raises(SystemExit) as caught:
-        main(flags)
-    said = capsys.readouterr()
-    assert (caught.value.code, said.out, len(said.err.splitlines())) == (2, "", 1)
-    return said.err
 
 
 class Run(NamedTuple):
@@ -212,11 +204,11 @@ def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
 
 
 def test_a_checkpoint_that_has_had_all_its_steps_is_one_sentence(
-    finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    finished: Run, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     for branch in ([], ["--run-name", "branch"]):
         flags = ["--resume", str(finished.folder / "checkpoint_3.pkl"), *branch, "--checkpoint-dir", str(tmp_path)]
-        assert "has had its 384 steps: ask for more with --total-timesteps" in refused(flags, capsys)
+        assert "has had its 384 steps: ask for more with --total-timesteps" in refused("train", *flags)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -258,9 +250,9 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
     ],
 )
 def test_a_mistake_is_one_sentence_and_exit_code_2(
-    flags: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    flags: str, fault: str, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
-    assert fault in refused(["--checkpoint-dir", str(tmp_path), *flags.split()], capsys)
+    assert fault in refused("train", "--checkpoint-dir", str(tmp_path), *flags.split())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -275,7 +267,7 @@ def test_a_run_can_begin_with_the_parameters_of_another(finished: Run, tmp_path:
 
 
 def test_files_that_do_not_fit_are_one_sentence_and_exit_code_2(
-    finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    finished: Run, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     os.mkfifo(tmp_path / "pipe.pkl")
     payload = payload_of((finished.folder / "checkpoint_3.pkl").read_bytes())
@@ -288,10 +280,10 @@ def test_files_that_do_not_fit_are_one_sentence_and_exit_code_2(
         ("--resume", tmp_path / "wrong.pkl", "wrong.pkl keeps 'high' as gamma, which must be a number"),
         ("--resume", tmp_path / ("x" * 300), "File name too long"),
     ):
-        assert fault in refused(["--no-wandb", "--checkpoint-dir", str(tmp_path / "runs"), flag, str(path)], capsys)
+        assert fault in refused("train", "--no-wandb", "--checkpoint-dir", str(tmp_path / "runs"), flag, str(path))
     assert not (tmp_path / "runs").exists()
 
 
-def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_folder_that_cannot_be_written_is_refused(tmp_path: Path, refused: Callable[..., str]) -> None:
     (tmp_path / "file").touch()
-    assert "cannot be written" in refused(["--checkpoint-dir", str(tmp_path / "file" / "runs")], capsys)
+    assert "cannot be written" in refused("train", "--checkpoint-dir", str(tmp_path / "file" / "runs"))

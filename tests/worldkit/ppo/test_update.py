@@ -21,21 +21,8 @@ from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
 from worldkit.ppo.train_state import TrainState
 from worldkit.ppo.update import UpdateStats, _update, init_runner, make_train
 
-from .conftest import LIMIT, Rollout, roll_out
+from .conftest import LIMIT, SMALLEST, Rollout, roll_out
 from .orchards import PackedOrchard
-
-SMALLEST = TrainConfig(
-    num_envs=4,
-    num_steps=6,
-    total_timesteps=24,
-    num_minibatches=2,
-    update_epochs=3,
-    learning_rate=0.05,
-    hidden_dim=8,
-    num_layers=1,
-    log_interval=1,
-    seed=3,
-)
 
 
 def number(game: Orchard) -> Array:

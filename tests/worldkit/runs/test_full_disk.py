@@ -6,6 +6,8 @@ import json
 import mmap
 import re
 import resource
+import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,19 +34,9 @@ from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.training import load_model
 from worldkit.sb3.training import train as train_sb3
 
-from .conftest import SmallDisk
-
 WIDE = {f"metric/{number}": 0.5 for number in range(1200)}
 """So many metrics that no row fits into what a full disk has left of its last page."""
-SMALL = TrainConfig(
-    num_envs=8,
-    num_steps=8,
-    total_timesteps=10 * 64,
-    hidden_dim=8,
-    num_layers=1,
-    num_minibatches=2,
-    log_interval=1,
-)
+SMALL = TrainConfig(8, 8, 10 * 64, hidden_dim=8, num_layers=1, num_minibatches=2, log_interval=1)
 SHORT = MaskablePPOConfig(
     timesteps=10 * 64,
     num_envs=2,
@@ -61,6 +53,47 @@ FLAGS = (
     "train --num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --log-interval 1"
     " --total-timesteps 128 --run-name run --no-wandb"
 )
+
+
+class SmallDisk:
+    """A file system of its own, which can be filled to the last byte and emptied again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._filling = folder / "filling"
+
+    def fill(self) -> None:
+        with self._filling.open("ab", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(512))
+            except OSError:
+                pass
+
+    def leave(self, pages: int) -> None:
+        """Of a full disk, make so many pages free."""
+        with self._filling.open("r+b") as file:
+            file.truncate(self._filling.stat().st_size - pages * mmap.PAGESIZE)
+
+    def free(self) -> None:
+        self._filling.unlink()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """Four megabytes; skipped, aloud, where this process may not mount."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if shutil.which("mount") is None:
+        pytest.skip("there is no mount command, which these tests make a small disk with")
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"a small disk cannot be mounted here ({mounted.stderr.strip()}); run the tests as root")
+    try:
+        yield SmallDisk(folder)
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def row(update: int) -> dict[str, float]:
@@ -120,81 +153,79 @@ class Outage(StopRequest):
         """Nobody stops this run."""
 
 
-class TestMetrics:
-    """What a run writes whoever trains."""
+def test_an_outage_leaves_every_row_in_its_order(small_disk: SmallDisk) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    with Run(folder, console=Console(file=said, width=1000)) as run:
+        run.begin({"lr": 1.0}, 640)
+        for update in range(1, 10):
+            if update == 3:
+                small_disk.fill()
+            if update == 7:
+                small_disk.free()
+            run.write(row(update))
+            if 3 <= update < 7:
+                assert (folder / "metrics.jsonl").read_bytes().endswith(b"}\n"), "no half lines"
+                assert steps_everywhere(folder) == [[1, 2]] * 3
+    assert steps_everywhere(folder) == [list(range(1, 10))] * 3
+    assert (folder / "metrics.csv").read_bytes().endswith(b"\r\n")
+    assert [Path(path).name for path in notices(said.getvalue())] == ["metrics.csv", "metrics.jsonl", "tensorboard"]
+    assert run.writer.failing == []
+    assert matplotlib.image.imread(folder / "learning_curve.png").size > 0
 
-    def test_an_outage_leaves_every_row_in_its_order(self, small_disk: SmallDisk) -> None:
-        folder, said = folder_on(small_disk), io.StringIO()
-        with Run(folder, console=Console(file=said, width=1000)) as run:
-            run.begin({"lr": 1.0}, 640)
-            for update in range(1, 10):
-                if update == 3:
-                    small_disk.fill()
-                if update == 7:
-                    small_disk.free()
-                run.write(row(update))
-                if 3 <= update < 7:
-                    assert (folder / "metrics.jsonl").read_bytes().endswith(b"}\n"), "no half lines"
-                    assert steps_everywhere(folder) == [[1, 2]] * 3
-        assert steps_everywhere(folder) == [list(range(1, 10))] * 3
-        assert (folder / "metrics.csv").read_bytes().endswith(b"\r\n")
-        assert [Path(path).name for path in notices(said.getvalue())] == ["metrics.csv", "metrics.jsonl", "tensorboard"]
-        assert run.writer.failing == []
-        assert matplotlib.image.imread(folder / "learning_curve.png").size > 0
 
-    def test_a_disk_that_is_full_from_the_start_is_waited_for(self, small_disk: SmallDisk) -> None:
-        folder, said = folder_on(small_disk), io.StringIO()
-        with Run(folder, console=Console(file=said, width=1000)) as run:
-            small_disk.fill()
-            run.begin({"lr": 1.0, **WIDE}, 640)
-            run.write(row(1))
-            small_disk.free()
-            run.write(row(2))
-            assert json.loads((folder / "config.json").read_text())["lr"] == 1.0
-        assert steps_everywhere(folder) == [[1, 2]] * 3
-        assert len(notices(said.getvalue())) == 4
+def test_a_disk_that_is_full_from_the_start_is_waited_for(small_disk: SmallDisk) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    with Run(folder, console=Console(file=said, width=1000)) as run:
+        small_disk.fill()
+        run.begin({"lr": 1.0, **WIDE}, 640)
+        run.write(row(1))
+        small_disk.free()
+        run.write(row(2))
+        assert json.loads((folder / "config.json").read_text())["lr"] == 1.0
+    assert steps_everywhere(folder) == [[1, 2]] * 3
+    assert len(notices(said.getvalue())) == 4
 
-    def test_a_disk_that_stays_full_is_told_at_the_end(
-        self, small_disk: SmallDisk, offline: Tracking, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        folder, said = folder_on(small_disk), io.StringIO()
-        with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
-            run.begin({"lr": 1.0}, 640)
-            run.write(row(1))
-            for log in folder.glob(
-                "wandb/*run-*/logs/debug.log"
-            ):  # what W&B says of its end should find no room either
-                with log.open("ab") as file:
-                    file.write(bytes(-log.stat().st_size % mmap.PAGESIZE))
-            small_disk.fill()
-            for update in (2, 3, 4):
-                run.write(row(update))
-        assert steps_everywhere(folder) == [[1]] * 3
-        names = ["metrics.csv", "metrics.jsonl", "tensorboard", "wandb", "learning_curve.png"]
-        assert [Path(path).name for path in notices(said.getvalue())] == names
-        assert [failing.split()[0] for failing in run.writer.failing] == [str(folder / name) for name in names]
-        last = said.getvalue().splitlines()[-1]
-        assert last.startswith(f"Not complete, because they could not be written: {folder}/metrics.csv (No space left")
-        assert {path.name for path in folder.iterdir()} >= {"metrics.csv", "metrics.jsonl", "config.json"}
-        assert not list(folder.glob("*.part"))
-        assert capfd.readouterr().err == ""
 
-    def test_w_and_b_gets_its_rows_once_there_is_room(self, small_disk: SmallDisk, offline: Tracking) -> None:
-        folder, said = folder_on(small_disk), io.StringIO()
-        with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
-            run.begin({"lr": 1.0}, 640)
-            run.write({**row(1), "first": 1.0})
-            small_disk.fill()
-            for update in (2, 3):
-                run.write({**row(update), f"during{update}": 1.0})
-            small_disk.free()
-            run.write({**row(4), "after": 1.0})
-        (log,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
-        deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
-        while not all(name in log.read_bytes() for name in (b"first", b"during2", b"during3", b"after")):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        assert "wandb" in [Path(path).name for path in notices(said.getvalue())]
+def test_a_disk_that_stays_full_is_told_at_the_end(
+    small_disk: SmallDisk, offline: Tracking, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
+        run.begin({"lr": 1.0}, 640)
+        run.write(row(1))
+        for log in folder.glob("wandb/*run-*/logs/debug.log"):  # what W&B says of its end should find no room either
+            with log.open("ab") as file:
+                file.write(bytes(-log.stat().st_size % mmap.PAGESIZE))
+        small_disk.fill()
+        for update in (2, 3, 4):
+            run.write(row(update))
+    assert steps_everywhere(folder) == [[1]] * 3
+    names = ["metrics.csv", "metrics.jsonl", "tensorboard", "wandb", "learning_curve.png"]
+    assert [Path(path).name for path in notices(said.getvalue())] == names
+    assert [failing.split()[0] for failing in run.writer.failing] == [str(folder / name) for name in names]
+    last = said.getvalue().splitlines()[-1]
+    assert last.startswith(f"Not complete, because they could not be written: {folder}/metrics.csv (No space left")
+    assert {path.name for path in folder.iterdir()} >= {"metrics.csv", "metrics.jsonl", "config.json"}
+    assert not list(folder.glob("*.part"))
+    assert capfd.readouterr().err == ""
+
+
+def test_w_and_b_gets_its_rows_once_there_is_room(small_disk: SmallDisk, offline: Tracking) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
+        run.begin({"lr": 1.0}, 640)
+        run.write({**row(1), "first": 1.0})
+        small_disk.fill()
+        for update in (2, 3):
+            run.write({**row(update), f"during{update}": 1.0})
+        small_disk.free()
+        run.write({**row(4), "after": 1.0})
+    (log,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
+    deadline = time.monotonic() + 20  # W&B writes in a process of its own, which may be behind
+    while not all(name in log.read_bytes() for name in (b"first", b"during2", b"during3", b"after")):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert "wandb" in [Path(path).name for path in notices(said.getvalue())]
 
 
 @contextlib.contextmanager
@@ -239,79 +270,76 @@ def test_a_log_file_on_a_full_disk_does_not_end_a_run() -> None:
             full.close()
 
 
-class TestTheTrainerInJax:
-    """Checkpoints and parameters too."""
-
-    def test_an_outage_costs_the_checkpoints_of_its_time(self, small_disk: SmallDisk) -> None:
-        folder, said = folder_on(small_disk), io.StringIO()
-        stop = Outage(small_disk, full=4, free=8)
-        with Run(folder, console=Console(file=said, width=1000), stop=stop) as run:
-            trained = train_jax(SMALL, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1))
-        saved = {int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl")}
-        assert {1, 10} <= saved < set(range(1, 11))
-        assert [path.name for path in trained.files] == ["checkpoint_10.pkl", "params_10.npz"]
-        assert read_checkpoint(trained.files[0], OrchardJaxEnv()).progress.updates == 10
-        assert steps_everywhere(folder) == [list(range(1, 11))] * 3
-        kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
-        assert kinds.count("checkpoint.pkl") == 1
-        assert len(kinds) == len(set(kinds))
-        assert run.writer.failing == []
-
-    @staticmethod
-    def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
-        """The exit code of the command where so many pages are free, and the run's folder."""
-        disk.fill()
-        disk.leave(pages)
-        return main(GAME, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
-
-    def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
-        self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        code, folder = self.trained(small_disk, 6)  # four for settings and metrics, and a checkpoint needs three
-        error = capsys.readouterr().err
-        assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
-        assert (code, len(error.splitlines())) == (1, 1)
-        assert load_params(folder / "params_2.npz")
-
-    def test_a_picture_that_finds_no_room_is_told_with_exit_code_1(
-        self, small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        code, folder = self.trained(small_disk, 13)  # they take all but the picture, which needs more than that alone
-        said = capsys.readouterr()
-        assert (code, said.err) == (1, "")
-        assert f"\n  {folder}/checkpoint_2.pkl\n" in said.out
-        assert f"\n  {folder}/learning_curve.png\n" not in said.out
-        told = f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device)"
-        assert f"{told}.\n" in said.out
-        assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardJaxEnv()).progress.updates == 2
+def test_an_outage_costs_the_checkpoints_of_its_time_in_jax(small_disk: SmallDisk) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    stop = Outage(small_disk, full=4, free=8)
+    with Run(folder, console=Console(file=said, width=1000), stop=stop) as run:
+        trained = train_jax(SMALL, OrchardJaxEnv(), run, save_plan=SavePlan(every_updates=1))
+    saved = {int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl")}
+    assert {1, 10} <= saved < set(range(1, 11))
+    assert [path.name for path in trained.files] == ["checkpoint_10.pkl", "params_10.npz"]
+    assert read_checkpoint(trained.files[0], OrchardJaxEnv()).progress.updates == 10
+    assert steps_everywhere(folder) == [list(range(1, 11))] * 3
+    kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
+    assert kinds.count("checkpoint.pkl") == 1
+    assert len(kinds) == len(set(kinds))
+    assert run.writer.failing == []
 
 
-class TestMaskablePPO:
-    """Models and evaluations too."""
+def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
+    """The exit code of the command where so many pages are free, and the run's folder."""
+    disk.fill()
+    disk.leave(pages)
+    return main(GAME, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
 
-    def test_an_outage_costs_the_checkpoints_of_its_time(self, small_disk: SmallDisk) -> None:
-        folder, said = folder_on(small_disk), io.StringIO()
-        stop = Outage(small_disk, full=50, free=200)
-        with Run(folder, console=Console(file=said, width=1000), step="timesteps", stop=stop) as run:
-            trained = train_sb3(SHORT, ENV, run, engine="plain")
-        assert trained.model == folder / "final_model.zip"
-        assert load_model(folder / "best_model.zip").num_timesteps <= 640
-        with np.load(folder / "evaluations.npz") as kept:
-            assert kept["timesteps"].tolist() == [128, 256, 384, 512, 640]
-        rows = steps_everywhere(folder, "timesteps")
-        assert rows == [list(range(rows[0][0], 641, 64))] * 3
-        assert len(rows[0]) > 5  # none before the first episode ends
-        kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
-        assert {"checkpoint_steps.zip", "evaluations.npz"} <= set(kinds)
-        assert len(kinds) == len(set(kinds))
-        assert run.writer.failing == []
 
-    def test_a_disk_that_stays_full_is_one_sentence_at_the_end(self, small_disk: SmallDisk) -> None:
-        folder = folder_on(small_disk)
-        stop = Outage(small_disk, full=100, free=-1)
-        with (
-            pytest.raises(ParityError, match=r"final_model.zip could not be written \(No space left on device\): make"),
-            Run(folder, step="timesteps", stop=stop) as run,
-        ):
-            train_sb3(SHORT, ENV, run, engine="plain")
-        assert load_model(folder / "checkpoint_128_steps.zip").num_timesteps == 128
+def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
+    small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, folder = trained(small_disk, 6)  # four for settings and metrics, and a checkpoint needs three
+    error = capsys.readouterr().err
+    assert f"{folder}/checkpoint_2.pkl could not be written (No space left on device)" in error
+    assert (code, len(error.splitlines())) == (1, 1)
+    assert load_params(folder / "params_2.npz")
+
+
+def test_a_picture_that_finds_no_room_is_told_with_exit_code_1(
+    small_disk: SmallDisk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, folder = trained(small_disk, 13)  # they take all but the picture, which needs more than that alone
+    said = capsys.readouterr()
+    assert (code, said.err) == (1, "")
+    assert f"\n  {folder}/checkpoint_2.pkl\n" in said.out
+    assert f"\n  {folder}/learning_curve.png\n" not in said.out
+    told = f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device)"
+    assert f"{told}.\n" in said.out
+    assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardJaxEnv()).progress.updates == 2
+
+
+def test_an_outage_costs_the_checkpoints_of_its_time_in_sb3(small_disk: SmallDisk) -> None:
+    folder, said = folder_on(small_disk), io.StringIO()
+    stop = Outage(small_disk, full=50, free=200)
+    with Run(folder, console=Console(file=said, width=1000), step="timesteps", stop=stop) as run:
+        trained = train_sb3(SHORT, ENV, run, engine="plain")
+    assert trained.model == folder / "final_model.zip"
+    assert load_model(folder / "best_model.zip").num_timesteps <= 640
+    with np.load(folder / "evaluations.npz") as kept:
+        assert kept["timesteps"].tolist() == [128, 256, 384, 512, 640]
+    rows = steps_everywhere(folder, "timesteps")
+    assert rows == [list(range(rows[0][0], 641, 64))] * 3
+    assert len(rows[0]) > 5  # none before the first episode ends
+    kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
+    assert {"checkpoint_steps.zip", "evaluations.npz"} <= set(kinds)
+    assert len(kinds) == len(set(kinds))
+    assert run.writer.failing == []
+
+
+def test_a_disk_that_stays_full_is_one_sentence_at_the_end(small_disk: SmallDisk) -> None:
+    folder = folder_on(small_disk)
+    stop = Outage(small_disk, full=100, free=-1)
+    with (
+        pytest.raises(ParityError, match=r"final_model.zip could not be written \(No space left on device\): make"),
+        Run(folder, step="timesteps", stop=stop) as run,
+    ):
+        train_sb3(SHORT, ENV, run, engine="plain")
+    assert load_model(folder / "checkpoint_128_steps.zip").num_timesteps == 128

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,7 +64,7 @@ def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_
     words: list[str],
     parent: str,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    refused: Callable[..., str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -72,7 +72,7 @@ def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_
 
     monkeypatch.setattr("worldkit.ppo.training.parallel.mesh_of_all_devices", refuse)
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", refuse)
-    said = refused([*words, parent, str(tmp_path / "runs"), "--run-name", "mine"], capsys)
+    said = refused(*words, parent, str(tmp_path / "runs"), "--run-name", "mine")
     assert (said, list((tmp_path / "runs").iterdir())) == ("The engine cannot start.\n", [])
 
 
@@ -115,28 +115,18 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", too_late)
 
 
-def refused(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command says on standard error; nothing on standard output."""
-    with pytest.raises(SystemExit) as caught:
-        main(GAME, words)
-    assert caught.value.code == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    return said.err
-
-
 @COMMANDS
 def test_two_commands_with_one_name_are_one_run(
-    words: list[str], parent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_is_compiled: None
+    words: list[str], parent: str, tmp_path: Path, refused: Callable[..., str], nothing_is_compiled: None
 ) -> None:
     (tmp_path / "mine").mkdir()
     with locked(tmp_path / "mine"):
-        said = refused([*words, parent, str(tmp_path), "--run-name", "mine"], capsys)
+        said = refused(*words, parent, str(tmp_path), "--run-name", "mine")
     assert said == BUSY.format(tmp_path / "mine") + "\n"
 
 
 def test_two_resumes_of_one_run_are_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where = ["--checkpoint-dir", str(tmp_path), "--run-name", "mine"]
     assert main(GAME, [*JAX, *where, "--total-timesteps", "128"]) == 0
@@ -146,15 +136,15 @@ def test_two_resumes_of_one_run_are_one(
     with locked(folder):
         for checkpoint in ("latest", str(folder / "checkpoint_2.pkl")):
             words = ["train", "--no-wandb", "--checkpoint-dir", str(tmp_path), "--total-timesteps", "256"]
-            assert "Another process is training into" in refused([*words, "--resume", checkpoint], capsys)
+            assert "Another process is training into" in refused(*words, "--resume", checkpoint)
 
 
 def test_two_resumes_of_one_model_are_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_is_compiled: None
+    tmp_path: Path, refused: Callable[..., str], nothing_is_compiled: None
 ) -> None:
     (tmp_path / "final_model.zip").touch()
     with locked(tmp_path):
-        said = refused([*SB3, "--resume", str(tmp_path / "final_model.zip")], capsys)
+        said = refused(*SB3, "--resume", str(tmp_path / "final_model.zip"))
     assert said.startswith(f"Another process is training into {tmp_path}:")
 
 

@@ -1,0 +1,23 @@
+"""What the tests of the kit share."""
+
+from collections.abc import Callable
+
+import pytest
+from toy_world.adapter import GAME
+
+from worldkit.cli.app import main
+from worldkit.game import Game
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What a command refuses, Orchard's unless another game is given: one line on standard error, with exit code 2."""
+
+    def said(*words: str, game: Game = GAME) -> str:
+        with pytest.raises(SystemExit) as caught:
+            main(game, words)
+        written = capsys.readouterr()
+        assert (caught.value.code, written.out, written.err.count("\n")) == (2, "", 1)
+        return written.err
+
+    return said
