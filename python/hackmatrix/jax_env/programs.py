@@ -155,7 +155,9 @@ def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
     mark("P-CRASH.block", lambda: bb.overlaps(gone, now.blocks))
     keep = ~gone
     planes = {name: getattr(now, name) & keep for name in ("blocks", "questions", "program_blocks")}
-    numbers = {name: bb.clear(getattr(now, name), gone) for name in ("points", "content", "spawn_count")}
+    numbers: dict[str, Any] = {
+        name: bb.clear(getattr(now, name), gone) for name in ("points", "content", "spawn_count")
+    }
     return now._replace(**planes, **numbers)
 
 
