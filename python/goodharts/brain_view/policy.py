@@ -41,7 +41,8 @@ def draw_rose(pen: Pen, moment: Moment) -> None:
         pen.polygon(_petal(action, _RADIUS * math.sqrt(probability)), AGENT if is_chosen else mix(AGENT, FLOOR, 0.62))
         right, down = direction(action)
         place = ((_RADIUS + 20) * right, (_RADIUS + 13) * down)
-        pen.text(_percent(probability), place, 19, TEXT if is_chosen else MUTED)
+        percent = "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"
+        pen.text(percent, place, 19, TEXT if is_chosen else MUTED)
     pen.circle((0, 0), 3, TEXT)
 
 
@@ -74,7 +75,3 @@ def _petal(action: int, length: float) -> list[Point]:
     middle = math.atan2(down, right)
     turns = [middle + _HALF_PETAL * step / 6 for step in range(-6, 7)]
     return [(0.0, 0.0), *((length * math.cos(turn), length * math.sin(turn)) for turn in turns)]
-
-
-def _percent(probability: float) -> str:
-    return "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"

@@ -43,9 +43,8 @@ def read_results(path: Path) -> list[Evaluation]:
         write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
         raise UsageError(f"There is no file {path}: write one with `{write}`.") from None
     except Unreadable as fault:
-        raise UsageError(
-            f"{path} cannot be read: {fault}; name a file that `goodharts evaluate --json` wrote."
-        ) from None
+        mind = "name a file that `goodharts evaluate --json` wrote"
+        raise UsageError(f"{path} cannot be read: {fault}; {mind}.") from None
 
 
 def _evaluation(value: object) -> Evaluation:
