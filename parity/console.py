@@ -75,7 +75,9 @@ def typed_command(program: str, module: str, *words: str | Path) -> str:
     python = Path(sys.executable)
     script = python.with_name(program)
     start = [typed_program(script)] if script.exists() else [typed_program(python), "-m", module]
-    return " ".join([*start, shlex.join(_no_flag(word) if isinstance(word, Path) else word for word in words)])
+    # a file whose name looks like a flag is named from its folder
+    named = (os.path.join(".", word) if isinstance(word, Path) and str(word)[0] == "-" else str(word) for word in words)
+    return " ".join([*start, shlex.join(named)])
 
 
 def typed_program(path: Path) -> str:
@@ -85,7 +87,3 @@ def typed_program(path: Path) -> str:
         return shlex.quote(path.name)
     typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
     return shlex.quote(typed if os.sep in typed else os.path.join(".", typed))
-
-
-def _no_flag(path: Path) -> str:
-    return os.path.join(".", path) if str(path).startswith("-") else str(path)

@@ -88,8 +88,7 @@ def _check(state: Mapping[str, Any]) -> None:
     for name, cells in (("foodCount", food), ("poisonCount", poison)):
         if state[name] != len(cells):
             raise StateRefused(f"{name} is {state[name]}, but there are {len(cells)}: what is eaten reappears (G5).")
-    shared = food & poison
-    if shared:
+    if shared := food & poison:
         raise StateRefused(f"cell {min(shared)} holds food and poison: a cell holds one thing.")
     agent = state["y"] * SIZE + state["x"]
     if agent in food or agent in poison:

@@ -17,9 +17,9 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.beings import Strike, of_type, saturating
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import Site, cell_words, pick
-from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot, choose
+from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action, EnemyType
-from worldkit.jax.batching import computed_once, run_if, while_loop
+from worldkit.jax.batching import choose, computed_once, run_if, while_loop
 from worldkit.jax.marks import mark
 from worldkit.jax.threefry import Draws, below
 
