@@ -59,14 +59,12 @@ def draw_decision(pen: Pen, moment: Moment) -> None:
 def draw_legend(pen: Pen) -> None:
     """What the signs on the grid mean, from (0, 0) to the right."""
     draw_food(pen, (6, 0), 5.5)
-    pen.text("food", (18, 0.5), 18, MUTED, align="left")
     draw_poison(pen, (72, 0), 5)
-    pen.text("poison", (84, 0.5), 18, MUTED, align="left")
     pen.box((146, -6), (12, 12), mix(AGENT, FLOOR, 0.25), width=1.5, radius=2)
-    pen.text("what it sees", (164, 0.5), 18, MUTED, align="left")
     for number in range(4):
         pen.circle((262 + 7 * number, 0), 1.5 + 0.4 * number, mix(FLOOR, AGENT, 0.25 + 0.15 * number))
-    pen.text("where it was", (294, 0.5), 18, MUTED, align="left")
+    for left, text in ((18, "food"), (84, "poison"), (164, "what it sees"), (294, "where it was")):
+        pen.text(text, (left, 0.5), 18, MUTED, align="left")
 
 
 def _petal(action: int, length: float) -> list[Point]:

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from parity.arguments import Parser
+from parity.console import is_output_closed
 from parity.files import write_whole
-from parity.streams import is_output_closed
 from worldkit.cli.parser import could_write, fail
 
 STANDARD_OUTPUT = "-"
