@@ -67,8 +67,7 @@ class Values(ABC):
             value = self.read(word)
         except ValueError:
             value = None
-        fault = self.fault(value)
-        if fault:
+        if fault := self.fault(value):
             raise argparse.ArgumentTypeError(f"it {fault}, got {word!r}")
         return value
 

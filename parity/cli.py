@@ -11,9 +11,9 @@ from typing import Any
 
 from parity import commands
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
+from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
 from parity.guard import DEFAULT_TIMEOUT, LESS_MEMORY
-from parity.streams import discard_output, is_output_closed, is_output_full, open_missing_streams
 
 JOBS = Whole(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."

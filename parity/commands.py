@@ -207,7 +207,10 @@ def _compared(
     settings = _settings(options, marks=marks)
     if settings.source.startswith(TRACES):
         folder = Path(settings.source.removeprefix(TRACES))
-        traces = _traces(world, folder)
+        paths = trace_files(folder)
+        traces = [read_trace(path) for path in paths]
+        for path, trace in zip(paths, traces, strict=True):
+            _check_actions(world, trace, path)
         outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
         if not outcome.divergences:
             _demand_steps(traces, folder)
@@ -241,14 +244,6 @@ def _compared(
         "divergences": divergences,
     }
     return outcome, findings, answer
-
-
-def _traces(world: World, folder: Path) -> list[Trace]:
-    """The traces of a folder, in the order of their names."""
-    traces = {path: read_trace(path) for path in trace_files(folder)}
-    for path, trace in traces.items():
-        _check_actions(world, trace, path)
-    return list(traces.values())
 
 
 def _demand_steps(traces: Sequence[Trace], path: Path) -> None:

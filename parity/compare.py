@@ -131,11 +131,6 @@ def state_differences(expected: object, observed: object, path: str = STATE) -> 
         yield Difference(path, expected, observed)
 
 
-def families(differences: Sequence[Difference]) -> set[str]:
-    """The compared fields in which the differences lie."""
-    return {difference.family for difference in differences}
-
-
 def value_text(value: object) -> str:
     """A value as every report shows it; whole numbers keep all their digits."""
     return value if isinstance(value, str) else json.dumps(value)

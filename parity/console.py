@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import os
 import shlex
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 UNLIMITED = 100_000
 """Columns, which no line ever has."""
 
+_MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
 _REPLACING = "parity.replacing"
 _PLAIN_SIGNS = str.maketrans("…–−×·│─┌┬┐├┼┤└┴┘▸●◆♥♡←↑→↓█▉▊▋▌▍▎▏▁▂▃▄▅▆▇", "~--x.|-+++++++++>ox*-<^>v" + 15 * "#")
 """One sign for one, so that columns stay where they are."""
@@ -75,7 +77,9 @@ def typed_command(program: str, module: str, *words: str | Path) -> str:
     python = Path(sys.executable)
     script = python.with_name(program)
     start = [typed_program(script)] if script.exists() else [typed_program(python), "-m", module]
-    return " ".join([*start, shlex.join(_no_flag(word) if isinstance(word, Path) else word for word in words)])
+    # a file whose name looks like a flag is named from its folder
+    named = (os.path.join(".", word) if isinstance(word, Path) and str(word)[0] == "-" else str(word) for word in words)
+    return " ".join([*start, shlex.join(named)])
 
 
 def typed_program(path: Path) -> str:
@@ -87,5 +91,29 @@ def typed_program(path: Path) -> str:
     return shlex.quote(typed if os.sep in typed else os.path.join(".", typed))
 
 
-def _no_flag(path: Path) -> str:
-    return os.path.join(".", path) if str(path).startswith("-") else str(path)
+def open_missing_streams() -> None:
+    """Open the null device for each standard stream that was closed when the process began.
+
+    Python has None in the place of such a stream, and the next file that is opened gets its number, into which
+    libraries then print.
+    """
+    for name, mode in _MODES.items():
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115 - it lives as long as the process
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+
+
+def is_output_closed() -> bool:
+    """Whether standard output was closed when the process began."""
+    return sys.__stdout__ is None
+
+
+def is_output_full(error: OSError) -> bool:
+    """Whether printing failed because standard output is a file on a full disk."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None
+
+
+def discard_output() -> None:
+    """Send what is still to be printed nowhere, because it cannot be written: Python would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

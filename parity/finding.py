@@ -43,7 +43,7 @@ def rules_in_play(world: World, moment: Moment) -> tuple[str, ...]:
     """The rule ids whose marks fired in a moment, on either side, in the world's order."""
     if moment.marks is None:
         return ()
-    fired = moment.marks[0].keys() | moment.marks[1].keys()
+    fired = {*moment.marks[0], *moment.marks[1]}
     return tuple(dict.fromkeys(rule for mark, rule in world.marks.items() if mark in fired))
 
 

@@ -53,8 +53,7 @@ class LockstepJudge(Judge):
         if code == 1 and answer.get("divergences"):
             return replace(found, result=CAUGHT, detail=", ".join(answer["divergences"][0]["fields"][:3]))
         # The unchanged copy got through its factory under the same arguments, so it is the edit that does not load.
-        does_not_start = f"engine '{bench.engine}' failed in start" in complaint
-        if code == UsageError.exit_code or (code == EngineError.exit_code and does_not_start):
+        if code == UsageError.exit_code or f"engine '{bench.engine}' failed in start" in complaint:
             return Verdict(bench.engine, mutant, UNBUILDABLE, detail=complaint)
         if code == EngineError.exit_code:
             return replace(found, result=FAILED, detail=complaint)
@@ -97,9 +96,8 @@ class PytestJudge(Judge):
 
     def _pytest(self, bench: MutationBench, copy: Path, tests: Sequence[str]) -> tuple[int, str]:
         """Exit code, and the last line that names a failing test, without its first word."""
-        done = _python(
-            ["pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests], bench, copy, self.run_timeout
-        )
+        command = ["pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]
+        done = _python(command, bench, copy, self.run_timeout)
         failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         return done.returncode, (failed or [" "])[-1].partition(" ")[2]
 
@@ -110,8 +108,7 @@ def project_bench(table: Path) -> MutationBench:
     The table's ``pythonpath`` says where in a copy Python finds packages, its ``ignore`` what is not copied.
     """
     mutants = read_mutants(table, TESTS)
-    untested = [mutant.name for mutant in mutants if not mutant.tests]
-    if untested:
+    if untested := [mutant.name for mutant in mutants if not mutant.tests]:
         raise UsageError(f"mutant '{untested[0]}' of {table} names no tests: name those that should notice it.")
     content = tomllib.loads(table.read_text(encoding="utf-8"))
     folders = content.get("pythonpath", ["."])

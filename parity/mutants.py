@@ -77,12 +77,10 @@ def chosen_mutants(
 ) -> list[tuple[MutationBench, tuple[Mutant, ...]]]:
     """The benches with the mutants of the given names, or all; raises UsageError for a name that none has."""
     names = {mutant.name for bench in benches for mutant in bench.mutants}
-    unknown = [name for name in only if name not in names]
-    if unknown:
+    if unknown := [name for name in only if name not in names]:
         raise UsageError(f"there is no mutant '{unknown[0]}': choose among {', '.join(sorted(names))}.")
-    picked = [
-        (bench, tuple(mutant for mutant in bench.mutants if not only or mutant.name in only)) for bench in benches
-    ]
+    wanted = only or names
+    picked = [(bench, tuple(mutant for mutant in bench.mutants if mutant.name in wanted)) for bench in benches]
     return [(bench, mutants) for bench, mutants in picked if mutants]
 
 
@@ -138,24 +136,17 @@ def _verdict(bench: MutationBench, mutant: Mutant, judge: Judge, copy: Path) -> 
     path = copy / mutant.file
     original = path.read_text(encoding="utf-8")
     try:
-        path.write_text(mutated_text(copy, mutant), encoding="utf-8")
-        complaint = _build_complaint(bench, copy, path)
-        if complaint is not None:
-            return Verdict(bench.engine, mutant, UNBUILDABLE, detail=complaint)
+        mutated = mutated_text(copy, mutant)
+        path.write_text(mutated, encoding="utf-8")
+        try:
+            if path.suffix == ".py":  # which nobody builds, but it must parse
+                compile(mutated, path.name, "exec")
+            if bench.build is not None:
+                bench.build(copy)
+        except (EngineError, SyntaxError) as error:
+            return Verdict(bench.engine, mutant, UNBUILDABLE, detail=str(error))
         return judge.verdict(bench, mutant, copy)
     except subprocess.TimeoutExpired:
         return Verdict(bench.engine, mutant, HUNG)
     finally:
         path.write_text(original, encoding="utf-8")
-
-
-def _build_complaint(bench: MutationBench, copy: Path, edited: Path) -> str | None:
-    """Why the copy does not build, or None. Python, which nobody builds, must at least parse."""
-    try:
-        if edited.suffix == ".py":
-            compile(edited.read_text(encoding="utf-8"), edited.name, "exec")
-        if bench.build is not None:
-            bench.build(copy)
-    except (EngineError, SyntaxError) as error:
-        return str(error)
-    return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import STATE, Difference, Fields, explain, families, rows_that_differ, state_differences
+from parity.compare import STATE, Difference, Fields, explain, rows_that_differ, state_differences
 from parity.engine import Array, BatchStep, Closing, Slots, State
 from parity.errors import UsageError
 from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
@@ -93,7 +93,7 @@ class Pair(Closing):
     def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
         """Every difference in one game; states are explained by their dicts wherever these differ."""
         differences = explain(self.world, seen.expected, seen.observed, row)
-        if not self._arrays or STATE not in families(differences):
+        if not self._arrays or all(found.family != STATE for found in differences):
             return differences
         place: Slots = np.array([slot])
         dicts = list(state_differences(self.reference.get_state(place)[0], self.other.get_state(place)[0]))

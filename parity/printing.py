@@ -62,8 +62,7 @@ def print_rewards(
     if changes:
         table = Table("component", "transitions changed", "sum of changes (reward)")
         for name in dict.fromkeys((*world.components, *(change.component for change in changes))):
-            touched = [change for change in changes if change.component == name]
-            if touched:
+            if touched := [change for change in changes if change.component == name]:
                 total = sum(change.amount for change in touched) * world.component_unit
                 table.add_row(name, f"{len(touched):,}", f"{total:+.10g}")
         console.print(table)

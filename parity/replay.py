@@ -32,8 +32,7 @@ class Moment:
 def differs_at(pair: Pair, case: Case) -> tuple[int, list[Difference]] | None:
     """After how many actions the engines first differ and where, or None. ``pair`` has one game."""
     for done, (_, seen) in enumerate(_play(pair, case)):
-        differences = _differences(pair, seen)
-        if differences:
+        if differences := _differences(pair, seen):
             return done, differences
     return None
 

@@ -98,7 +98,10 @@ def replay_golden(
     """Replay every golden episode on both engines. Raises UsageError for a file that is no golden episode."""
     paths = trace_files(folder)
     traces = [_golden(world, path) for path in paths]
-    played = [_play_all(world, engine, paths, traces, timeout) for engine in engines]
+    played = []
+    for name in engines:
+        with closing(GuardedEngine(world, name, 1, timeout=timeout)) as engine:
+            played.append([_play(engine, path, trace.case) for path, trace in zip(paths, traces, strict=True)])
     return [Episode(*parts) for parts in zip(paths, traces, *played, strict=True)]
 
 
@@ -116,13 +119,6 @@ def _golden(world: World, path: Path) -> Trace:
             "record it anew with parity record."
         )
     return replace(trace, component_names=names or world.components)
-
-
-def _play_all(
-    world: World, name: str, paths: Sequence[Path], traces: Sequence[Trace], timeout: float
-) -> list[Components]:
-    with closing(GuardedEngine(world, name, 1, timeout=timeout)) as engine:
-        return [_play(engine, path, trace.case) for path, trace in zip(paths, traces, strict=True)]
 
 
 def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:

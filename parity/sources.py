@@ -93,16 +93,11 @@ def choose_actions(
     """
     if np.shape(weights) != mask.shape or not np.all(np.isfinite(weights)) or np.any(np.less(weights, 0)):
         raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: mend the policy.")
-    allowed = _drawable(np.where(mask, np.asarray(weights, dtype=np.float64), 0.0), mask)
-    actions = _draw(rng, allowed)
+    allowed = np.where(mask, np.asarray(weights, dtype=np.float64), 0.0)
+    allowed = np.where(allowed.sum(axis=1, keepdims=True) > 0, allowed, mask)
+    actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), allowed, 1.0))
     wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
     return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
-
-
-def _drawable(weights: Array, mask: NDArray[np.bool_]) -> Array:
-    """Weights with a positive sum in every row."""
-    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, mask)
-    return np.where(mask.any(axis=1, keepdims=True), weights, 1.0)
 
 
 def _draw(rng: np.random.Generator, weights: Array) -> NDArray[np.intp]:

@@ -84,14 +84,13 @@ def trace_text(trace: Trace) -> str:
         "engines": list(trace.engines),
         **_case_value(trace.case),
     }
-    if trace.differences:
-        value["differences"] = [asdict(difference) for difference in trace.differences]
-    if trace.rules:
-        value["rules"] = list(trace.rules)
-    if trace.found is not None:
-        value["found"] = _case_value(trace.found)
-    if trace.component_names is not None:
-        value["component_names"] = list(trace.component_names)
+    further = {
+        "differences": [asdict(difference) for difference in trace.differences] or None,
+        "rules": trace.rules or None,
+        "found": trace.found and _case_value(trace.found),
+        "component_names": trace.component_names,
+    }
+    value |= {name: part for name, part in further.items() if part is not None}
     lines = [f"{json_text(key)}: {json_text(part)}" for key, part in value.items()]
     if trace.components is not None:
         rows = ",\n".join(json_text(row) for row in trace.components)

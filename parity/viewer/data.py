@@ -116,7 +116,7 @@ def page_data(page: Page, world: World, rows: list[Value], seen: Seen) -> Value:
         "shape": [seen.rows, seen.columns],
         "colours": _colours(world, seen.words.union(world.signs)),
         "signs": [list(sign) for sign in world.signs.items()],
-        "curves": [_curve_data(curve) for curve in page.curves],
+        "curves": list(map(_curve_data, page.curves)),
         "episodes": rows,
     }
 

@@ -108,9 +108,8 @@ def read_torch(path: Path, version: int) -> dict[str, Any]:
     try:
         found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except Exception as error:  # damaged files fail in every way there is
-        raise Unreadable(
-            f"it holds more than plain values and tensors, or is damaged ({type(error).__name__})"
-        ) from None
+        fault = "it holds more than plain values and tensors, or is damaged"
+        raise Unreadable(f"{fault} ({type(error).__name__})") from None
     if not is_object(found) or "format" not in found:
         raise Unreadable("it is none of our files")
     if found["format"] != version:

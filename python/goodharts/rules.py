@@ -93,8 +93,7 @@ class Numbers:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            fault = _RANGES[field.name].fault(value)
-            if fault:
+            if fault := _RANGES[field.name].fault(value):
                 raise UsageError(f"{field.name} {fault}, not {value!r:.60}.")
         for least, most in (("min_food", "max_food"), ("min_poison", "max_poison")):
             low, high = getattr(self, least), getattr(self, most)

@@ -206,8 +206,7 @@ def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 def extra(name: str) -> Check:
     """One extra of the package, which a person installs who wants it."""
     versions = {distribution: _version(distribution) for distribution in _EXTRAS[name]}
-    missing = [distribution for distribution, version in versions.items() if version is None]
-    if missing:
+    if missing := [distribution for distribution, version in versions.items() if version is None]:
         remedy = install_command(f"hackmatrix[{name}]")
         return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", remedy)
     return Check(f"extra {name}", OK, ", ".join(f"{each} {version}" for each, version in versions.items()))

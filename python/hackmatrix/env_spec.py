@@ -77,18 +77,12 @@ def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
     ``stats/highest_stage``: the highest stage of them (9: won).
     """
     counts = {kind: sum(summary["actions"][kind] for summary in summaries) for kind in rules.ACTION_KINDS}
+    used = {name: [summary["programs_used"][name] for summary in summaries] for name in rules.PROGRAMS}
     return {
-        **{
-            f"programs/{name}": float(np.mean([summary["programs_used"][name] for summary in summaries]))
-            for name in rules.PROGRAMS
-        },
+        **{f"programs/{name}": float(np.mean(counts)) for name, counts in used.items()},
         **{action_share(kind): count / sum(counts.values()) for kind, count in counts.items()},
         HIGHEST_STAGE: max(summary["highest_stage"] for summary in summaries),
     }
-
-
-def _text(state: State) -> str:
-    return draw_text(board_model(state))
 
 
 def _picture(state: State) -> NDArray[np.uint8]:
@@ -104,7 +98,7 @@ ENV_SPEC = EnvSpec(
     split=split,
     own_statistics=own_statistics,
     episode_metrics=episode_metrics,
-    text=_text,
+    text=lambda state: draw_text(board_model(state)),
     picture=_picture,
     home=f"{__name__}:ENV_SPEC",
 )

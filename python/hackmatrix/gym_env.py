@@ -48,23 +48,8 @@ class HackMatrixEnv(WorldEnv):
 
     metadata = ENV_SPEC.metadata
 
-    def __init__(
-        self,
-        render_mode: str | None = None,
-        *,
-        engine: str = "swift",
-        deadline: float | None = None,
-        restart: bool = False,
-        max_episode_steps: int | None = None,
-    ) -> None:
-        super().__init__(
-            ENV_SPEC,
-            render_mode,
-            engine=engine,
-            deadline=deadline,
-            restart=restart,
-            max_episode_steps=max_episode_steps,
-        )
+    def __init__(self, render_mode: str | None = None, **options: Any) -> None:  # noqa: ANN401 - as WorldEnv has them
+        super().__init__(ENV_SPEC, render_mode, **options)
 
 
 class HackMatrixVectorEnv(WorldVectorEnv):

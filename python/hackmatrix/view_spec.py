@@ -14,10 +14,6 @@ from worldkit.evaluation.play import TRUNCATED
 from worldkit.watch.spec import ViewSpec
 
 
-def _progress(state: State) -> str:
-    return f" in stage {min(state['stage'], NUM_STAGES)}"
-
-
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
     """The end in its drawn cell, row 0 on top (A1 has it at the bottom), and who killed the player, if somebody did."""
     ended = ending(Transition(before, after, action), STEP_LIMIT if how == TRUNCATED else LEFT)
@@ -30,7 +26,7 @@ def _end(before: State, after: State, action: int, how: str | None) -> tuple[End
 VIEW = ViewSpec(
     evaluation=EVALUATION,
     victory=WON,
-    progress=_progress,
+    progress=lambda state: f" in stage {min(state['stage'], NUM_STAGES)}",
     end=_end,
     rules_version=VERSION,
     networks=NUMPY_NETWORKS,

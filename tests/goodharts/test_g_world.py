@@ -16,7 +16,6 @@ from goodharts.rules import ACTIONS, MODES
 from goodharts.world import GROUND_TRUTH, WORLDS
 from goodharts.world.board import colour_of, draw_board
 from goodharts.world.policies import load_policy, policies
-from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
 from parity import State, StateRefused, UsageError, View
 from parity.cli import main
@@ -54,7 +53,7 @@ def size(state: State) -> int:
 @pytest.mark.parametrize("name", ["scattered", "plenty", "extreme"])
 def test_smaller_states_are_smaller_and_mostly_taken(name: str) -> None:
     state = draws(name, 1)[0]
-    candidates = [smaller for shrinker in SHRINKERS for smaller in shrinker(state)]
+    candidates = [smaller for shrinker in GROUND_TRUTH.shrinkers for smaller in shrinker(state)]
     assert all(size(smaller) < size(state) for smaller in candidates)
     refused = 0
     with open_game("torch") as game:

@@ -165,7 +165,7 @@ def test_an_output_that_takes_nothing_is_one_sentence(
 def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     child = "import os, sys; sys.exit({os.fstat(0).st_rdev, os.fstat(1).st_rdev} != {os.stat(os.devnull).st_rdev})"
     parent = (
-        "import subprocess, sys; from parity.streams import open_missing_streams; open_missing_streams();"
+        "import subprocess, sys; from parity.console import open_missing_streams; open_missing_streams();"
         f"sys.exit(subprocess.run([sys.executable, '-c', {child!r}]).returncode)"
     )
     line = shlex.join([sys.executable, "-c", parent])

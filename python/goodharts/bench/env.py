@@ -30,15 +30,12 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
     anew in the same step. The torch engine plays on the CPU with torch's threads, the JAX engine as that of any world
     (``worldkit.bench.env``). First samples warm up and are not counted.
     """
-    yield _measure_torch(num_envs, repetitions)
-    yield _measure_jax(num_envs, repetitions)
-
-
-def _measure_torch(num_envs: int, repetitions: int) -> Record:
     games = Games(_MODE, num_envs)
     games.start(game_keys(0, num_envs))
     samples = [_play(games) for _ in range(1 + repetitions)][1:]
-    return plain_record("env_steps_per_second_torch", num_envs, samples)
+    yield plain_record("env_steps_per_second_torch", num_envs, samples)
+    program = compiled(env_of(_MODE), num_envs)
+    yield alone("env_steps_per_second_jax", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)
 
 
 def _play(games: Games) -> float:
@@ -52,8 +49,3 @@ def _play(games: Games) -> float:
             codes[ended] = games.restart(ended)
         shown(codes, shows)
     return games.games * steps / (time.perf_counter() - start)
-
-
-def _measure_jax(num_envs: int, repetitions: int) -> Record:
-    program = compiled(env_of(_MODE), num_envs)
-    return alone("env_steps_per_second_jax", num_envs, program, STEPS_PER_CALL * num_envs, repetitions)

@@ -35,7 +35,9 @@ def draw_layers(pen: Pen, activations: Sequence[Activation], width: float, heigh
     top = 0.0
     for name, values in activations:
         used = pen.text(name.removesuffix("_relu"), (0, top + 7), 20, TEXT, align="left")
-        pen.text(_shape(values), (used + 8, top + 7.5), 18, MUTED, align="left")
+        count, *sides = values.shape
+        shape = "{} maps of {}×{}".format(count, *sides) if sides else f"{count} units"
+        pen.text(shape, (used + 8, top + 7.5), 18, MUTED, align="left")
         active = f"{np.count_nonzero(values) / values.size:.0%} active, at most {values.max():.2f}"
         pen.text(active, (width, top + 7.5), 18, MUTED, align="right")
         pixels = _arranged(values, _columns(values, size, width), round(_pixel(values, size) / _STEP))
@@ -54,10 +56,6 @@ def _heat_colours() -> NDArray[np.uint8]:
     """Inferno (van der Walt and Smith 2015): evenly rising lightness, for any sight; its black is lit a little."""
     table = np.asarray(colormaps["inferno"](np.linspace(0.04, 1, 256)))[:, :3]
     return (255 * table).round().astype(np.uint8)
-
-
-def _shape(values: NDArray[np.float32]) -> str:
-    return f"{len(values)} maps of {values.shape[1]}×{values.shape[2]}" if values.ndim == 3 else f"{len(values)} units"
 
 
 def _pixel(values: NDArray[np.float32], size: float) -> float:
@@ -83,11 +81,11 @@ def _height(values: NDArray[np.float32], size: float, width: float) -> float:
 
 
 def _largest_size(activations: Sequence[Activation], width: float, height: float) -> float:
+    def fits(size: float) -> bool:
+        return sum(_height(values, size, width) for _, values in activations) <= height + _BELOW
+
     sizes = (steps * _FINER for steps in range(round(_LARGEST / _FINER), 0, -1))
-    fitting = (
-        size for size in sizes if sum(_height(values, size, width) for _, values in activations) <= height + _BELOW
-    )
-    return max(next(fitting, 0.0), _STEP)
+    return max(next(filter(fits, sizes), 0.0), _STEP)
 
 
 def _arranged(values: NDArray[np.float32], columns: int, side: int) -> NDArray[np.uint8]:

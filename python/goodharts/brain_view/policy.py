@@ -41,7 +41,8 @@ def draw_rose(pen: Pen, moment: Moment) -> None:
         pen.polygon(_petal(action, _RADIUS * math.sqrt(probability)), AGENT if is_chosen else mix(AGENT, FLOOR, 0.62))
         right, down = direction(action)
         place = ((_RADIUS + 20) * right, (_RADIUS + 13) * down)
-        pen.text(_percent(probability), place, 19, TEXT if is_chosen else MUTED)
+        percent = "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"
+        pen.text(percent, place, 19, TEXT if is_chosen else MUTED)
     pen.circle((0, 0), 3, TEXT)
 
 
@@ -58,14 +59,12 @@ def draw_decision(pen: Pen, moment: Moment) -> None:
 def draw_legend(pen: Pen) -> None:
     """What the signs on the grid mean, from (0, 0) to the right."""
     draw_food(pen, (6, 0), 5.5)
-    pen.text("food", (18, 0.5), 18, MUTED, align="left")
     draw_poison(pen, (72, 0), 5)
-    pen.text("poison", (84, 0.5), 18, MUTED, align="left")
     pen.box((146, -6), (12, 12), mix(AGENT, FLOOR, 0.25), width=1.5, radius=2)
-    pen.text("what it sees", (164, 0.5), 18, MUTED, align="left")
     for number in range(4):
         pen.circle((262 + 7 * number, 0), 1.5 + 0.4 * number, mix(FLOOR, AGENT, 0.25 + 0.15 * number))
-    pen.text("where it was", (294, 0.5), 18, MUTED, align="left")
+    for left, text in ((18, "food"), (84, "poison"), (164, "what it sees"), (294, "where it was")):
+        pen.text(text, (left, 0.5), 18, MUTED, align="left")
 
 
 def _petal(action: int, length: float) -> list[Point]:
@@ -74,7 +73,3 @@ def _petal(action: int, length: float) -> list[Point]:
     middle = math.atan2(down, right)
     turns = [middle + _HALF_PETAL * step / 6 for step in range(-6, 7)]
     return [(0.0, 0.0), *((length * math.cos(turn), length * math.sin(turn)) for turn in turns)]
-
-
-def _percent(probability: float) -> str:
-    return "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"

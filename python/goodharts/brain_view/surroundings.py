@@ -24,9 +24,9 @@ def draw_surroundings(pen: Pen, moment: Moment) -> None:
     pen.box((0, 0), (SIDE, SIDE), _FAR, radius=6)
     first, size = (HORIZON - REACH) * CELL, VIEW * CELL
     pen.box((first, first), (size, size), _NEAR)
-    for number in range(1, 2 * HORIZON + 1):
-        for start, end in (((number * CELL, 0), (number * CELL, SIDE)), ((0, number * CELL), (SIDE, number * CELL))):
-            pen.line(start, end, GROUND, 1)
+    for place in range(CELL, SIDE, CELL):
+        pen.line((place, 0), (place, SIDE), GROUND, 1)
+        pen.line((0, place), (SIDE, place), GROUND, 1)
     _draw_seams(pen, moment)
     _draw_trail(pen, moment)
     draw_items(pen, around(moment.state, HORIZON), CELL, 6)

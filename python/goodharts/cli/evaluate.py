@@ -133,26 +133,16 @@ def _played(
     from goodharts.evaluation.evaluate import evaluate
 
     device, how = choose_device(config.runtime.device), config.evaluation
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(show_speed=True),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(show_speed=True)
+    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    with Progress(*columns, *times, console=console, transient=True, disable=not console.is_terminal) as progress:
         for model in models:
             name = model.mode if model else RANDOM
             if not console.is_terminal:
                 console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
             task = progress.add_task(name, total=how.games * how.steps)
-            advanced = partial(progress.advance, task)
-            yield evaluate(
-                model, config, device, deterministic=args.deterministic, search=args.search, advanced=advanced
-            )
+            choice = {"deterministic": args.deterministic, "search": args.search}
+            yield evaluate(model, config, device, **choice, advanced=partial(progress.advance, task))
             progress.remove_task(task)
 
 

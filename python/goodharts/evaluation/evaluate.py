@@ -76,9 +76,7 @@ def evaluate(
         rules=VERSION,
         model={"update": model.update, "timesteps": model.timesteps} if model else None,
         settings={
-            "games": how.games,
-            "steps": how.steps,
-            "seed": how.seed,
+            **{name: getattr(how, name) for name in ("games", "steps", "seed")},
             "deterministic": is_deterministic,
             "device": device.type,
             **({"search": str(search)} if model and search else {}),

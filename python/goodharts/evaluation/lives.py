@@ -148,9 +148,8 @@ def _lives(
     def end(rows: NDArray[np.intp], is_dead: bool) -> None:
         """The lives in these rows (k,) are over, or are left as they are; before anybody respawns."""
         energy, age = energy_and_age(engine)[rows].T
-        ended.append(
-            np.stack((rows + first_game, age, *eaten[:, rows], energy - born_with, np.full_like(age, is_dead)))
-        )
+        columns = rows + first_game, age, *eaten[:, rows], energy - born_with, np.full_like(age, is_dead)
+        ended.append(np.stack(columns))
         eaten[:, rows] = 0
 
     for number in range(steps):

@@ -30,7 +30,9 @@ def draw_comparison(evaluations: Sequence[Evaluation], path: Path) -> None:
     _draw_ends(lower, evaluations)
     lower.set(title="Survival: steps of a life", ylabel="steps (logarithmic)", yscale="log")
     lower.yaxis.set_major_formatter(ScalarFormatter())
-    lower.set_xticks(range(len(evaluations)), [_label(each) for each in evaluations])
+    sizes = [f"{each.settings['games']:,} × {each.settings['steps']:,}" for each in evaluations]
+    labels = [f"{each.player}\n{size}" for each, size in zip(evaluations, sizes, strict=True)]
+    lower.set_xticks(range(len(evaluations)), labels)
     lower.set(xlim=(-0.5, len(evaluations) - 0.5), xlabel="player, and games × steps of its evaluation")
     upper.legend(loc="best")
     write_whole(path, drawn(figure, path.suffix[1:].lower(), dpi=120))
@@ -39,19 +41,11 @@ def draw_comparison(evaluations: Sequence[Evaluation], path: Path) -> None:
 def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
     """One figure of each player with its interval, beside what was published; shapes tell them apart, also in grey."""
     places = np.arange(len(evaluations))
-    mean, low, high = (
-        np.array([each.figures[name][bound] for each in evaluations]) for bound in ("mean", "low", "high")
-    )
+    found = [each.figures[name] for each in evaluations]
+    mean, low, high = (np.array([figure[bound] for figure in found]) for bound in ("mean", "low", "high"))
     published = np.array([PUBLISHED.get(each.player, {}).get(name, np.nan) for each in evaluations])
-    axis.errorbar(
-        places - _ASIDE,
-        mean,
-        np.maximum((mean - low, high - mean), 0),
-        fmt="o",
-        color="#1b4f9c",
-        capsize=5,
-        label="here, 95% interval",
-    )
+    style = {"fmt": "o", "color": "#1b4f9c", "capsize": 5, "label": "here, 95% interval"}
+    axis.errorbar(places - _ASIDE, mean, np.maximum((mean - low, high - mean), 0), **style)
     axis.plot(places + _ASIDE, published, "D", markerfacecolor="white", markeredgecolor="black", label="published")
     axis.grid(axis="y", alpha=0.3)
 
@@ -62,8 +56,3 @@ def _draw_ends(axis: Axes, evaluations: Sequence[Evaluation]) -> None:
     ends += [(place + _ASIDE, PUBLISHED_STEPS) for place, each in enumerate(evaluations) if each.player in PUBLISHED]
     axis.plot(*zip(*ends, strict=True), "_", color="0.35", markersize=16, zorder=1, label="end of the evaluation")
     axis.legend(loc="best")
-
-
-def _label(evaluation: Evaluation) -> str:
-    settings = evaluation.settings
-    return f"{evaluation.player}\n{settings['games']:,} × {settings['steps']:,}"

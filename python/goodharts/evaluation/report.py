@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+
+from rich.table import Column
 
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure
@@ -16,15 +17,11 @@ _WITHOUT_DIGITS = 1000
 
 def as_table(evaluation: Evaluation) -> Table:
     """All figures of one evaluation with their intervals, beside the published ones."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column(evaluation.player)
-    for heading in ("mean", "95% interval", "published"):
-        table.add_column(heading, justify="right")
+    headings = (Column(heading, justify="right") for heading in ("mean", "95% interval", "published"))
+    table = Table(evaluation.player, *headings, box=None, padding=(0, 1, 0, 0))
     for name, figure in FIGURES.items():
-        found = evaluation.figures[name]
-        table.add_row(
-            figure.title, shown(figure, found["mean"]), _interval(figure, found), _published(evaluation.player, name)
-        )
+        mean, low, high = (shown(figure, evaluation.figures[name][bound]) for bound in ("mean", "low", "high"))
+        table.add_row(figure.title, mean, f"[{low}, {high}]", _published(evaluation.player, name))
     return table
 
 
@@ -43,10 +40,8 @@ def as_sentence(evaluation: Evaluation) -> str:
 
 def comparison(evaluations: Sequence[Evaluation]) -> Table:
     """The published table for all players, each with its interval and what was published beneath it."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("")
-    for name in TABLE:
-        table.add_column(FIGURES[name].title, justify="right")
+    headings = (Column(FIGURES[name].title, justify="right") for name in TABLE)
+    table = Table("", *headings, box=None, padding=(0, 1, 0, 0))
     for each in evaluations:
         for row in ("mean", "low", "high"):
             label = each.player if row == "mean" else f"  95%: {row}"
@@ -64,10 +59,6 @@ def shown(figure: Figure, value: float) -> str:
         return f"{value:.1%}"
     sign = "+" if figure.is_signed else ""
     return f"{value:{sign}.{0 if abs(value) >= _WITHOUT_DIGITS else figure.digits}f}"
-
-
-def _interval(figure: Figure, found: dict[str, Any]) -> str:
-    return f"[{shown(figure, found['low'])}, {shown(figure, found['high'])}]"
 
 
 def _published(player: str, name: str) -> str:

@@ -43,9 +43,8 @@ def read_results(path: Path) -> list[Evaluation]:
         write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
         raise UsageError(f"There is no file {path}: write one with `{write}`.") from None
     except Unreadable as fault:
-        raise UsageError(
-            f"{path} cannot be read: {fault}; name a file that `goodharts evaluate --json` wrote."
-        ) from None
+        mind = "name a file that `goodharts evaluate --json` wrote"
+        raise UsageError(f"{path} cannot be read: {fault}; {mind}.") from None
 
 
 def _evaluation(value: object) -> Evaluation:
@@ -82,7 +81,7 @@ def _figures(value: object) -> dict[str, Any]:
 def _interval(name: str, value: object) -> Interval:
     if not is_object(value) or set(value) != {"mean", "low", "high"}:
         raise Unreadable(f"its {name} has not mean, low and high")
-    for bound in value.values():
-        if not (bound is None or is_json_number(bound)):  # files of earlier versions have null for NaN
-            raise Unreadable(f"its {name} is {shown(bound)}, no number")
+    # files of earlier versions have null for NaN
+    if wrong := [bound for bound in value.values() if not (bound is None or is_json_number(bound))]:
+        raise Unreadable(f"its {name} is {shown(wrong[0])}, no number")
     return {bound: math.nan if number is None else float(number) for bound, number in value.items()}

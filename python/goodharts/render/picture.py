@@ -43,24 +43,17 @@ def _draw_map(pen: Pen, state: State) -> None:
     draw_items(pen, grid_of(state), _DOT, 0.6 * _DOT)
     x, y = _DOT * (state["x"] + 0.5), _DOT * (state["y"] + 0.5)
     reach = _DOT * (REACH + 0.5)
+    pen.surface.set_clip(pygame.Rect(*pen.at((0, 0)), Pen.SCALE * _MAP, Pen.SCALE * _MAP))
     for left in _on_torus(x, reach):
         for top in _on_torus(y, reach):
-            _draw_frame(pen, (left - reach, top - reach), 2 * reach)
+            pen.box((left - reach, top - reach), (2 * reach, 2 * reach), AGENT, width=1)
+    pen.surface.set_clip(None)
     pen.circle((x, y), 1.1 * _DOT, AGENT)
 
 
 def _on_torus(place: float, reach: float) -> list[float]:
     """Where something that reaches so far to both sides shows along one axis of the map: twice where it wraps."""
     return [each for each in (place - _MAP, place, place + _MAP) if -reach < each < _MAP + reach]
-
-
-def _draw_frame(pen: Pen, corner: tuple[float, float], size: float) -> None:
-    """A square, as far as it lies on the map."""
-    (left, top), scale = corner, Pen.SCALE
-    start = pen.at((0, 0))
-    pen.surface.set_clip(pygame.Rect(*start, scale * _MAP, scale * _MAP))
-    pen.box((left, top), (size, size), AGENT, width=1)
-    pen.surface.set_clip(None)
 
 
 def _draw_near(pen: Pen, state: State) -> None:

@@ -16,17 +16,16 @@ def draw_text(state: State) -> str:
 
     Dots mark the empty cells that the agent sees; what lies outside of its view is faint. No newline ends it.
     """
-    rows = around(state, _SHOWN).tolist()
-    return "\n".join((_numbers(state), *(_line(row, cells) for row, cells in enumerate(rows))))
+    rows = [
+        " ".join(_sign(row - _SHOWN, column - _SHOWN, cell) for column, cell in enumerate(cells))
+        for row, cells in enumerate(around(state, _SHOWN).tolist())
+    ]
+    return "\n".join((_numbers(state), *rows))
 
 
 def _numbers(state: State) -> str:
     energy, items = state["energy"] / 1000, f"{state['foodCount']} food, {state['poisonCount']} poison"
     return f"energy {energy:.2f}, step {state['steps']}, at {state['x']}, {state['y']} among {items}"
-
-
-def _line(row: int, cells: list[int]) -> str:
-    return " ".join(_sign(row - _SHOWN, column - _SHOWN, cell) for column, cell in enumerate(cells))
 
 
 def _sign(dy: int, dx: int, cell: int) -> str:

@@ -20,9 +20,8 @@ class Eye:
 
     def codes(self, state: State, rows: Tensor | None = None) -> Tensor:
         """What the cells around agents hold, in some rows (n,) or in all: int8 (n, 121), row by row."""
-        x, y, base = (
-            (state.x, state.y, self._base) if rows is None else (state.x[rows], state.y[rows], self._base[rows])
-        )
+        everyone = state.x, state.y, self._base
+        x, y, base = everyone if rows is None else (column[rows] for column in everyone)
         if self._marks:
             self._marks.add("G7.look", len(x))
             self._marks.add("G7.over_the_edge", _is_near_edge(x) | _is_near_edge(y))

@@ -32,21 +32,10 @@ class State:
     @classmethod
     def empty(cls, games: int, device: torch.device) -> State:
         """Games without a key, on empty grids."""
-
-        def whole() -> Tensor:
-            return torch.zeros(games, dtype=torch.int64, device=device)
-
-        return cls(
-            grid=torch.zeros((games, NUM_CELLS), dtype=torch.int8, device=device),
-            x=whole(),
-            y=whole(),
-            energy=whole(),
-            steps=whole(),
-            event=whole(),
-            key=torch.zeros((games, 2), dtype=torch.int32, device=device),
-            food_count=whole(),
-            poison_count=whole(),
-        )
+        columns = {field.name: torch.zeros(games, dtype=torch.int64, device=device) for field in fields(cls)}
+        grid = torch.zeros((games, NUM_CELLS), dtype=torch.int8, device=device)
+        key = torch.zeros((games, 2), dtype=torch.int32, device=device)
+        return cls(**{**columns, "grid": grid, "key": key})
 
     def rows(self, rows: Tensor) -> State:
         """A copy of some games."""

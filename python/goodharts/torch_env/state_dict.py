@@ -19,25 +19,22 @@ _MOST_ITEMS = NUM_CELLS - 1
 """All cells but the agent's."""
 _MOST = 2**63 - 1
 """Of a number that is not bounded by the rules, but by what a tensor holds."""
+_COLUMNS = {name: name for name in ("x", "y", "energy", "steps", "event")} | {
+    "food_count": "foodCount",
+    "poison_count": "poisonCount",
+}
+"""Where the numbers of a state stand in a dict."""
 
 
 def to_dicts(state: State) -> list[dict[str, Any]]:
     """The games as dicts, in order."""
-    numbers = {name: getattr(state, name).tolist() for name in ("x", "y", "energy", "steps", "event")}
-    keys = random.unsigned(state.key).tolist()
-    counts = state.food_count.tolist(), state.poison_count.tolist()
-    food, poison = _cells(state.grid, FOOD), _cells(state.grid, POISON)
-    return [
-        {
-            "food": food[game],
-            "poison": poison[game],
-            **{name: values[game] for name, values in numbers.items()},
-            "key": keys[game],
-            "foodCount": counts[0][game],
-            "poisonCount": counts[1][game],
-        }
-        for game in range(len(keys))
-    ]
+    columns = {
+        "food": _cells(state.grid, FOOD),
+        "poison": _cells(state.grid, POISON),
+        **{key: getattr(state, name).tolist() for name, key in _COLUMNS.items()},
+        "key": random.unsigned(state.key).tolist(),
+    }
+    return [{name: columns[name][game] for name in STATE_FIELDS} for game in range(len(state.grid))]
 
 
 def _cells(grid: Tensor, kind: int) -> list[list[int]]:
@@ -56,11 +53,7 @@ def from_dicts(states: Sequence[Mapping[str, Any]], device: torch.device) -> Sta
         rows = [row for row, state in enumerate(states) for _ in state[name]]
         cells = [cell for state in states for cell in state[name]]
         games.grid[torch.tensor(rows, dtype=torch.int64), torch.tensor(cells, dtype=torch.int64)] = kind
-    for name, key in (
-        *((name, name) for name in ("x", "y", "energy", "steps", "event")),
-        ("food_count", "foodCount"),
-        ("poison_count", "poisonCount"),
-    ):
+    for name, key in _COLUMNS.items():
         getattr(games, name)[:] = torch.tensor([state[key] for state in states], dtype=torch.int64)
     keys = torch.tensor([state["key"] for state in states], dtype=torch.int64).view(-1, 2)
     games.key[:] = keys.to(torch.int32)
@@ -95,8 +88,7 @@ def _check(state: Mapping[str, Any]) -> None:
     for name, cells in (("foodCount", food), ("poisonCount", poison)):
         if state[name] != len(cells):
             raise StateRefused(f"{name} is {state[name]}, but there are {len(cells)}: what is eaten reappears (G5).")
-    shared = food & poison
-    if shared:
+    if shared := food & poison:
         raise StateRefused(f"cell {min(shared)} holds food and poison: a cell holds one thing.")
     agent = state["y"] * SIZE + state["x"]
     if agent in food or agent in poison:

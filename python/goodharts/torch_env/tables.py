@@ -27,22 +27,14 @@ def prices(mode: Mode, numbers: Numbers) -> Prices:
     """The prices of a mode."""
     match mode.rewarded_for:
         case "handhold":
-            return Prices(
-                numbers.handhold_step_price,
-                numbers.handhold_food_price,
-                numbers.handhold_poison_price,
-                numbers.handhold_death_price,
-            )
+            eaten = numbers.handhold_food_price, numbers.handhold_poison_price
+            return Prices(numbers.handhold_step_price, *eaten, numbers.handhold_death_price)
         case "interest":
             worth = numbers.food_interest * PRICES_PER_ENERGY, numbers.poison_interest * PRICES_PER_ENERGY
             return Prices(0, *worth, 0)
         case "energy":
-            return Prices(
-                -numbers.step_energy * PRICES_PER_ENERGY,
-                numbers.food_energy * PRICES_PER_ENERGY,
-                numbers.poison_energy * PRICES_PER_ENERGY,
-                numbers.death_price,
-            )
+            energies = -numbers.step_energy, numbers.food_energy, numbers.poison_energy
+            return Prices(*(PRICES_PER_ENERGY * energy for energy in energies), numbers.death_price)
         case unknown:
             assert_never(unknown)
 

@@ -15,9 +15,8 @@ from goodharts.config import COMPILE_MODES, JAX, Config, Layer, read_config, set
 from goodharts.rules import DEFAULT_MODES, MODES
 from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
-from parity.console import open_console, typed_command
+from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
-from parity.streams import open_missing_streams
 from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
 from worldkit.runs.console import say, say_nothing_to_keep
 from worldkit.runs.stop import StopRequest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,8 @@ from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.world.benches import benches
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
-from goodharts.world.shrinkers import SHRINKERS
 from goodharts.world.starts import STARTS
-from parity import BatchEngine, EngineError, EngineOptions, World
+from parity import BatchEngine, EngineError, EngineOptions, State, World
 from parity.engine import consecutive_seeds
 from parity.errors import install_command
 from worldkit.jax.xla import keep_compiled_programs
@@ -55,6 +55,36 @@ def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     return seeds_of(np.stack(threefry2x32((low, high), (np.full(games, _KEYS_EVENT), numbers)), axis=1))
 
 
+def fewer_items(state: State) -> Iterator[State]:
+    """Without a half of what lies about, then without a quarter, and so on down to a single item."""
+    for name, count in (("food", "foodCount"), ("poison", "poisonCount")):
+        cells = state[name]
+        size = len(cells)
+        while size > 1:
+            size = -(-size // 2)
+            for first in range(0, len(cells), size):
+                kept = cells[:first] + cells[first + size :]
+                yield {**state, name: kept, count: len(kept)}
+        if len(cells) == 1:
+            yield {**state, name: [], count: 0}
+
+
+def smaller_numbers(state: State) -> Iterator[State]:
+    """One number nearer to 0, boldly first. The engines refuse an agent on top of an item."""
+    for name in ("event", "steps", "energy", "x", "y"):
+        for value in _nearer(state[name]):
+            yield {**state, name: value}
+    low, high = state["key"]
+    yield from ({**state, "key": [low, value]} for value in _nearer(high))
+    yield from ({**state, "key": [value, high]} for value in _nearer(low))
+
+
+def _nearer(value: int) -> Iterator[int]:
+    sign = 1 if value > 0 else -1
+    size = abs(value)
+    yield from (sign * smaller for smaller in dict.fromkeys((0, 1, size // 2, size - 1)) if 0 <= smaller < size)
+
+
 def _world(mode: Mode) -> World:
     return World(
         name=f"goodharts-{mode.name}",
@@ -77,7 +107,7 @@ def _world(mode: Mode) -> World:
         starts=STARTS,
         policies=policies(mode),
         load_policy=partial(load_policy, mode),
-        shrinkers=SHRINKERS,
+        shrinkers=(fewer_items, smaller_numbers),
         golden=_GOLDEN / mode.name,
         benches=benches(mode),
     )

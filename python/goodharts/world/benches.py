@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from goodharts.rules import Mode
-from parity import Mutant, MutationBench
+from parity import MutationBench
 from parity.mutant_table import read_mutants
 
 _MUTANTS = Path(__file__).resolve().parent / "mutants.toml"
@@ -18,18 +18,9 @@ def benches(mode: Mode) -> tuple[MutationBench, ...]:
 
 
 def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
-    return MutationBench(
-        engine=engine,
-        reference=reference,
-        source=_PYTHON,
-        mutants=_mutants(engine, mode),
-        environment=_with_source,
-    )
-
-
-def _mutants(engine: str, mode: Mode) -> tuple[Mutant, ...]:
     shown = "world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"
-    return read_mutants(_MUTANTS, *(f"{engine}_{part}" for part in shown), folder=f"goodharts/{engine}_env/")
+    mutants = read_mutants(_MUTANTS, *(f"{engine}_{part}" for part in shown), folder=f"goodharts/{engine}_env/")
+    return MutationBench(engine, reference, _PYTHON, mutants, _with_source)
 
 
 def _with_source(copy: Path) -> Mapping[str, str]:

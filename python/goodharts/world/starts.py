@@ -57,11 +57,6 @@ def _anywhere(rng: np.random.Generator) -> tuple[int, int]:
     return _below(rng, SIZE), _below(rng, SIZE)
 
 
-def _scattered(rng: np.random.Generator) -> tuple[set[int], set[int]]:
-    """Food and poison all over the grid."""
-    return _drawn(rng, int(rng.choice(_ITEMS))), _drawn(rng, int(rng.choice(_ITEMS)))
-
-
 def _around(rng: np.random.Generator, place: tuple[int, int]) -> tuple[set[int], set[int]]:
     """Food and poison thick on the ground within view and a little beyond."""
     near = np.array([cell for distance in range(1, REACH + 3) for cell in sorted(_ring(*place, distance))])
@@ -71,7 +66,9 @@ def _around(rng: np.random.Generator, place: tuple[int, int]) -> tuple[set[int],
 
 def scattered(rng: np.random.Generator) -> State:
     """Any number of items that an episode may have, and fewer, in mid-life."""
-    return _made(rng, _anywhere(rng), *_scattered(rng))
+    place = _anywhere(rng)
+    food, poison = (_drawn(rng, int(rng.choice(_ITEMS))) for _ in range(2))
+    return _made(rng, place, food, poison)
 
 
 def plenty(rng: np.random.Generator) -> State:

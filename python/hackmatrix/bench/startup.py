@@ -1,16 +1,10 @@
 """The commands of this game whose start is measured, beside those of every world."""
 
-from pathlib import Path
-
 from worldkit.bench.startup import OUTPUT, Start
 
 _SEED, _ACTIONS = "0", "left,down,left"
 """A game, and three actions that are valid in it."""
 _GAMES, _STEPS = 8, 32
-
-
-def _has_a_board(folder: Path) -> bool:
-    return b"the game begins" in (folder / OUTPUT).read_bytes()
 
 
 STARTS = (
@@ -19,7 +13,7 @@ STARTS = (
         "first_board",
         ("hackmatrix.cli.main", "watch", "{agent}", "--render", "ansi", "--seed", _SEED, "--max-steps", "1"),
         games=1,
-        is_there=_has_a_board,
+        is_there=lambda folder: b"the game begins" in (folder / OUTPUT).read_bytes(),
     ),
     Start(
         "parity_run",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from hackmatrix.doctor import BROKEN, NOTE, OK, Check, examine
+from hackmatrix.doctor import BROKEN, NOTE, OK, examine
 from parity.arguments import Parser
 from parity.console import open_console
 from parity.strict_json import json_text
@@ -36,13 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     cache = os.environ.get(CACHE_VARIABLE)
     for check in examine(Path(cache) if cache else None):
         checks.append(check)
-        console.print(_line(check), soft_wrap=True)
+        told = "; ".join(filter(None, (check.found, check.remedy)))
+        line = Text.assemble((f"{check.status:8}", _STYLES[check.status]), f"{check.name:19}{told}")
+        console.print(line, soft_wrap=True)
     broken = any(check.status == BROKEN for check in checks)
     if args.json:
         print(json_text({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
     return int(broken)
-
-
-def _line(check: Check) -> Text:
-    told = "; ".join(filter(None, (check.found, check.remedy)))
-    return Text.assemble((f"{check.status:8}", _STYLES[check.status]), f"{check.name:19}{told}")

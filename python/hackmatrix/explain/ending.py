@@ -74,7 +74,10 @@ def attackers(step: Transition) -> tuple[Attacker, ...]:
     stood = [enemy for enemy in acting if place_of(enemy) in beside]
     now_beside = [enemy for enemy in step.after["enemies"] if place_of(enemy) in beside]
     came = [enemy for enemy in now_beside if _came_at_once(enemy, acting, step)]
-    return tuple(map(_attacker, sorted([*stood, *came], key=place_of)))
+    return tuple(
+        Attacker(enemy["type"], place_of(enemy), enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"])
+        for enemy in sorted([*stood, *came], key=place_of)
+    )
 
 
 def _has_enemy_turn(step: Transition) -> bool:
@@ -103,10 +106,6 @@ def _came_at_once(enemy: State, acting: Sequence[State], step: Transition) -> bo
 def _traits(enemy: State) -> tuple[object, ...]:
     """What no enemy turn changes of an enemy that can act."""
     return enemy["type"], enemy["hp"], enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"]
-
-
-def _attacker(enemy: State) -> Attacker:
-    return Attacker(enemy["type"], place_of(enemy), enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"])
 
 
 def _cause(last: Transition, killers: Sequence[Attacker]) -> str | None:

@@ -90,7 +90,8 @@ class Transition:
     @property
     def completed(self) -> bool:
         """The action completed a stage (C3)."""
-        return (self.moves or (self.valid and self.action == WARP)) and self._stages == 1
+        stages = self.after["stage"] - self.before["stage"]
+        return (self.moves or (self.valid and self.action == WARP)) and bool(stages == 1)
 
     @property
     def won(self) -> bool:
@@ -136,13 +137,11 @@ class Transition:
         if not self.valid or self.action in (SIPHON, _WAIT, UNDO, *_PULLED):
             return ()
         if self.moves:
-            return (self.target,) if self.target and self._target_falls(self.target.place) else ()
+            strength, target = self.before["player"]["attackDamage"], self.target
+            struck = (enemy for enemy in self.before["enemies"] if target and place_of(enemy) == target.place)
+            return (target,) if target and all(enemy["hp"] <= strength for enemy in struck) else ()
         left = {being.place for being in _beings(self.after)}
         return tuple(being for being in _beings(self.before) if being.place not in left)
-
-    @property
-    def _stages(self) -> int:
-        return int(self.after["stage"] - self.before["stage"])
 
     @property
     def _line(self) -> list[Place]:
@@ -150,10 +149,6 @@ class Transition:
         row, col = place_of(self.before["player"])
         up, right = DIRECTIONS[self.action]
         return [near for far in range(1, SIZE) if (near := (row + far * up, col + far * right)) in CELLS]
-
-    def _target_falls(self, place: Place) -> bool:
-        strength = self.before["player"]["attackDamage"]
-        return all(enemy["hp"] <= strength for enemy in self.before["enemies"] if place_of(enemy) == place)
 
 
 def _beings(state: State) -> list[Being]:

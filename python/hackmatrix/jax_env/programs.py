@@ -17,9 +17,9 @@ from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.beings import Strike, of_type, saturating
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import Site, cell_words, pick
-from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot, choose
+from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action, EnemyType
-from worldkit.jax.batching import computed_once, run_if, while_loop
+from worldkit.jax.batching import choose, computed_once, run_if, while_loop
 from worldkit.jax.marks import mark
 from worldkit.jax.threefry import Draws, below
 
@@ -155,7 +155,9 @@ def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
     mark("P-CRASH.block", lambda: bb.overlaps(gone, now.blocks))
     keep = ~gone
     planes = {name: getattr(now, name) & keep for name in ("blocks", "questions", "program_blocks")}
-    numbers = {name: bb.clear(getattr(now, name), gone) for name in ("points", "content", "spawn_count")}
+    numbers: dict[str, Any] = {
+        name: bb.clear(getattr(now, name), gone) for name in ("points", "content", "spawn_count")
+    }
     return now._replace(**planes, **numbers)
 
 

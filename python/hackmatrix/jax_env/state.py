@@ -6,7 +6,7 @@ From one step to the next its sets of cells are kept as two words each (`halves`
 """
 
 import re
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -114,8 +114,6 @@ class State(NamedTuple):
     """uint32 (R3)."""
 
 
-Tree = TypeVar("Tree")
-
 BLANK_SNAPSHOT = Snapshot()
 """All zeros, as NumPy scalars: the history of a game that has none, and the dtype and planes of every leaf."""
 
@@ -141,11 +139,6 @@ def field_of(word: str) -> str:
 def blank_snapshot(shape: tuple[int, ...]) -> Snapshot:
     """A snapshot of zeros with the given batch shape."""
     return jax.tree.map(lambda leaf: jnp.zeros(shape, leaf.dtype), BLANK_SNAPSHOT)
-
-
-def choose(condition: Array, yes: Tree, no: Tree) -> Tree:
-    """``yes`` where the condition (bool, batch shape) holds, else ``no``, on every leaf of a pytree."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)
 
 
 def state_bytes() -> int:

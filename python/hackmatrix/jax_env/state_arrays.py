@@ -9,9 +9,6 @@ from hackmatrix.jax_env.halves import HALF
 from hackmatrix.jax_env.state import Snapshot, State
 from hackmatrix.rules import FIRST_PROGRAM
 
-_FIRST_TYPE = 1
-"""In cells, types count from 1, because 0 stands for nobody."""
-
 
 def state_arrays(state: State) -> dict[str, Array]:
     """One game, packed as docs/reference/protocol.md says: ``scalars`` uint32 (46,), ``cells`` uint8 (2, 14, 36)."""
@@ -35,7 +32,7 @@ def _cells(at: Snapshot) -> Array:
     """The planes, in the protocol's order: uint8 (14, 36)."""
     blocks, enemies, coming = _flags(at.blocks), _flags(at.enemies), _flags(at.transmissions)
     programs = _flags(at.program_blocks)
-    enemy_type = _values(at.enemy_type) + _FIRST_TYPE
+    enemy_type = _values(at.enemy_type) + 1  # 0 stands for nobody
     origin = _flags(at.from_siphon) + 2 * _flags(at.from_schedule)
     timer = _values(at.timer)
     cryptogs = enemies * (enemy_type == 4)

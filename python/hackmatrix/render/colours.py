@@ -38,12 +38,8 @@ def colour_of(word: str) -> Colour | None:
     if word in _WORDS:
         return _WORDS[word]
     if word.startswith("["):
-        _, edge = BLOCKS[_block_type(word)]
+        content = word[1:2]
+        block_type = "question" if content == words.HIDDEN_CONTENT else "data" if content.isdigit() else "program"
+        _, edge = BLOCKS[block_type]
         return mix(edge, TEXT, 0.35)  # an edge alone is too dark to read
     return _SIGNS.get(word.removeprefix(">")[:1])
-
-
-def _block_type(word: str) -> str:
-    if word.startswith(f"[{words.HIDDEN_CONTENT}"):
-        return "question"
-    return "data" if word[1:2].isdigit() else "program"

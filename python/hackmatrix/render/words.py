@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from hackmatrix.render.model import Block, Cell, Enemy, Place, Transmission
+from hackmatrix.render.model import Cell, Enemy, Place, Transmission
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
 
@@ -62,14 +62,11 @@ def cell_text(cell: Cell) -> str:
     if coming := cell.transmission:
         words.append(transmission_word(coming) + _origin(coming))
     if block := cell.block:
-        words.append(block_word(_whole_content(block), block.spawn_count))
+        hidden = HIDDEN_CONTENT if block.type == "question" else ""
+        words.append(block_word(f"{hidden}{block.content}", block.spawn_count))
     words += amount_words(cell)
     flags = (PICKUP, cell.pickup), (EXIT, cell.exit), (SIPHONED, cell.siphoned), (SIPHON_CENTER, cell.siphon_center)
     return " ".join([*words, *(word for word, there in flags if there)])
-
-
-def _whole_content(block: Block) -> str:
-    return f"{HIDDEN_CONTENT if block.type == 'question' else ''}{block.content}"
 
 
 def _origin(being: Enemy | Transmission) -> str:

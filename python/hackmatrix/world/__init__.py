@@ -1,5 +1,6 @@
 """HackMatrix as a world of the parity harness (entry point ``parity.worlds``)."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from hackmatrix.render.model import NUMBERS, board_model
 from hackmatrix.render.words import cell_text
 from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
-from hackmatrix.world.shrinkers import SHRINKERS
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Board, EngineOptions, State, World
 from worldkit.jax.xla import keep_compiled_programs
@@ -64,6 +64,42 @@ def draw_board(state: State) -> Board:
     return Board(tuple(tuple(map(cell_text, row)) for row in model.rows), scalars)
 
 
+def no_history(state: State) -> Iterator[State]:
+    """Without what UNDO would bring back."""
+    if state["history"] is not None:
+        yield {**state, "history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
+
+
+def fewer_entries(state: State) -> Iterator[State]:
+    """Half of a list, then a list without one of its entries."""
+    for name in rules.STATE_FIELDS:
+        entries = state[name] if isinstance(state[name], list) else []
+        if len(entries) > 2:
+            middle = len(entries) // 2
+            yield {**state, name: entries[:middle]}
+            yield {**state, name: entries[middle:]}
+        for index in range(len(entries)):
+            yield {**state, name: entries[:index] + entries[index + 1 :]}
+
+
+def smaller_numbers(state: State) -> Iterator[State]:
+    """One number or flag smaller, boldly first. The engines refuse what is too small."""
+    for name in rules.STATE_FIELDS:
+        for value in _below(state[name]):
+            yield {**state, name: value}
+    player = state["player"]
+    for name in sorted(player.keys() - {"row", "col"}):
+        for value in _below(player[name]):
+            yield {**state, "player": {**player, name: value}}
+
+
+def _below(value: object) -> Iterator[Any]:
+    if value is True:
+        yield False
+    elif type(value) is int:
+        yield from (smaller for smaller in dict.fromkeys((0, 1, value // 2, value - 1)) if 0 <= smaller < value)
+
+
 TRACE_NAMES = (f"{__name__}:WORLD",)
 """What traces call the world besides its name."""
 
@@ -90,7 +126,7 @@ WORLD = World(
     policies=POLICIES,
     load_policy=load_policy,
     agents=AGENTS,
-    shrinkers=SHRINKERS,
+    shrinkers=(no_history, fewer_entries, smaller_numbers),
     golden=_GOLDEN,
     benches=BENCHES,
 )

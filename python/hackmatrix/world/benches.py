@@ -35,10 +35,6 @@ def _with_binary(copy: Path) -> Mapping[str, str]:
     return {BINARY_VARIABLE: str(_scratch(copy) / "release" / "HackMatrix"), **cache, **_quick()}
 
 
-def _with_source(copy: Path) -> Mapping[str, str]:
-    return {"PYTHONPATH": str(copy), BINARY_VARIABLE: str(binary_path()), **_quick()}
-
-
 def _quick() -> dict[str, str]:
     """Most of a mutant's time is compiling; what is computed is the same at any level of optimisation."""
     return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip()}
@@ -59,6 +55,6 @@ BENCHES = (
         reference="swift",
         source=_ROOT / "python",
         mutants=read_mutants(_MUTANTS, "jax", folder="hackmatrix/jax_env/"),
-        environment=_with_source,
+        environment=lambda copy: {"PYTHONPATH": str(copy), BINARY_VARIABLE: str(binary_path()), **_quick()},
     ),
 )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from importlib import metadata
 
 from parity.arguments import Parser
+from parity.console import discard_output, is_output_full, open_missing_streams
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command, is_out_of_memory
-from parity.streams import discard_output, is_output_full, open_missing_streams
 from worldkit.cli.outputs import fail
 from worldkit.game import Game
 
