@@ -211,7 +211,5 @@ def test_a_removed_component_shows_as_what_it_was_worth(golden: Path) -> None:
     assert changes == {("sting", -500, None)}
     # Without names nobody knows which one was removed.
     without_names(golden)
-    assert (
-        "does not hold the 2 reward components of each of its steps"
-        in parity("rewards", "--golden", golden, world=world).refusal()
-    )
+    said = parity("rewards", "--golden", golden, world=world).refusal()
+    assert "does not hold the 2 reward components of each of its steps" in said
