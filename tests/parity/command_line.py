@@ -27,10 +27,9 @@ class Ran(NamedTuple):
         """The answer of ``--json``."""
         return json.loads(self.out)
 
-    @property
-    def sentence(self) -> str:
-        """The one line of a command that does nothing else."""
-        assert (self.out, self.err.count("\n")) == ("", 1)
+    def refusal(self, code: int = 2) -> str:
+        """The one line of a command that ends so and does nothing else."""
+        assert (self.code, self.out, self.err.count("\n")) == (code, "", 1), self
         return self.err
 
 

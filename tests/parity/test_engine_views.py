@@ -12,30 +12,23 @@ ORCHARD = "toy_world:WORLD"
 REST = 5
 
 
-def test_a_single_game_is_what_the_batch_says() -> None:
-    with parity.open_engine(ORCHARD, "planes") as engine:
+def test_a_single_game_is_what_the_batch_says_and_its_state_is_taken_by_every_engine() -> None:
+    with parity.open_engine(ORCHARD, "planes") as engine, parity.open_engine(ORCHARD, "plain") as other:
         first = engine.reset(seed=7)
-        assert first.shape == (34,)
-        assert first.dtype == np.float32
+        assert (first.shape, first.dtype) == ((34,), np.float32)
         assert engine.mask().tolist()[REST] is True
         step = engine.step(REST)
         assert step.components.tolist()[0] == -10
         assert step.components.dtype == np.int32
         assert isinstance(step.reward, float)
         assert (step.terminated, step.truncated, step.facts, step.events) == (False, False, (), 0)
-        assert engine.get_state()["turn"] == 1
-        # What was handed out does not change afterwards.
-        assert engine.reset(seed=7).tolist() == first.tolist()
-
-
-def test_set_state_of_get_state_is_the_identity() -> None:
-    with parity.open_engine(ORCHARD, "plain") as engine, parity.open_engine(ORCHARD, "planes") as other:
-        engine.reset(seed=3)
-        engine.step(REST)
         state = engine.get_state()
+        assert state["turn"] == 1
         observation = other.set_state(state)
         assert other.get_state() == state
-        assert observation.tolist() == engine.set_state(state).tolist()
+        assert observation.tolist() == engine.set_state(state).tolist() == step.observation.tolist()
+        # What was handed out does not change afterwards.
+        assert engine.reset(seed=7).tolist() == first.tolist()
 
 
 def test_a_game_without_a_seed_gets_a_new_one_and_bad_seeds_actions_and_states_are_refused() -> None:
