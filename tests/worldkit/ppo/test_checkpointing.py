@@ -93,7 +93,7 @@ def at_27(
     tmp_path_factory: pytest.TempPathFactory, trainer: CompiledTraining
 ) -> tuple[Path, LoopState, list[Mapping[str, float]]]:
     """A checkpoint between two rows, which are of 20 updates each, of a run to its end, and all rows of the run."""
-    folder, rows = tmp_path_factory.mktemp("straight"), []
+    folder, rows = tmp_path_factory.mktemp("straight"), list[Mapping[str, float]]()
     saver = Saver(folder, SETTINGS, ENV, SavePlan(27), say=print)
     straight = run(trainer, LoopState(trainer.runner, Progress(), Log()), rows, saver)
     return checkpoint_path(folder, 27), straight, rows
