@@ -198,14 +198,6 @@ def test_an_integer_below_n_is_exact() -> None:
     assert [int(below(jnp.uint32(2**32 - 1), n)) for n in range(1, 37)] == list(range(36))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_seeds_as_pairs_of_words(seed: int) -> None:
-    made = seed_pair(seed)
-    assert made.dtype == np.uint32
-    assert made.tolist() == split(seed)
-    assert seed_pairs(np.array([seed, 1], np.uint64)).tolist() == [split(seed), [1, 0]]
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_of_more_than_64_bits_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match=r"outside 0\.\.2\*\*64-1"):
@@ -213,8 +205,10 @@ def test_a_seed_of_more_than_64_bits_is_refused(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_seeds_that_follow_from_seeds(seed: int) -> None:
+def test_seeds_are_pairs_of_words_and_others_follow_from_them(seed: int) -> None:
+    made, games = seed_pair(seed), trainer_seeds(seed, 5)
+    assert (made.dtype, games.dtype) == (np.uint32, jnp.uint32)
+    assert made.tolist() == split(seed)
+    assert seed_pairs(np.array([seed, 1], np.uint64)).tolist() == [split(seed), [1, 0]]
     assert [int(word) for word in next_seed(Seed(*map(jnp.uint32, split(seed))))] == output(seed, (2**32 - 1, 0))
-    games = trainer_seeds(seed, 5)
-    assert games.dtype == jnp.uint32
     assert games.tolist() == [output(seed, (2**32 - 1, 1 + game)) for game in range(5)]

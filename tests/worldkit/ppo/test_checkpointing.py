@@ -285,11 +285,6 @@ def test_a_copied_run_does_not_come_before_its_original(put: Callable[..., Path]
     assert latest_checkpoint(tmp_path, ENV)[0].path == original
 
 
-def test_no_good_one_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"there is no good checkpoint_\*.pkl file in"):
-        latest_checkpoint(tmp_path, ENV)
-
-
 def full(number: int) -> None:
     """``fsync`` on a full disk."""
     raise OSError(errno.ENOSPC, "No space left on device")
