@@ -20,8 +20,6 @@ from worldkit.jax.marks import collecting, mark, packed
 from worldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
 from worldkit.threefry import seed_pair, seed_pairs, threefry2x32
 
-STEPS = 12
-
 
 class MarkedOrchard(OrchardJaxEnv):
     """Orchard with three marks: of each game that begins, of each step, and of each look."""
@@ -44,11 +42,11 @@ class MarkedOrchard(OrchardJaxEnv):
 ENV = MarkedOrchard()
 
 
-def play(engine: JaxEngine) -> list[NDArray[Any]]:
+def play(engine: JaxEngine, steps: int = 12) -> list[NDArray[Any]]:
     """What is seen and told of some games, step by step."""
     slots = np.arange(engine.games)
     seen = [engine.reset(np.arange(engine.games, dtype=np.uint64), slots), engine.mask(), engine.seeds()]
-    for number in range(STEPS):
+    for number in range(steps):
         step = engine.step_restarting(np.full(engine.games, number % engine.mask().shape[1], np.int32))
         seen += [step.observation, step.components, step.reward, step.terminated, engine.mask(), engine.seeds()]
     return seen
@@ -75,9 +73,9 @@ def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None
 
 
 def test_without_jit_the_games_are_the_same() -> None:
-    jitted = play(JaxEngine(2, ENV))
+    jitted = play(JaxEngine(2, ENV), 4)
     with jax.disable_jit():
-        unjitted = play(JaxEngine(2, ENV))
+        unjitted = play(JaxEngine(2, ENV), 4)
     for one, other in zip(jitted, unjitted, strict=True):
         np.testing.assert_array_equal(one, other)
 
