@@ -205,7 +205,8 @@ def test_a_seed_of_more_than_64_bits_is_refused(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_seeds_are_pairs_of_words_and_others_follow_from_them(seed: int) -> None:
     made, games = seed_pair(seed), trainer_seeds(seed, 5)
-    assert (made.dtype, games.dtype) == (np.uint32, jnp.uint32)
+    assert made.dtype == np.uint32
+    assert games.dtype == jnp.uint32
     assert made.tolist() == split(seed)
     assert seed_pairs(np.array([seed, 1], np.uint64)).tolist() == [split(seed), [1, 0]]
     assert [int(word) for word in next_seed(Seed(*map(jnp.uint32, split(seed))))] == output(seed, (2**32 - 1, 0))
