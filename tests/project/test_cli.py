@@ -35,15 +35,6 @@ def test_version_names_package_rules_and_jax(word: str, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith(f"hackmatrix {__version__}, rules {RULES_VERSION}, jax ")
 
 
-def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one sentence with which a command ends; nothing is on standard output, and the code is 2."""
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(list(words))
-    said = capsys.readouterr()
-    assert (stopped.value.code, said.out, said.err.count("\n")) == (2, "", 1)
-    return said.err
-
-
 @pytest.mark.parametrize(
     ("line", "named"),
     [
@@ -69,7 +60,11 @@ def test_a_mistake_gets_one_sentence_and_code_2(
     line: str, named: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert named in refused(capsys, *line.split())
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(line.split())
+    said = capsys.readouterr()
+    assert (stopped.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert named in said.err
     assert list(tmp_path.iterdir()) == []
 
 

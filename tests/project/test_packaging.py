@@ -1,6 +1,5 @@
 """Every way to install the project installs the same: released versions within the limits of ``pyproject.toml``."""
 
-import importlib
 import json
 import os
 import re
@@ -47,11 +46,10 @@ def test_every_declared_dependency_is_pinned_within_its_limits(
             assert pins[canonicalize_name(declared.name)] in declared.specifier
 
 
-def test_no_pin_is_a_nightly_or_a_development_or_local_build(pins: dict[str, Version]) -> None:
+def test_no_pin_is_an_unreleased_or_local_build_and_the_core_drags_in_no_torch(
+    project: dict[str, Any], pins: dict[str, Version]
+) -> None:
     assert [name for name, pin in pins.items() if pin.is_prerelease or pin.local or "nightly" in name] == []
-
-
-def test_the_core_does_not_drag_in_torch(project: dict[str, Any], pins: dict[str, Version]) -> None:
     assert "torch" not in {Requirement(text).name for text in project["dependencies"]}
     assert [name for name in pins if name.startswith("nvidia")] == []
 
@@ -60,11 +58,6 @@ def test_dev_holds_every_other_extra_that_needs_no_accelerator(project: dict[str
     extras = project["optional-dependencies"]
     held = set().union(*(r.extras for r in map(Requirement, extras["dev"]) if r.name == project["name"]))
     assert held == set(extras) - {"dev", "cuda", "tpu"}
-
-
-def test_the_console_command_points_at_a_function(project: dict[str, Any]) -> None:
-    module, _, function = project["scripts"]["hackmatrix"].partition(":")
-    assert callable(getattr(importlib.import_module(module), function))
 
 
 FROM_THE_WHEEL = """

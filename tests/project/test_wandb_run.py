@@ -1,6 +1,5 @@
 """Weights & Biases never stands in the way of a run."""
 
-import inspect
 import json
 import os
 import socket
@@ -10,6 +9,7 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 import wandb
@@ -64,40 +64,26 @@ def test_a_client_that_cannot_begin_is_one_line(
     assert said == [f"W&B is left out: {why}; --no-wandb silences this."]
 
 
-class StandIn:
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a mock
     """What stands in for the client on line: it takes what the real one takes, and remembers it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.asked: dict[str, Any] = {}
-        self.logged: list[tuple[int, dict[str, float]]] = []
-        self.id = "abc"
-        real = inspect.signature(wandb.init)
-
-        def init(**options: Any) -> StandIn:  # noqa: ANN401 - as the client has them
-            real.bind(**options)
-            self.asked = options
-            return self
-
-        monkeypatch.delenv("WANDB_MODE", raising=False)
-        monkeypatch.setattr("wandb.api", type("Api", (), {"api_key": "key"}))
-        monkeypatch.setattr("wandb.init", init)
-
-    def log(self, metrics: dict[str, float], *, step: int) -> None:
-        self.logged.append((step, metrics))
-
-    def log_artifact(self, path: str, *, name: str, type: str) -> None:
-        """Nothing is uploaded."""
-
-    def finish(self) -> None:
-        """Nothing is left to do."""
+    client = create_autospec(wandb.Run, instance=True)
+    client.id = "abc"
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    monkeypatch.setattr("wandb.api", SimpleNamespace(api_key="key"))
+    monkeypatch.setattr("wandb.init", create_autospec(wandb.init, return_value=client))
+    return client
 
 
-def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("the disk is full")
+def asked() -> dict[str, Any]:
+    """The options of the last ``wandb.init``."""
+    init: Any = wandb.init
+    return init.call_args.kwargs if init.called else {}
 
+
+def test_a_run_that_fails_later_is_one_line(tmp_path: Path, client: Any) -> None:  # noqa: ANN401 - a mock
     said: list[str] = []
-    monkeypatch.setattr(StandIn(monkeypatch), "log", fail)
+    client.log.side_effect = RuntimeError("the disk is full")
     run = opened(tmp_path, said)
     assert run.run_id == "abc"
     for update in (1, 2):
@@ -107,7 +93,12 @@ def test_a_run_that_fails_later_is_one_line(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("call", ["init", "log", "log_artifact", "finish"])
-def test_a_call_that_never_returns_is_one_line(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_never_returns_is_one_line(
+    call: str,
+    tmp_path: Path,
+    client: Any,  # noqa: ANN401 - a mock
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     said: list[str] = []
     released, begun, torn_down = threading.Event(), threading.Event(), threading.Event()
 
@@ -115,7 +106,6 @@ def test_a_call_that_never_returns_is_one_line(call: str, tmp_path: Path, monkey
         begun.set()
         released.wait()
 
-    client = StandIn(monkeypatch)
     monkeypatch.setattr(wandb if call == "init" else client, call, hang)
     monkeypatch.setattr("wandb.teardown", torn_down.set)
     monkeypatch.setattr("worldkit.runs.wandb_run._CALL_SECONDS", 0.05)
@@ -170,7 +160,7 @@ def test_a_variable_that_w_and_b_refuses_is_one_line_with_its_name(name: str, tm
 
 
 @pytest.mark.parametrize(
-    ("options", "asked"),
+    ("options", "wanted"),
     [
         ({}, {"id": None}),
         ({"run_id": "abc"}, {"id": "abc", "resume": "allow"}),
@@ -179,17 +169,21 @@ def test_a_variable_that_w_and_b_refuses_is_one_line_with_its_name(name: str, tm
     ids=["new", "resumed", "rewound"],
 )
 def test_a_run_begins_goes_on_or_is_rewound_on_the_server(
-    options: dict[str, Any], asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any],
+    wanted: dict[str, Any],
+    tmp_path: Path,
+    client: Any,  # noqa: ANN401 - a mock
 ) -> None:
     said: list[str] = []
-    client = StandIn(monkeypatch)
     run = opened(tmp_path, said, **options)
     run.write({"a": 1.0, "update": 41})
     run.close()
-    assert {name: client.asked[name] for name in ("id", "resume", "resume_from") if name in client.asked} == asked
-    assert (client.logged, said) == ([(41, {"a": 1.0, "update": 41})], [])
+    assert {name: value for name, value in asked().items() if name in ("id", "resume", "resume_from")} == wanted
+    client.log.assert_called_once_with({"a": 1.0, "update": 41}, step=41)
+    assert said == []
 
 
+@pytest.mark.usefixtures("client")
 @pytest.mark.parametrize(
     ("mode", "options", "why"),
     [
@@ -203,25 +197,16 @@ def test_a_rewind_that_cannot_act_says_so(
     mode: str, options: dict[str, Any], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    client = StandIn(monkeypatch)
     monkeypatch.setenv("WANDB_MODE", mode)
     opened(tmp_path, said, rewind=True, **options)
     assert said == [f"--rewind has no effect: {why}."]
-    assert "resume_from" not in client.asked
+    assert "resume_from" not in asked()
 
 
-def test_a_run_that_is_resumed_without_wandb_keeps_its_id_for_the_next_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = StandIn(monkeypatch)
-
-    def session(tracking: Tracking, *, is_resumed: bool) -> str:
+@pytest.mark.usefixtures("client")
+def test_a_run_that_is_resumed_without_wandb_keeps_its_id_for_the_next_time(tmp_path: Path) -> None:
+    for tracking, is_resumed in ((Tracking(), False), (Tracking(enabled=False), True), (Tracking(), True)):
         with Run(tmp_path, tracking=tracking) as run:
             run.begin({"lr": 1.0}, 10, is_resumed=is_resumed)
-        return str(json.loads((tmp_path / "config.json").read_text())["wandb_id"])
-
-    assert session(Tracking(), is_resumed=False) == "abc"
-    assert session(Tracking(enabled=False), is_resumed=True) == "abc"
-    client.asked = {}
-    assert session(Tracking(), is_resumed=True) == "abc"
-    assert client.asked["id"] == "abc"
+        assert json.loads((tmp_path / "config.json").read_text())["wandb_id"] == "abc"
+    assert asked()["id"] == "abc"  # None the first time

@@ -151,7 +151,7 @@ def test_stable_baselines_tells_truncation_from_the_end_as_over_single_games() -
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_an_engine_that_fails_is_started_again_in_any_world(
+def test_an_engine_that_fails_is_started_again_once_it_has_played(
     mode: AutoresetMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = WorldVectorEnv(SPEC, GAMES, restart=True, autoreset_mode=mode)
@@ -170,6 +170,10 @@ def test_an_engine_that_fails_is_started_again_in_any_world(
     assert rewards.all()
     assert not truncated.any()
     assert "engine_restarted" not in infos
+    monkeypatch.setattr(EveningEngine, "fails", repeat(True))
+    assert env.step(first_valid(env))[3].all()  # lost with the engine, which has not played when it fails again
+    with pytest.raises(EngineError, match="the ladder broke"):
+        env.step(first_valid(env))
 
 
 def test_one_game_whose_engine_fails_is_truncated_says_why_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,17 +241,6 @@ def test_the_last_seed_is_followed_by_the_first() -> None:
 def test_lockstep_of_one_engine_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="world 'evening' has one engine only: lockstep needs two"):
         lockstep.measure(WORLD, 2, 1)
-
-
-def test_an_engine_that_fails_again_before_it_has_played_is_not_started_a_third_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(EveningEngine, "fails", repeat(True))
-    env = WorldVectorEnv(SPEC, 2, restart=True)
-    env.reset(seed=0)
-    assert env.step(first_valid(env))[3].all()  # lost with the engine
-    with pytest.raises(EngineError, match="the ladder broke"):
-        env.step(first_valid(env))
 
 
 def test_a_seed_of_a_vecenv_is_for_the_next_reset_alone() -> None:

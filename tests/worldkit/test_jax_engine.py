@@ -20,8 +20,6 @@ from worldkit.jax.marks import collecting, mark, packed
 from worldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
 from worldkit.threefry import seed_pair, seed_pairs, threefry2x32
 
-STEPS = 12
-
 
 class MarkedOrchard(OrchardJaxEnv):
     """Orchard with three marks: of each game that begins, of each step, and of each look."""
@@ -44,11 +42,11 @@ class MarkedOrchard(OrchardJaxEnv):
 ENV = MarkedOrchard()
 
 
-def play(engine: JaxEngine) -> list[NDArray[Any]]:
+def play(engine: JaxEngine, steps: int = 12) -> list[NDArray[Any]]:
     """What is seen and told of some games, step by step."""
     slots = np.arange(engine.games)
     seen = [engine.reset(np.arange(engine.games, dtype=np.uint64), slots), engine.mask(), engine.seeds()]
-    for number in range(STEPS):
+    for number in range(steps):
         step = engine.step_restarting(np.full(engine.games, number % engine.mask().shape[1], np.int32))
         seen += [step.observation, step.components, step.reward, step.terminated, engine.mask(), engine.seeds()]
     return seen
@@ -75,9 +73,9 @@ def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None
 
 
 def test_without_jit_the_games_are_the_same() -> None:
-    jitted = play(JaxEngine(2, ENV))
+    jitted = play(JaxEngine(2, ENV), 4)
     with jax.disable_jit():
-        unjitted = play(JaxEngine(2, ENV))
+        unjitted = play(JaxEngine(2, ENV), 4)
     for one, other in zip(jitted, unjitted, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -198,14 +196,6 @@ def test_an_integer_below_n_is_exact() -> None:
     assert [int(below(jnp.uint32(2**32 - 1), n)) for n in range(1, 37)] == list(range(36))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_seeds_as_pairs_of_words(seed: int) -> None:
-    made = seed_pair(seed)
-    assert made.dtype == np.uint32
-    assert made.tolist() == split(seed)
-    assert seed_pairs(np.array([seed, 1], np.uint64)).tolist() == [split(seed), [1, 0]]
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_a_seed_of_more_than_64_bits_is_refused(seed: int) -> None:
     with pytest.raises(ValueError, match=r"outside 0\.\.2\*\*64-1"):
@@ -213,8 +203,11 @@ def test_a_seed_of_more_than_64_bits_is_refused(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_seeds_that_follow_from_seeds(seed: int) -> None:
-    assert [int(word) for word in next_seed(Seed(*map(jnp.uint32, split(seed))))] == output(seed, (2**32 - 1, 0))
-    games = trainer_seeds(seed, 5)
+def test_seeds_are_pairs_of_words_and_others_follow_from_them(seed: int) -> None:
+    made, games = seed_pair(seed), trainer_seeds(seed, 5)
+    assert made.dtype == np.uint32
     assert games.dtype == jnp.uint32
+    assert made.tolist() == split(seed)
+    assert seed_pairs(np.array([seed, 1], np.uint64)).tolist() == [split(seed), [1, 0]]
+    assert [int(word) for word in next_seed(Seed(*map(jnp.uint32, split(seed))))] == output(seed, (2**32 - 1, 0))
     assert games.tolist() == [output(seed, (2**32 - 1, 1 + game)) for game in range(5)]

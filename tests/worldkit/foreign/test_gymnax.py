@@ -140,9 +140,7 @@ def test_its_vector_wrapper_makes_a_gymnasium_vector_environment(adapted: Gymnax
     assert (obs.shape, rewards.shape) == ((3, 34), (3,))
 
 
-def test_purejaxrls_interface_is_enough_to_play_whole_episodes(
-    paid: GymnaxStyle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_purejaxrls_interface_is_enough_to_play_episodes(paid: GymnaxStyle, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gymnax, "make", lambda name: (paid, paid.default_params))
     short = {**CONFIG, "TOTAL_TIMESTEPS": 1024}
     metrics = jax.tree.map(np.asarray, jax.jit(make_train(short))(jax.random.key(0))["metrics"])

@@ -1,1 +1,1 @@
-"""The trainer as tests: on a known problem that costs nothing, and on the game."""
+"""The trainer as tests, on a known problem that costs nothing."""

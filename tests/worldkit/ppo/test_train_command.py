@@ -1,6 +1,5 @@
 """The command that trains, on Orchard, from the command line to the files of a run."""
 
-import csv
 import json
 import os
 import shutil
@@ -83,16 +82,6 @@ def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     assert any(line.startswith("Compiling") for line in lines)
     assert any(line.startswith("Compiled in") for line in lines)
     assert any(line.startswith("Trained 384 steps in") and "of compiling" in line for line in lines)
-
-
-def test_metrics_csv_has_a_row_per_logging_interval(finished: Run) -> None:
-    with (finished.folder / "metrics.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["update"], row["timesteps"]) for row in rows] == [("2", "256"), ("3", "384")]
-    for row in rows:
-        assert {f"reward/{name}" for name in ENV.components} < set(row)
-        assert float(row["reward/step"]) == pytest.approx(-0.01)
-        assert float(row["train/entropy"]) > 0
 
 
 def test_config_json_has_every_setting(finished: Run) -> None:

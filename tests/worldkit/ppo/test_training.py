@@ -219,7 +219,7 @@ def test_what_the_world_adds_is_a_share_of_steps_or_the_highest(metrics: dict[st
 
 
 def test_without_a_finished_episode_there_is_no_mean_of_them(stats: UpdateStats) -> None:
-    none = dict.fromkeys(("episodes", "return_sum", "length_sum"), np.zeros(2))
+    none: Any = dict.fromkeys(("episodes", "return_sum", "length_sum"), np.zeros(2))
     metrics = metrics_of(stats._replace(rollout=stats.rollout._replace(**none)), STEPS, PackedOrchard())
     assert metrics["train/num_episodes"] == 0
     assert np.isnan([metrics["train/mean_episode_return"], metrics["train/mean_episode_length"]]).all()
