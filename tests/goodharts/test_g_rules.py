@@ -150,7 +150,8 @@ def test_G5_frozen_energy_never_changes_and_nobody_dies_of_it(engine: str) -> No
 def test_G5_what_is_eaten_reappears_where_the_first_draw_says_that_hits_nothing(
     engine: str, kind: str, taken: int
 ) -> None:
-    state, other = made(event=41, energy=9000, **{kind: [(1, 0)]}), {"food": "poison", "poison": "food"}[kind]
+    ahead: Any = {kind: [(1, 0)]}
+    state, other = made(event=41, energy=9000, **ahead), {"food": "poison", "poison": "food"}[kind]
     draws = drawn_cells(state, 42)
     there = sorted(set(draws[:taken]) - set(draws[taken:]))
     after = play(engine, {**state, other: there, f"{other}Count": len(there)}, RIGHT).state
@@ -309,7 +310,7 @@ def test_G10_the_event_never_starts_over_and_wraps_as_a_word(engine: str) -> Non
     ],
 )
 def test_G12_what_each_mode_pays(engine: str, mode: str, step: int, food: int, poison: int, death: int) -> None:
-    def earned(energy: int, **ahead: list[tuple[int, int]]) -> dict[str, int]:
+    def earned(energy: int, **ahead: Any) -> dict[str, int]:  # noqa: ANN401 - food or poison
         rewards = play(engine, made(energy=energy, **ahead), RIGHT, mode=mode).rewards
         return {name: amount for name, amount in rewards.items() if name != "shaping"}
 

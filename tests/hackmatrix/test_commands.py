@@ -24,7 +24,7 @@ def test_a_missing_engine_is_one_sentence(
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "page.html"
     page.write_text("an older one")
-    words = {
+    words: dict[str, list[str | Path]] = {
         "watch": [params],
         "view": [params, "--output", page],
         "train-sb3": ["--no-wandb"],

@@ -15,7 +15,8 @@ REST = 5
 def test_a_single_game_is_what_the_batch_says_and_its_state_is_taken_by_every_engine() -> None:
     with parity.open_engine(ORCHARD, "planes") as engine, parity.open_engine(ORCHARD, "plain") as other:
         first = engine.reset(seed=7)
-        assert (first.shape, first.dtype) == ((34,), np.float32)
+        assert first.shape == (34,)
+        assert first.dtype == np.float32
         assert engine.mask().tolist()[REST] is True
         step = engine.step(REST)
         assert step.components.tolist()[0] == -10

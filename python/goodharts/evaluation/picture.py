@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
     found = [each.figures[name] for each in evaluations]
     mean, low, high = (np.array([figure[bound] for figure in found]) for bound in ("mean", "low", "high"))
     published = np.array([PUBLISHED.get(each.player, {}).get(name, np.nan) for each in evaluations])
-    style = {"fmt": "o", "color": "#1b4f9c", "capsize": 5, "label": "here, 95% interval"}
+    style: dict[str, Any] = {"fmt": "o", "color": "#1b4f9c", "capsize": 5, "label": "here, 95% interval"}
     axis.errorbar(places - _ASIDE, mean, np.maximum((mean - low, high - mean), 0), **style)
     axis.plot(places + _ASIDE, published, "D", markerfacecolor="white", markeredgecolor="black", label="published")
     axis.grid(axis="y", alpha=0.3)

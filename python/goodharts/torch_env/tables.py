@@ -34,7 +34,8 @@ def prices(mode: Mode, numbers: Numbers) -> Prices:
             return Prices(0, *worth, 0)
         case "energy":
             energies = -numbers.step_energy, numbers.food_energy, numbers.poison_energy
-            return Prices(*(PRICES_PER_ENERGY * energy for energy in energies), numbers.death_price)
+            step, food, poison = (PRICES_PER_ENERGY * energy for energy in energies)
+            return Prices(step, food, poison, numbers.death_price)
         case unknown:
             assert_never(unknown)
 

@@ -55,10 +55,13 @@ def without(entry: StateDict, key: str) -> StateDict:
 # (broken dict, what the message must match: the name of the field)
 BROKEN: list[tuple[Json, str]] = [
     # the whole
-    *[(whole, "state") for whole in ([], None, "player")],
+    ([], "state"),
+    (None, "state"),
+    ("player", "state"),
     ({}, "player"),
     (state() | {"enemis": []}, "enemis"),
-    *[(state() | {"player": wrong}, "player") for wrong in (None, [])],
+    (state() | {"player": None}, "player"),
+    (state() | {"player": []}, "player"),
     # the player
     ({"player": {"col": 2}}, "row"),
     ({"player": {"row": 2}}, "col"),

@@ -171,6 +171,7 @@ def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event(swi
     engine.close()
     assert opened is not None
     assert played is not None
-    assert (opened.any(), played.any()) == (False, True)
+    assert not opened.any()
+    assert played.any()
     assert events is not None
     assert events.tolist() == [1 << EVENTS.index("invalid_action")] * 2
