@@ -73,7 +73,7 @@ class Values(ABC):
 
 
 @dataclass(frozen=True)
-class Whole(Values):
+class IntRange(Values):
     """Whole numbers from ``least`` to ``most``; on the command line commas may group their digits."""
 
     least: int
@@ -91,7 +91,7 @@ class Whole(Values):
 
 
 @dataclass(frozen=True)
-class Real(Values):
+class FloatRange(Values):
     """Numbers from ``least``, or only above it, to ``most``; never nan."""
 
     least: float
@@ -135,12 +135,12 @@ class OneOf(Values):
         return " or ".join(self.words)
 
 
-SEED = Whole(0, 2**64 - 1)
-GAMES = Whole(1, 2**20)
+SEED = IntRange(0, 2**64 - 1)
+GAMES = IntRange(1, 2**20)
 """Games side by side: a million fill the memory of the largest machines."""
-STEPS = Whole(1, 2**31 - 1)
+STEPS = IntRange(1, 2**31 - 1)
 """Steps, and whatever else is counted in int32."""
-ALL_STEPS = Whole(1, 2**53)
+ALL_STEPS = IntRange(1, 2**53)
 """Steps of all games together; exact in a double, as JSON and charts have them."""
-SHARE = Real(0, 1)
-SECONDS = Real(0.01, 1e6)
+SHARE = FloatRange(0, 1)
+SECONDS = FloatRange(0.01, 1e6)

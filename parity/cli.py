@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from parity import commands
-from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, Parser, Real, Whole
+from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, Parser
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
+from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
-from parity.guard import DEFAULT_TIMEOUT, LESS_MEMORY
 
-JOBS = Whole(1, 1024)
+JOBS = IntRange(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
 
 
@@ -58,7 +58,7 @@ _COMPARISON = {
         "N", "diverging games to collect before the run stops (default: %(default)s)", GAMES, 1
     ),
     "--shrink-seconds": _value(
-        "SECONDS", "time to spend on making a case small (default: %(default)g)", Real(0, SECONDS.most), 60.0
+        "SECONDS", "time to spend on making a case small (default: %(default)g)", FloatRange(0, SECONDS.most), 60.0
     ),
     "--no-report": _switch("write no trace and no page"),
 }

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from parity.compare import STATE, Fields, explain, rows_that_differ
 from parity.engine import Array, BatchStep, Slots
+from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError
-from parity.guard import GuardedEngine
 from parity.world import World
 
 HIGH_WORD = np.uint64(0x9E3779B9 << 32)

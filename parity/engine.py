@@ -193,7 +193,7 @@ def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
     return np.uint64(seed) + np.arange(games, dtype=np.uint64)
 
 
-class Closing(ABC):
+class Closable(ABC):
     """Something with a ``close``, usable in a ``with`` block."""
 
     @abstractmethod
@@ -207,7 +207,7 @@ class Closing(ABC):
         self.close()
 
 
-class _View(Closing):
+class _View(Closable):
     """Games of a batch, started by seeds or without, usable in a ``with`` block."""
 
     def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:

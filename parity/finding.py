@@ -10,7 +10,7 @@ from parity.errors import StateRefused, UsageError
 from parity.lockstep import Divergence
 from parity.pair import Pair
 from parity.registry import is_module
-from parity.replay import Moment, moments
+from parity.replay import ReplayMoment, moments
 from parity.report import Report, write_report
 from parity.shrink import shrink
 from parity.trace import Case, Trace, write_trace
@@ -39,7 +39,7 @@ def replay_command(trace_path: Path, world: str | None = None, engines: tuple[st
     return typed_command("parity", "parity", "replay", *named, trace_path)
 
 
-def rules_in_play(world: World, moment: Moment) -> tuple[str, ...]:
+def rules_in_play(world: World, moment: ReplayMoment) -> tuple[str, ...]:
     """The rule ids whose marks fired in a moment, on either side, in the world's order."""
     if moment.marks is None:
         return ()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from parity.compare import Difference
 from parity.contract import check_engine, run_seeds
 from parity.engine import Array, Slots, State
+from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused
-from parity.guard import DEFAULT_TIMEOUT
 from parity.pair import Observed, Pair
 from parity.replay import differs_at
 from parity.sources import Source, choose_actions, open_source

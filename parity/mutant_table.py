@@ -3,7 +3,7 @@
 A TOML file has sections, each a list of files with their mutants; the same form serves engines and tests:
 
     [[tests]]
-    file = "parity/files.py"
+    file = "parity/atomic_write.py"
     tests = ["tests/parity/test_files.py"]
     mutants = [
         { name = "files-are-written-in-place", in = "replacing", old = "os.replace(new, path)", new = "pass" },

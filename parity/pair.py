@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.compare import STATE, Difference, Fields, explain, rows_that_differ, state_differences
-from parity.engine import Array, BatchStep, Closing, Slots, State
+from parity.engine import Array, BatchStep, Closable, Slots, State
+from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
-from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.world import World
 
 
@@ -29,7 +29,7 @@ class Observed:
     step: BatchStep | None = None
 
 
-class Pair(Closing):
+class Pair(Closable):
     """The engines ``names`` of ``world``, ``games`` slots each, for use in a ``with`` block.
 
     Neither engine ever receives anything that the other one computed. The only exception is the choice of

@@ -9,9 +9,9 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from parity.engine import AutoResetBatch, Engine, GameSeeds
+from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
-from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
-from parity.reading import shown
+from parity.safe_read import shown
 from parity.world import World
 
 GROUP = "parity.worlds"

@@ -16,7 +16,7 @@ _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class Moment:
+class ReplayMoment:
     """The game after the start (``action`` None) or after one action, as both engines have it.
 
     components: what the action earned on each side; marks: which marks it fired on each side, where counted.
@@ -43,15 +43,15 @@ def _differences(pair: Pair, seen: Observed) -> list[Difference]:
     return [difference for each in differing for difference in pair.explain(each, 0, 0)]
 
 
-def moments(pair: Pair, case: Case) -> list[Moment]:
+def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     """The start and every action up to the first difference, recorded. ``pair`` has one game."""
-    recorded: list[Moment] = []
+    recorded: list[ReplayMoment] = []
     counts = _mark_counts(pair)
     for action, seen in _play(pair, case):
         before, counts = counts, _mark_counts(pair)
         differences = tuple(_differences(pair, seen))
         states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
-        recorded.append(Moment(action, states, _components(seen), _fired(pair, before, counts), differences))
+        recorded.append(ReplayMoment(action, states, _components(seen), _fired(pair, before, counts), differences))
         if differences:
             break
     return recorded

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from parity.compare import Difference, differing_cells, differing_scalars, value_text
 from parity.errors import UsageError
-from parity.replay import Moment
+from parity.replay import ReplayMoment
 from parity.table import Table
 from parity.trace import RESTART, Action, Trace
 from parity.viewer.page import Episode, Page, Step
@@ -29,7 +29,7 @@ class Report:
 
     world: World
     trace: Trace
-    moments: tuple[Moment, ...]
+    moments: tuple[ReplayMoment, ...]
     command: str
 
     @property
@@ -99,7 +99,7 @@ def _difference_table(differences: tuple[Difference, ...], engines: tuple[str, s
     return Group(table, Text(f"... and {more} more, all in the trace")) if more > 0 else table
 
 
-def _boards(report: Report, moment: Moment) -> RenderableType:
+def _boards(report: Report, moment: ReplayMoment) -> RenderableType:
     boards = tuple(map(report.world.draw, moment.states))
     cells, scalars = differing_cells(boards), differing_scalars(boards)
     return Columns(
@@ -150,7 +150,7 @@ def report_page(report: Report) -> Page:
     )
 
 
-def _step(world: World, moment: Moment) -> Step:
+def _step(world: World, moment: ReplayMoment) -> Step:
     return Step(
         action=action_name(world, moment.action),
         boards=tuple(map(world.draw, moment.states)),

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from parity.engine import Array, Slots, consecutive_seeds
+from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import StateRefused, UsageError
-from parity.guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.lockstep import Settings
 from parity.sources import Source, choose_actions, open_source
 from parity.trace import RESTART, Case, Trace, read_trace, trace_files, trace_text, write_trace

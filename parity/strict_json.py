@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from parity.reading import is_number
+from parity.safe_read import is_number
 
 NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 """Text in JSON -> number. ``float`` in Python and ``Number`` in JavaScript read these texts too."""

@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
+from parity.atomic_write import write_whole
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
-from parity.files import write_whole
-from parity.reading import MIB, Unreadable, is_count, read_json, shown
+from parity.safe_read import MIB, Unreadable, is_count, read_json, shown
 from parity.strict_json import is_json_number, json_text, number_of
 
 FORMAT = "parity-trace"

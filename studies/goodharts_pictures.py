@@ -29,8 +29,8 @@ from goodharts.evaluation.figures import FIGURES, TABLE
 from goodharts.evaluation.results import read_results
 from goodharts.rules import DEFAULT_MODES
 from parity.arguments import Parser
+from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
-from parity.files import write_whole
 from worldkit.cli.outputs import fail
 from worldkit.pictures import drawn
 

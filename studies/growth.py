@@ -17,9 +17,9 @@ from shared.boards import boards
 from shared.pictures import IMAGES
 
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from parity.arguments import Parser, Whole
+from parity.arguments import IntRange, Parser
+from parity.atomic_write import write_whole
 from parity.errors import ParityError
-from parity.files import write_whole
 from worldkit.bench.records import MEBIBYTE, Record, as_json
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
 from worldkit.jax.xla import prefer_wide_vectors
@@ -43,7 +43,7 @@ Points = dict[int, Record]
 def main() -> None:
     """Read the command line, measure, print the tables, and draw."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repetitions", type=Whole(1, 10_000), default=3, help="samples per figure (default: 3)")
+    parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=3, help="samples per figure (default: 3)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     args = parser.parse_args()
     check_output(parser, args.json)

@@ -19,7 +19,7 @@ from jax import Array
 
 from hackmatrix import train_config
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from parity.arguments import GAMES, Parser, Whole
+from parity.arguments import GAMES, IntRange, Parser
 from parity.console import open_console
 from parity.errors import ParityError
 from worldkit.bench import env as env_bench
@@ -211,7 +211,7 @@ def main() -> None:
     """Read the command line, measure, and print each record as soon as it is there."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--num-envs", type=GAMES, default=256, help="games played at the same time (default: 256)")
-    parser.add_argument("--repetitions", type=Whole(1, 10_000), default=3, help="samples per figure (default: 3)")
+    parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=3, help="samples per figure (default: 3)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
     args = parser.parse_args()
     check_output(parser, args.json)

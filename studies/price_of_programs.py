@@ -22,7 +22,7 @@ from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.evaluation.report import summary
 from worldkit.evaluation.spec import Player
-from worldkit.jax.xla import keep_compiled_programs
+from worldkit.jax.xla import enable_compilation_cache
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=STEPS, default=2000)
     parser.add_argument("--engine", choices=("jax", "swift"), default="jax")
     args = parser.parse_args()
-    keep_compiled_programs("hackmatrix")
+    enable_compilation_cache("hackmatrix")
     try:
         play(args.params, args.programs, args.episodes, args.engine)
     except ParityError as error:

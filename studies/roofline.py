@@ -26,11 +26,11 @@ from hackmatrix.jax_env.observation import player_cell
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import TrainConfig
 from parity.arguments import Parser
-from parity.files import write_whole
+from parity.atomic_write import write_whole
 from worldkit.bench.env import Play, new_games, random_valid_actions
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.evaluation.report import as_json
-from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from worldkit.pictures import drawn
 from worldkit.ppo.masked_ppo import Samples, Transition, ppo_loss
 from worldkit.ppo.networks import make_network
@@ -82,7 +82,7 @@ def main() -> None:
     target = parser.parse_args().json
     check_output(parser, target)
     prefer_wide_vectors()
-    keep_compiled_programs("hackmatrix")
+    enable_compilation_cache("hackmatrix")
     env, before = HackMatrixJaxEnv(), ceilings_here()
     rollouts = {games: played(env, games) for games in GAMES}
     steps = {games: seconds for games, (seconds, _) in rollouts.items()}

@@ -17,8 +17,8 @@ from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.train_config import TrainConfig
 from hackmatrix.view_spec import VIEW
 from parity.arguments import Parser
+from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
-from parity.files import write_whole
 from parity.strict_json import json_text
 from worldkit.cli.outputs import fail
 from worldkit.ppo.params import Params, load_params, save_params

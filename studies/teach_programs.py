@@ -24,7 +24,7 @@ from hackmatrix.world import WORLD
 from parity.arguments import ALL_STEPS, SEED, Parser
 from parity.errors import ParityError
 from worldkit.cli.outputs import fail
-from worldkit.jax.xla import keep_compiled_programs
+from worldkit.jax.xla import enable_compilation_cache
 from worldkit.ppo.networks import ActorCritic, load_network
 from worldkit.ppo.params import Params, save_params
 from worldkit.ppo.value_heads import symlog
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--total-timesteps", type=ALL_STEPS, default=2_000_000)
     parser.add_argument("--seed", type=SEED, default=0)
     args = parser.parse_args()
-    keep_compiled_programs("hackmatrix")
+    enable_compilation_cache("hackmatrix")
     try:
         params = teach(WORLD.agent_at(args.params), args.programs, args.total_timesteps, args.seed)
     except ParityError as error:

@@ -30,7 +30,7 @@ from hackmatrix.rules import ENEMIES, NUM_STAGES
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from parity import State
-from parity.arguments import SEED, STEPS, Parser, Whole
+from parity.arguments import SEED, STEPS, IntRange, Parser
 from parity.console import open_console
 from parity.errors import ParityError
 from parity.table import Table
@@ -87,7 +87,7 @@ def main() -> None:
     """Read the command line, play, and print, write and draw what was found."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agent", type=Path, help="`best`, params_*.npz, checkpoint_*.pkl, a .zip, or a run's folder")
-    parser.add_argument("--episodes", type=Whole(1, 100_000), default=100, metavar="N", help="(default 100)")
+    parser.add_argument("--episodes", type=IntRange(1, 100_000), default=100, metavar="N", help="(default 100)")
     parser.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
     parser.add_argument("--max-steps", type=STEPS, default=MOST_STEPS, metavar="N", help="truncate after that many")
     parser.add_argument("--deterministic", action="store_true", help="take the likeliest actions; else they are drawn")

@@ -101,7 +101,7 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
     }
 
 
-def page_data(page: Page, world: World, rows: list[Value], seen: Seen) -> Value:
+def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) -> Value:
     """What the page shows beside its episodes; ``rows`` are theirs."""
     return {
         "world": world.name,
@@ -122,18 +122,18 @@ def page_data(page: Page, world: World, rows: list[Value], seen: Seen) -> Value:
 
 
 @dataclass(frozen=True)
-class Seen:
+class BoardExtent:
     """What the boards of a page have: the most rows and columns, and the words in their cells."""
 
     rows: int = 0
     columns: int = 0
     words: frozenset[str] = frozenset()
 
-    def and_in(self, steps: Sequence[Step]) -> Seen:
+    def and_in(self, steps: Sequence[Step]) -> BoardExtent:
         """The same with the boards of these steps."""
         boards = [board for step in steps for board in step.boards]
         texts = {text for board in boards for row in board.rows for text in row}
-        return Seen(
+        return BoardExtent(
             max([self.rows, *(len(board.rows) for board in boards)]),
             max([self.columns, *(len(row) for board in boards for row in board.rows)]),
             self.words.union(*(text.split() for text in texts)),

@@ -10,10 +10,10 @@ from contextlib import ExitStack, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
+from parity.atomic_write import replacing
 from parity.errors import UsageError
-from parity.files import replacing
 from parity.strict_json import json_text
-from parity.viewer.data import Seen, Value, episode_data, episode_row, page_data
+from parity.viewer.data import BoardExtent, Value, episode_data, episode_row, page_data
 from parity.viewer.page import Page
 from parity.world import World
 
@@ -33,7 +33,7 @@ def write_page(page: Page, world: World, path: Path) -> None:
     with _replaced(path) as write:
         write(head)
         rows: list[Value] = []
-        seen = Seen()
+        seen = BoardExtent()
         for number, episode in enumerate(page.episodes):
             steps = tuple(episode.steps)
             write(f'<script type="text/plain" id="episode-{number}">{packed(episode_data(episode, steps))}</script>\n')

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from goodharts.rules import NUM_CELLS, Numbers
-from parity.arguments import GAMES, SEED, SHARE, STEPS, OneOf, Real, Values, Whole
+from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from parity.errors import UsageError
 from worldkit.config_layers import from_environment, read_toml, validate_values
 from worldkit.settings import Setting, check_settings, setting, settings_of
@@ -37,13 +37,13 @@ TORCH, JAX = ENGINES
 """What plays and learns."""
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 
-_ROLLOUT = Whole(1, 2**16)
-_RATE = Real(0, 1)
-_WEIGHT = Real(0, 1e6)
-_ITEMS = Whole(0, NUM_CELLS // 4)
+_ROLLOUT = IntRange(1, 2**16)
+_RATE = FloatRange(0, 1)
+_WEIGHT = FloatRange(0, 1e6)
+_ITEMS = IntRange(0, NUM_CELLS // 4)
 """Of a kind: with both kinds half of the grid stays empty, and what is placed needs few draws."""
-_ENERGY = Real(-1000, 1000)
-_PRICE = Real(-1000, 1000)
+_ENERGY = FloatRange(-1000, 1000)
+_PRICE = FloatRange(-1000, 1000)
 
 
 class _Device(Values):
@@ -73,7 +73,7 @@ class Training:
     gae_lambda: float = _value(0.95, "lambda of generalized advantage estimation", SHARE)
     eps_clip: float = _value(0.2, "clipping range of the probability ratio, at the first update", SHARE)
     eps_clip_final: float = _value(0.1, "at the last update", SHARE)
-    k_epochs: int = _value(4, "times that an update learns from its batch", Whole(1, 1000))
+    k_epochs: int = _value(4, "times that an update learns from its batch", IntRange(1, 1000))
     steps_per_env: int = _value(128, "steps of each game per update", _ROLLOUT)
     n_envs: int = _value(192, "games played side by side", GAMES)
     minibatches: int = _value(1, "parts of the batch, each with a gradient step of its own", STEPS)
@@ -83,12 +83,12 @@ class Training:
     entropy_floor: float = _value(0.5, "mean entropy (nats) below which a policy pays for the shortfall", _WEIGHT)
     entropy_floor_coef: float = _value(0.05, "price of the shortfall", _WEIGHT)
     value_coef: float = _value(0.5, "weight of the value loss", _WEIGHT)
-    max_grad_norm: float = _value(0.5, "gradient norm to clip at", Real(0, 1e6, above=True))
-    popart_beta: float = _value(0.001, "least rate at which PopArt's statistics follow", Real(0, 1, above=True))
+    max_grad_norm: float = _value(0.5, "gradient norm to clip at", FloatRange(0, 1e6, above=True))
+    popart_beta: float = _value(0.001, "least rate at which PopArt's statistics follow", FloatRange(0, 1, above=True))
     network: Literal["cnn", "mlp", "auto"] = _value(
         AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device", OneOf(("cnn", "mlp", AUTO))
     )
-    hidden: int = _value(512, "width of the hidden layers", Whole(1, 8192))
+    hidden: int = _value(512, "width of the hidden layers", IntRange(1, 8192))
     privileged: bool = _value(True, "whether the critic sees the counts and the ground truth")
     engine: Literal["torch", "jax"] = _value(TORCH, "what plays and learns: torch, or jax", OneOf(ENGINES))
     seed: int = _value(42, "of the weights, the games and the actions", SEED)
@@ -107,8 +107,8 @@ class Runtime:
     compile_mode: str = _value(
         OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))
     )
-    checkpoint_minutes: float = _value(5.0, "minutes between checkpoints", Real(0, 1e6, above=True))
-    dashboard_port: int = _value(8050, "port of the dashboard; 0 takes a free one", Whole(0, 2**16 - 1))
+    checkpoint_minutes: float = _value(5.0, "minutes between checkpoints", FloatRange(0, 1e6, above=True))
+    dashboard_port: int = _value(8050, "port of the dashboard; 0 takes a free one", IntRange(0, 2**16 - 1))
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,14 @@ class Evaluation:
 class World:
     """What things are worth; energies and interestingness are rounded to thousandths, once."""
 
-    start_energy: float = _value(1.0, "energy at the start of a life", Real(0.001, 1000))
-    step_energy: float = _value(0.01, "energy that a step costs", Real(0, 1000))
+    start_energy: float = _value(1.0, "energy at the start of a life", FloatRange(0.001, 1000))
+    step_energy: float = _value(0.01, "energy that a step costs", FloatRange(0, 1000))
     food_energy: float = _value(1.0, "energy that food gives", _ENERGY)
     poison_energy: float = _value(-2.0, "energy that poison gives", _ENERGY)
     food_interestingness: float = _value(1.0, "interestingness of food", SHARE)
     poison_interestingness: float = _value(0.5, "interestingness of poison", SHARE)
     death_reward: float = _value(-4.0, "reward of a death, in the modes rewarded for energy", _PRICE)
-    reward_clip: float = _value(20.0, "rewards are clipped to this, either way", Real(0, 1e4))
+    reward_clip: float = _value(20.0, "rewards are clipped to this, either way", FloatRange(0, 1e4))
     max_steps: int = _value(512, "steps after which an episode is truncated", STEPS)
 
 

@@ -21,8 +21,8 @@ from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from parity import State as StateDict
 from worldkit.jax.batching import batch_native
 from worldkit.jax.env import Encoder, JaxEnv, StepOutput
+from worldkit.jax.int64_pair import Int64Pair
 from worldkit.jax.threefry import Seed
-from worldkit.jax.wide import Wide
 from worldkit.threefry import seed_pair, threefry2x32
 
 _KEYS_EVENT = 2**32 - 1
@@ -128,7 +128,7 @@ class GoodhartsJaxEnv(JaxEnv):
     def from_dict(self, state: StateDict) -> State:
         return state_dict.from_dict(state)
 
-    def arrays(self, state: State) -> Mapping[str, Array | Wide]:
+    def arrays(self, state: State) -> Mapping[str, Array | Int64Pair]:
         same = ("x", "y", "event", "energy", "steps", "food_count", "poison_count")
         return {
             "grid": grid.flags(state.food) + 2 * grid.flags(state.poison),
@@ -136,7 +136,7 @@ class GoodhartsJaxEnv(JaxEnv):
             **{name: getattr(state, name) for name in same},
         }
 
-    def facts(self, state: State) -> tuple[Wide, ...]:
+    def facts(self, state: State) -> tuple[Int64Pair, ...]:
         return state.energy, state.steps
 
     def initial_seeds(self, seed: int, num_games: int) -> Array:

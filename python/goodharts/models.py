@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from goodharts.architecture import NETWORKS, NetworkConfig
 from goodharts.rules import DEFAULT_MODE, MODES
+from parity.atomic_write import replacing
 from parity.console import typed_command
 from parity.errors import UsageError
-from parity.files import replacing
-from parity.reading import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
+from parity.safe_read import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
 
 if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
     from torch import nn

@@ -7,7 +7,7 @@ engine holds its own tables, because the engines are independent witnesses.
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from parity.arguments import STEPS, Whole
+from parity.arguments import STEPS, IntRange
 from parity.errors import UsageError
 
 VERSION = "1"
@@ -43,17 +43,17 @@ STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "
 MOST_ITEMS = 16_000
 """Food and poison together that an episode may be given: placing so many takes about 61,500 draws, and the site has
 addresses for twice as many (G10). For all of the grid's cells they would not do."""
-_COUNT = Whole(0, MOST_ITEMS)
-_WORTH = Whole(-(10**7), 10**7)
+_COUNT = IntRange(0, MOST_ITEMS)
+_WORTH = IntRange(-(10**7), 10**7)
 """Of what is eaten, in thousandths: a hundred times that is a component of the reward, which is an int32 (G12)."""
-_PRICE = Whole(-(10**9), 10**9)
+_PRICE = IntRange(-(10**9), 10**9)
 _RANGES = {
-    "start_energy": Whole(1, _WORTH.most),
-    "step_energy": Whole(0, _WORTH.most),
+    "start_energy": IntRange(1, _WORTH.most),
+    "step_energy": IntRange(0, _WORTH.most),
     **dict.fromkeys(("food_energy", "poison_energy", "food_interest", "poison_interest"), _WORTH),
     **dict.fromkeys(("death_price", "handhold_step_price", "handhold_death_price"), _PRICE),
     **dict.fromkeys(("handhold_food_price", "handhold_poison_price"), _PRICE),
-    "reward_clip": Whole(0, _PRICE.most),
+    "reward_clip": IntRange(0, _PRICE.most),
     "max_steps": STEPS,
     **dict.fromkeys(("min_food", "max_food", "min_poison", "max_poison"), _COUNT),
     **dict.fromkeys(("evaluation_food", "evaluation_poison"), _COUNT),

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from hackmatrix.around_player import AroundPlayer, FirstLayer
+from hackmatrix.egocentric import EgocentricBoard, FirstLayer
 from hackmatrix.rules import CELL_FEATURES, DIRECTIONS, GRID_PART, PLAYER_PART, SIZE
 from hackmatrix.train_config import CENTRED, CONV, MLP
 
@@ -32,7 +32,7 @@ class PlayerCentred(nn.Module):
     dtype: str = "float32"
 
     @nn.compact
-    def __call__(self, obs: Array) -> AroundPlayer:
+    def __call__(self, obs: Array) -> EgocentricBoard:
         """Embed the cells of observations, and let them tell each other."""
         dtype = jnp.dtype(self.dtype)
         cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
@@ -66,12 +66,12 @@ def _crosses(board: Array) -> Array:
     return jnp.concatenate(parts, axis=-1)
 
 
-def _seen_by_player(board: Array, obs: Array) -> AroundPlayer:
+def _seen_by_player(board: Array, obs: Array) -> EgocentricBoard:
     """Boards (..., 6, 6, features) as they lie around the player, with what else observations say."""
     place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
     one_hot = jax.nn.one_hot(place, SIZE).reshape(*obs.shape[:-1], -1)
     others = jnp.concatenate([obs[..., : GRID_PART.start], one_hot], axis=-1)
-    return AroundPlayer(board, place, others.astype(board.dtype))
+    return EgocentricBoard(board, place, others.astype(board.dtype))
 
 
 NETWORKS = {CENTRED: PlayerCentred, CONV: Conv, MLP: None}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from parity.arguments import Real
+from parity.arguments import FloatRange
 from parity.errors import UsageError
-from parity.reading import MIB, Unreadable, read_text
+from parity.safe_read import MIB, Unreadable, read_text
 from worldkit.settings import Setting, fault_of, settings_of
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
@@ -53,7 +53,7 @@ def validate_values(config: type[Any], values: Mapping[str, Any], source: str, s
             raise UsageError(f"{source} has an unknown key {key}{where}: there are {', '.join(known)}.")
         if fault := fault_of(known[key], value):
             raise UsageError(f"{source}: {key}{where} {fault}, got {value!r:.60}.")
-    return {key: float(value) if isinstance(known[key].values, Real) else value for key, value in values.items()}
+    return {key: float(value) if isinstance(known[key].values, FloatRange) else value for key, value in values.items()}
 
 
 def from_environment(

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parity.arguments import Real, Values, Whole
+from parity.arguments import FloatRange, IntRange, Values
 from parity.errors import UsageError
-from parity.reading import shown
+from parity.safe_read import shown
 
 Config = TypeVar("Config")
 
@@ -64,7 +64,7 @@ def setting(
 ) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
     """A dataclass field that is a setting; the arguments are those of ``Setting``."""
     chosen = kind or type(default)
-    number = isinstance(values, (Whole, Real))
+    number = isinstance(values, (IntRange, FloatRange))
     metavar = metavar or ("N" if number else "DIR" if chosen is Path else "NAME")
     return field(default=default, metadata={_KEY: (help, group, flag, chosen, values, metavar, shown)})
 

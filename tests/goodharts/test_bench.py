@@ -82,11 +82,11 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
 def test_the_ceiling_of_the_trainer_in_torch_is_that_of_games_that_do_nothing() -> None:
     config = Config().over({"training": {"n_envs": 2, "hidden": 4}}, "the test")
     real, nothing = train.trainers(config, torch.device("cpu"))
-    assert [type(each.player.games) for each in (real, nothing)] == [Games, train.NothingGames]
+    assert [type(each.player.games) for each in (real, nothing)] == [Games, train.ConstantGames]
 
 
 def test_games_in_torch_that_do_nothing_show_one_moment_and_never_end() -> None:
-    games = train.NothingGames(MODES["ground_truth"], 3, torch.device("cpu"))
+    games = train.ConstantGames(MODES["ground_truth"], 3, torch.device("cpu"))
     first = games.look()
     outcomes = [games.step(torch.tensor([0, 3, 7])) for _ in range(4)]
     assert all(torch.equal(outcome.codes, first) for outcome in outcomes)

@@ -24,8 +24,8 @@ from PIL import Image
 
 from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
+from goodharts.brain_view.activation_frame import HORIZON, REMEMBERED, ActivationFrame
 from goodharts.brain_view.layers import heat
-from goodharts.brain_view.moment import HORIZON, REMEMBERED, Moment
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import Player
 from goodharts.brain_view.showing import record, view
@@ -239,7 +239,9 @@ class TestWindow:
         pygame.display.quit()
         monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
-    def watch(self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None) -> tuple[Controls, Moment]:
+    def watch(
+        self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None
+    ) -> tuple[Controls, ActivationFrame]:
         """What has become of an agent after these keys."""
         one, controls = player(), Controls(speed, 240)
         pygame.display.init()
@@ -293,7 +295,7 @@ class TestCommand:
     def test_an_interrupted_recording_is_saved_as_far_as_it_went(self, monkeypatch: pytest.MonkeyPatch) -> None:
         step = Player.step
 
-        def interrupted(one: Player) -> Moment:
+        def interrupted(one: Player) -> ActivationFrame:
             if one.moment.steps == 2:
                 signal.raise_signal(signal.SIGINT)
             return step(one)

@@ -15,17 +15,17 @@ from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.state_dict import flags
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MODES, NUM_CELLS
+from worldkit.jax.int64_pair import Int64Pair, to_int64
 from worldkit.jax.threefry import Draws, Seed
-from worldkit.jax.wide import Wide, to_int64
 
 EDGES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62]
 NUMBERS = np.array([sign * edge + by for edge in EDGES for sign in (1, -1) for by in (-1, 0, 1)], np.int64)
 ADDED = np.array([0, 1, -1, 10, -10, 990, -2010, 2**31 - 1, -(2**31)], np.int32)
 
 
-def wide(numbers: NDArray[np.int64]) -> Wide:
+def wide(numbers: NDArray[np.int64]) -> Int64Pair:
     words = numbers.view(np.uint32).reshape(*numbers.shape, 2)
-    return Wide(jnp.asarray(words[..., 0]), jnp.asarray(words[..., 1]))
+    return Int64Pair(jnp.asarray(words[..., 0]), jnp.asarray(words[..., 1]))
 
 
 def test_G5_energy_without_a_cap_is_counted_in_two_words() -> None:

@@ -10,11 +10,11 @@ from hackmatrix.cli.main import main
 from tests.hackmatrix.agents import new_params, write_checkpoint
 from worldkit.ppo.params import save_params
 
-Refused = Callable[..., str]
+CommandRefused = Callable[..., str]
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> Refused:
+def refused(capsys: pytest.CaptureFixture[str]) -> CommandRefused:
     """What a command says that it cannot do, in one line, with exit code 2."""
 
     def run(*words: str | Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 from worldkit.cli import play
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("command", ["play", "watch", "view", "train-sb3", "explain"])
 def test_a_missing_engine_is_one_sentence(
-    command: str, params: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    command: str, params: Path, refused: CommandRefused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "nothing"))
     monkeypatch.setattr(play, "_check_terminal", lambda: None)

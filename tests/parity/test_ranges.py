@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from parity.arguments import LONGEST_NAME, FileName, OneOf, Real, Values, Whole
+from parity.arguments import LONGEST_NAME, FileName, FloatRange, IntRange, OneOf, Values
 
-WHOLE, SHARE, RATE = Whole(1, 9), Real(0, 1), Real(0, 1, above=True)
+WHOLE, SHARE, RATE = IntRange(1, 9), FloatRange(0, 1), FloatRange(0, 1, above=True)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parity.reading import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_zip, shown
+from parity.safe_read import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_zip, shown
 
 
 @pytest.mark.parametrize(

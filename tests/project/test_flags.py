@@ -13,7 +13,7 @@ import pytest
 from goodharts.cli.game import GAME as GOODHARTS
 from hackmatrix.cli.game import GAME
 from parity import cli as parity_cli
-from parity.arguments import FileName, OneOf, Real, Whole
+from parity.arguments import FileName, FloatRange, IntRange, OneOf
 from worldkit.cli import app
 from worldkit.evaluation.spec import Lookaheads
 
@@ -22,7 +22,7 @@ WORDS += map(str, (10**18, 2**31, 2**63, 2**64))
 NO_NUMBERS = ["", " ", "--", "x", "1\n2"]
 LISTS = {"--engines", "--actions", "bench --num-envs"}
 """Flags with readers of their own: of several names, actions or numbers."""
-VALUES = (Whole, Real, OneOf, FileName, Lookaheads)
+VALUES = (IntRange, FloatRange, OneOf, FileName, Lookaheads)
 
 
 class Caught(Exception):
@@ -108,27 +108,27 @@ def test_every_flag_says_which_values_it_takes(
         f"{name} takes any {action.type}: give it the values of parity.arguments"
     )
     if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
-        assert isinstance(action.type, (Whole, Real)), f"{name} stands for a number: give it Whole or Real"
+        assert isinstance(action.type, (IntRange, FloatRange)), f"{name} stands for a number: give it Whole or Real"
 
 
 @pytest.mark.parametrize(("name", "parser", "action"), GIVEN_BY_NAME, ids=[name for name, _, _ in GIVEN_BY_NAME])
 def test_no_word_breaks_a_flag_and_a_number_lies_in_its_range_or_is_refused(
     name: str, parser: argparse.ArgumentParser, action: argparse.Action, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (flag, *_), is_number = action.option_strings, isinstance(action.type, (Whole, Real))
+    (flag, *_), is_number = action.option_strings, isinstance(action.type, (IntRange, FloatRange))
     # What is required besides is a fault as well, and would hide whether the number is one.
     for each in parser._actions if is_number else ():
         each.required = False
     for word in (*WORDS, *NO_NUMBERS):
         for words in ([f"{flag}={word}"], [flag, word])[: 1 + is_number]:
             parsed = outcome(parser, words, capsys)
-            if isinstance(action.type, (Whole, Real)) and parsed is not None:
+            if isinstance(action.type, (IntRange, FloatRange)) and parsed is not None:
                 value = getattr(parsed, action.dest)
                 assert word not in NO_NUMBERS
                 assert math.isfinite(value)
                 assert value == float(word)
                 assert action.type.least <= value <= action.type.most
-    if isinstance(action.type, (Whole, Real)) and action.default is not None:
+    if isinstance(action.type, (IntRange, FloatRange)) and action.default is not None:
         assert action.type.fault(action.default) is None
 
 

@@ -10,7 +10,7 @@ from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from worldkit.bench import timing, train
-from worldkit.bench.nothing import Nothing, NothingEnv
+from worldkit.bench.constant_env import ConstantEnv, ConstantState
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.timing import Program
 from worldkit.jax.env import JaxEnv
@@ -23,7 +23,7 @@ SEED = jnp.array([3, 0], jnp.uint32)
 
 
 def test_nothing_ever_happens_in_the_world_that_costs_nothing() -> None:
-    world, nothing = OrchardJaxEnv(), NothingEnv(OrchardJaxEnv())
+    world, nothing = OrchardJaxEnv(), ConstantEnv(OrchardJaxEnv())
     first, game = world.reset(SEED), nothing.reset(SEED)
     for action in range(world.num_actions):
         step = nothing.step(game, jnp.int32(action))
@@ -36,24 +36,24 @@ def test_nothing_ever_happens_in_the_world_that_costs_nothing() -> None:
 
 
 def test_a_time_limit_still_ends_its_episodes() -> None:
-    nothing = NothingEnv(OrchardJaxEnv())
+    nothing = ConstantEnv(OrchardJaxEnv())
     assert nothing.step_autoreset(nothing.reset(SEED), jnp.int32(0), jnp.bool_(True)).truncated
 
 
 def test_no_part_of_its_state_stays_where_it_was_in_a_step() -> None:
     """What a loop hands on as it got it is one value to XLA, which may then compute only once what follows from it."""
-    nothing = NothingEnv(OrchardJaxEnv())
+    nothing = ConstantEnv(OrchardJaxEnv())
     after = jax.make_jaxpr(lambda state: nothing.step(state, jnp.int32(0)).state)(nothing.reset(SEED))
     assert not any(given is made for given, made in zip(after.jaxpr.invars, after.jaxpr.outvars, strict=True))
 
 
 def test_a_rollout_of_nothing_keeps_the_same_arrays_as_one_of_the_world() -> None:
-    def shapes(env: OrchardJaxEnv | NothingEnv) -> object:
+    def shapes(env: OrchardJaxEnv | ConstantEnv) -> object:
         runner = jax.eval_shape(lambda: init_runner(CONFIG, env))
         _, transitions, metrics = jax.eval_shape(lambda given: collect_rollout(given, CONFIG, env), runner)
         return runner.train_state.params, transitions, metrics._replace(sums={}, maxima={})
 
-    assert shapes(NothingEnv(OrchardJaxEnv())) == shapes(OrchardJaxEnv())
+    assert shapes(ConstantEnv(OrchardJaxEnv())) == shapes(OrchardJaxEnv())
 
 
 def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(train, "compile_program", compile_program)
     real, ceiling, share = train.measure(OrchardJaxEnv(), CONFIG, 3)
-    assert [type(games) for games in compiled] == [Orchard, Nothing]
+    assert [type(games) for games in compiled] == [Orchard, ConstantState]
     assert (real.name, ceiling.name) == ("train_steps_per_second_mlp", "train_ceiling_steps_per_second_mlp")
     assert (share.name, share.unit, share.num_envs) == ("train_share_of_ceiling_mlp", "", 4)
     assert min(real.value, ceiling.value, share.value) > 0

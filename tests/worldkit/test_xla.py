@@ -13,7 +13,7 @@ from jax._src import core
 from worldkit import cores
 from worldkit.jax import xla
 from worldkit.jax._distrax import restore_aval_table
-from worldkit.jax.xla import keep_compiled_programs, of_parts, prefer_wide_vectors
+from worldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
 
 _SAYING_WHAT_IS_CACHED = xla._ENABLED, xla._LEAST_SECONDS
 
@@ -49,7 +49,7 @@ def test_compiled_programs_are_kept_in_the_users_cache_of_the_application(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    keep_compiled_programs("a-game")
+    enable_compilation_cache("a-game")
     folder = Path(os.environ["JAX_COMPILATION_CACHE_DIR"])
     assert folder.name == "jax"
     assert "a-game" in folder.parts
@@ -60,7 +60,7 @@ def test_compiled_programs_are_kept_in_the_users_cache_of_the_application(
 def test_a_cache_that_the_user_chose_stays(chosen: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", chosen)
-    keep_compiled_programs("a-game")
+    enable_compilation_cache("a-game")
     assert os.environ["JAX_COMPILATION_CACHE_DIR"] == chosen
     assert what_is_cached() == (None, None)
     assert [path.name for path in tmp_path.iterdir()] == [chosen][: "/" not in chosen]
@@ -78,7 +78,7 @@ def test_a_cache_that_cannot_be_written_is_only_read_from(
 
     monkeypatch.setattr("worldkit.jax.xla.tempfile.TemporaryFile", refused)
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "jax"))
-    keep_compiled_programs("a-game")
+    enable_compilation_cache("a-game")
     assert what_is_cached() == cached
 
 
@@ -90,7 +90,7 @@ def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, answer:
         return answer
 
     monkeypatch.setattr("worldkit.jax.xla.platformdirs.user_cache_dir", user_cache_dir)
-    keep_compiled_programs("a-game")
+    enable_compilation_cache("a-game")
     assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
     assert what_is_cached() == (None, None)
 

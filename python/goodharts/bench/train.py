@@ -19,7 +19,7 @@ from goodharts.torch_env.random import game_keys
 from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.rollout import Player
 from goodharts.training.torch_trainer import TorchTrainer
-from worldkit.bench.nothing import NothingEnv
+from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.records import Record, records_beside_ceiling
 from worldkit.bench.timing import beside
 from worldkit.bench.train import compiled
@@ -66,7 +66,7 @@ def _measure_jax(training: Training, repetitions: int) -> list[Record]:
     config, env = train_config(training, shape, precision_on(platform, amp=True)), env_of(MODES[DEFAULT_MODE])
     kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     real, ceiling, share = (f"train_{kind}_jax_{shape.kind}" for kind in kinds)
-    programs = compiled(env, config), compiled(NothingEnv(env), config)
+    programs = compiled(env, config), compiled(ConstantEnv(env), config)
     return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
 
 
@@ -75,7 +75,7 @@ def trainers(config: Config, device: torch.device) -> tuple[TorchTrainer, TorchT
     prepare(device)
     real, nothing = (TorchTrainer(DEFAULT_MODE, config, device) for _ in range(2))
     games = config.training.n_envs
-    still = NothingGames(real.mode, games, device)
+    still = ConstantGames(real.mode, games, device)
     nothing.player = Player(still, nothing.player.noise, range(games), games)
     return real, nothing
 
@@ -84,7 +84,7 @@ def _update(trainer: TorchTrainer) -> float:
     return trainer.step().metrics["steps_per_second"]
 
 
-class NothingGames(Games):
+class ConstantGames(Games):
     """The first moment of some games for ever: no world, no ends, no rewards."""
 
     def __init__(self, mode: Mode, games: int, device: torch.device) -> None:

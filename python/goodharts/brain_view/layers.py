@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib import colormaps
 from numpy.typing import NDArray
 
-from goodharts.brain_view.moment import Activation
+from goodharts.brain_view.activation_frame import Activation
 from goodharts.rules import VIEW
 from worldkit.render.colours import GROUND, MUTED, OFF, TEXT
 from worldkit.render.pen import Pen

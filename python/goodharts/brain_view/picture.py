@@ -8,8 +8,8 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from goodharts.brain_view.activation_frame import REMEMBERED, ActivationFrame
 from goodharts.brain_view.layers import draw_layers
-from goodharts.brain_view.moment import REMEMBERED, Moment
 from goodharts.brain_view.policy import CHANNEL_SIDE, draw_channels, draw_decision, draw_legend, draw_rose
 from goodharts.brain_view.surroundings import SIDE, draw_surroundings
 from goodharts.models import Model
@@ -47,12 +47,12 @@ class Caption:
         return cls(model.mode, f"{model.network.kind}, update {model.update:,}, {model.timesteps:,} steps of training")
 
 
-def draw_picture(moment: Moment, caption: Caption) -> NDArray[np.uint8]:
+def draw_picture(moment: ActivationFrame, caption: Caption) -> NDArray[np.uint8]:
     """The picture of a moment as RGB: uint8 (720, 1280, 3)."""
     return pixels(draw_surface(moment, caption))
 
 
-def draw_surface(moment: Moment, caption: Caption, hints: str = "") -> pygame.Surface:
+def draw_surface(moment: ActivationFrame, caption: Caption, hints: str = "") -> pygame.Surface:
     """The same as a surface: the grid at the left, the agent's inside at the right.
 
     hints: a line at the bottom, for whoever sits at a keyboard.
@@ -70,7 +70,7 @@ def draw_surface(moment: Moment, caption: Caption, hints: str = "") -> pygame.Su
     return pen.finished()
 
 
-def _draw_sight(pen: Pen, moment: Moment, mode: str) -> None:
+def _draw_sight(pen: Pen, moment: ActivationFrame, mode: str) -> None:
     pen.text("What it sees", (0, 9), 20, TEXT, align="left")
     draw_channels(pen.moved(0, 24), moment, mode)
     left = 2 * CHANNEL_SIDE + 42
@@ -79,7 +79,7 @@ def _draw_sight(pen: Pen, moment: Moment, mode: str) -> None:
     draw_decision(pen.moved(left + 86, 24 + CHANNEL_SIDE + 36), moment)
 
 
-def _draw_numbers(pen: Pen, moment: Moment) -> None:
+def _draw_numbers(pen: Pen, moment: ActivationFrame) -> None:
     pen.text("How it fares", (0, 9), 20, TEXT, align="left")
     rows = (
         ("energy", f"{moment.energies[-1].energy:.2f}", AGENT),
@@ -99,7 +99,7 @@ def _draw_numbers(pen: Pen, moment: Moment) -> None:
             _SIGNS[name](pen, (width + 12, y + 0.5), 4.5)
 
 
-def _draw_energies(pen: Pen, moment: Moment) -> None:
+def _draw_energies(pen: Pen, moment: ActivationFrame) -> None:
     """The energy of the latest moments: a line for each life with a cross at its end, and dashed where it dies."""
     most = max(1.0, *(sample.energy for sample in moment.energies))
     least = min(0.0, *(sample.energy for sample in moment.energies))

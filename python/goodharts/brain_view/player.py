@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from goodharts.agents import agent_of
-from goodharts.brain_view.moment import REMEMBERED, Moment, Sample
+from goodharts.brain_view.activation_frame import REMEMBERED, ActivationFrame, Sample
 from goodharts.models import Model
 from goodharts.rules import EVENTS, MODES, SIZE, Numbers
 from goodharts.world import evaluation_world, game_seeds
@@ -53,11 +53,11 @@ class Player:
         self._moment = self._look(self._engine.reset(self._key, _ALL))
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> ActivationFrame:
         """How things are."""
         return self._moment
 
-    def step(self) -> Moment:
+    def step(self) -> ActivationFrame:
         """The next moment: after the step that the agent decided on, or, where it is dead, its next life."""
         if self._moment.is_dead:
             return self.begin_another_life()
@@ -70,32 +70,32 @@ class Player:
         self._moment = self._look(step.observation, happened)
         return self._moment
 
-    def begin_another_life(self) -> Moment:
+    def begin_another_life(self) -> ActivationFrame:
         """The first moment of the next life, somewhere else; a life that it ends early is no death."""
         self._so_far["life"] += 1
         self._trail.clear()
         self._moment = self._look(self._engine.restart(_ALL))
         return self._moment
 
-    def moments(self, steps: int) -> Iterator[Moment]:
+    def moments(self, steps: int) -> Iterator[ActivationFrame]:
         """How things are, and then one moment after the other until the agent has made so many steps, of all lives."""
         yield self._moment
         while self._moment.steps < steps:
             yield self.step()
 
-    def lives(self, steps: int | None) -> Iterator[Iterator[Moment]]:
+    def lives(self, steps: int | None) -> Iterator[Iterator[ActivationFrame]]:
         """One life after another, each begun when the one before has ended or is left; None: without end."""
         yield self._life(steps)
         while steps is None or self._moment.steps < steps:
             self.begin_another_life()
             yield self._life(steps)
 
-    def _life(self, steps: int | None) -> Iterator[Moment]:
+    def _life(self, steps: int | None) -> Iterator[ActivationFrame]:
         yield self._moment
         while not self._moment.is_dead and (steps is None or self._moment.steps < steps):
             yield self.step()
 
-    def _look(self, observation: Array, happened: tuple[bool, ...] = _NOTHING) -> Moment:
+    def _look(self, observation: Array, happened: tuple[bool, ...] = _NOTHING) -> ActivationFrame:
         (state,) = self._engine.get_state(_ALL)
         steps = np.array([self._so_far["steps"]])
         mask = self._engine.mask()
@@ -103,7 +103,7 @@ class Player:
         self._energies.append(Sample(self._so_far["life"], state["energy"] / 1000))
         told = dict(zip(("ate_food", "ate_poison", "is_dead"), happened, strict=True))
         x, y = state["x"], state["y"]
-        return Moment(
+        return ActivationFrame(
             state=state,
             channels=observation[0].copy(),
             activations=tuple((name, values[0]) for name, values in self._agent.layers(observation)),

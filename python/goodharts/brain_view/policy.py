@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from goodharts.brain_view.activation_frame import ActivationFrame
 from goodharts.brain_view.layers import heat
-from goodharts.brain_view.moment import Moment
 from goodharts.render.signs import direction, draw_arrow, draw_food, draw_poison
 from goodharts.rules import ACTIONS, MODES, REACH, VIEW
 from worldkit.render.colours import AGENT, FLOOR, MUTED, OFF, TEXT, mix
@@ -20,7 +20,7 @@ _RADIUS = 58
 _HALF_PETAL = math.radians(19)
 
 
-def draw_channels(pen: Pen, moment: Moment, mode: str) -> None:
+def draw_channels(pen: Pen, moment: ActivationFrame, mode: str) -> None:
     """Both channels of the observation (G7), each from 0, dark, to 1, bright; the agent's own cell is framed."""
     sees_truth = MODES[mode].sees_truth
     for number, values in enumerate(moment.channels):
@@ -32,7 +32,7 @@ def draw_channels(pen: Pen, moment: Moment, mode: str) -> None:
         here.text(f"channel {number}: {name}", (CHANNEL_SIDE / 2, CHANNEL_SIDE + 13), 17, MUTED, fit=CHANNEL_SIDE)
 
 
-def draw_rose(pen: Pen, moment: Moment) -> None:
+def draw_rose(pen: Pen, moment: ActivationFrame) -> None:
     """A petal for each move around (0, 0), its area as large as its probability; the chosen one is bright."""
     for share in (0.25, 0.5, 1.0):
         pen.circle((0, 0), _RADIUS * math.sqrt(share), OFF, 1)
@@ -46,7 +46,7 @@ def draw_rose(pen: Pen, moment: Moment) -> None:
     pen.circle((0, 0), 3, TEXT)
 
 
-def draw_decision(pen: Pen, moment: Moment) -> None:
+def draw_decision(pen: Pen, moment: ActivationFrame) -> None:
     """The move that comes next, with its middle at (0, 0)."""
     if moment.is_dead:
         pen.text("none: it is dead", (0, 0), 19, MUTED)

@@ -10,10 +10,10 @@ from pathlib import Path
 from PIL import Image
 
 from goodharts.brain_view import PICTURE
-from goodharts.brain_view.moment import Moment
+from goodharts.brain_view.activation_frame import ActivationFrame
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
 from goodharts.brain_view.player import Player
-from parity.files import replacing
+from parity.atomic_write import replacing
 from worldkit.render.film import film, telling_failures
 from worldkit.runs.stop import StopRequest
 from worldkit.watch.controls import Controls, play
@@ -29,7 +29,7 @@ def view(player: Player, caption: Caption, controls: Controls, *, steps: int | N
 
     Raises ParityError where no window can be opened.
     """
-    screen: WindowScreen[Moment] = WindowScreen(
+    screen: WindowScreen[ActivationFrame] = WindowScreen(
         f"Goodharts: {caption.mode}", lambda moment, now: draw_surface(moment, caption, f"{now.pace}    {_KEYS}")
     )
     with closing(screen), StopRequest() as stop:
@@ -37,7 +37,7 @@ def view(player: Player, caption: Caption, controls: Controls, *, steps: int | N
             pass
 
 
-def record(path: Path, moments: Iterable[Moment], caption: Caption, fps: float) -> int:
+def record(path: Path, moments: Iterable[ActivationFrame], caption: Caption, fps: float) -> int:
     """Write moments into a file, whole or not at all; returns how many pictures are in it.
 
     Args:

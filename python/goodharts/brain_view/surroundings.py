@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goodharts.brain_view.moment import HORIZON, Moment
+from goodharts.brain_view.activation_frame import HORIZON, ActivationFrame
 from goodharts.render.colours import POISON_COLOUR
 from goodharts.render.signs import draw_arrow, draw_death, draw_items
 from goodharts.render.surroundings import around
@@ -19,7 +19,7 @@ _NEAR = mix(FLOOR, TEXT, 0.06)
 _SEAM = mix(FLOOR, MUTED, 0.75)
 
 
-def draw_surroundings(pen: Pen, moment: Moment) -> None:
+def draw_surroundings(pen: Pen, moment: ActivationFrame) -> None:
     """31×31 cells. The dashed lines are where the torus closes: beyond them come its other rows and columns (G1)."""
     pen.box((0, 0), (SIDE, SIDE), _FAR, radius=6)
     first, size = (HORIZON - REACH) * CELL, VIEW * CELL
@@ -41,7 +41,7 @@ def _centre(right: int, down: int) -> Point:
     return _MIDDLE + right * CELL, _MIDDLE + down * CELL
 
 
-def _draw_seams(pen: Pen, moment: Moment) -> None:
+def _draw_seams(pen: Pen, moment: ActivationFrame) -> None:
     """Between the last column or row of the grid and the first, where they are in sight, with the numbers of both."""
     column, row = ((-at + HORIZON) % SIZE for at in moment.place)
     dashes = range(3, SIDE - 6, 12)
@@ -59,7 +59,7 @@ def _draw_seams(pen: Pen, moment: Moment) -> None:
         pen.text("y 0", (5, y + 9), 15, MUTED, align="left")
 
 
-def _draw_trail(pen: Pen, moment: Moment) -> None:
+def _draw_trail(pen: Pen, moment: ActivationFrame) -> None:
     """Where the agent was, the fainter the longer ago."""
     inside = [(right, down) for right, down in moment.trail if max(abs(right), abs(down)) <= HORIZON]
     for number, place in enumerate(inside, start=1):
@@ -67,7 +67,7 @@ def _draw_trail(pen: Pen, moment: Moment) -> None:
         pen.circle(_centre(*place), 2 + 1.5 * share, mix(_NEAR, AGENT, 0.15 + 0.45 * share))
 
 
-def _draw_agent(pen: Pen, moment: Moment) -> None:
+def _draw_agent(pen: Pen, moment: ActivationFrame) -> None:
     centre = _centre(0, 0)
     if moment.is_dead:
         pen.circle(centre, 12, DARK)
@@ -79,7 +79,7 @@ def _draw_agent(pen: Pen, moment: Moment) -> None:
     draw_arrow(pen, centre, moment.decision.action, 14, DARK)
 
 
-def _draw_news(pen: Pen, moment: Moment) -> None:
+def _draw_news(pen: Pen, moment: ActivationFrame) -> None:
     edge = TEXT if moment.is_dead else POISON_COLOUR if moment.ate_poison else AGENT
     width = 16 + 8.2 * len(moment.news)
     corner = (_MIDDLE - width / 2, (HORIZON + REACH + 1.5) * CELL)

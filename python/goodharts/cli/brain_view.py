@@ -11,7 +11,7 @@ from rich.progress import Progress
 from goodharts.brain_view import KINDS
 from goodharts.config import DEVICE
 from goodharts.rules import DEFAULT_MODE, MODES
-from parity.arguments import SEED, STEPS, Parser, Real
+from parity.arguments import SEED, STEPS, FloatRange, Parser
 from parity.console import open_console
 from parity.errors import UsageError
 from worldkit.cli.outputs import check_output
@@ -20,11 +20,11 @@ from worldkit.runs.stop import StopRequest
 from worldkit.watch.controls import Controls
 
 if TYPE_CHECKING:
-    from goodharts.brain_view.moment import Moment
+    from goodharts.brain_view.activation_frame import ActivationFrame
     from goodharts.models import Model
 
 _RECORDED = 240
-_SPEED = Real(0.1, 240)
+_SPEED = FloatRange(0.1, 240)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,7 +77,7 @@ def _model(path: Path | None, mode: str | None) -> tuple[Path, Model]:
     return path, model
 
 
-def _followed(moments: Iterable[Moment], steps: int, stop: StopRequest) -> Iterator[Moment]:
+def _followed(moments: Iterable[ActivationFrame], steps: int, stop: StopRequest) -> Iterator[ActivationFrame]:
     """The moments, with progress on a terminal; on request no more of them, so that what there is gets saved."""
     console = open_console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:

@@ -124,8 +124,8 @@ class Progress:
         with self._lock:
             for mode in self._modes.values():
                 if mode.state in ("waiting", "training"):
-                    is_whole = mode.newest.get("update", 0.0) >= mode.newest.get("updates", math.inf)
-                    mode.state = "finished" if is_whole else "stopped"
+                    is_complete = mode.newest.get("update", 0.0) >= mode.newest.get("updates", math.inf)
+                    mode.state = "finished" if is_complete else "stopped"
             self._revision += 1
 
     @property

@@ -56,7 +56,7 @@ class Lives:
         return Lives(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-class _Stopped(Exception):
+class _Cancelled(Exception):
     """Another crew failed, or the person gave up."""
 
 
@@ -92,7 +92,7 @@ def play(
     def lives_of(number: int) -> NDArray[np.int64]:
         def told(steps: int) -> None:
             if is_stopped.is_set():
-                raise _Stopped
+                raise _Cancelled
             advanced(steps * min(crew, games - number * crew))
 
         with closing(open_engine(crew)) as engine:

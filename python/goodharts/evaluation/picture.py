@@ -13,7 +13,7 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
-from parity.files import write_whole
+from parity.atomic_write import write_whole
 from worldkit.pictures import drawn
 
 _ASIDE = 0.08

@@ -14,7 +14,7 @@ from goodharts.evaluation.figures import FIGURES, PUBLISHED, Interval
 from goodharts.rules import MODES
 from parity.console import typed_command
 from parity.errors import UsageError
-from parity.reading import MIB, Unreadable, is_count, is_object, read_json, shown
+from parity.safe_read import MIB, Unreadable, is_count, is_object, read_json, shown
 from parity.strict_json import is_json_number
 from worldkit.evaluation import report
 

@@ -16,14 +16,14 @@ from jax import Array
 from goodharts.jax_env import grid, observation, rewards
 from goodharts.jax_env.placement import first_empty, new_episode
 from goodharts.jax_env.random import Site
-from goodharts.jax_env.rewards import Deed
+from goodharts.jax_env.rewards import StepEvents
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MOVES, SIZE
 from worldkit.jax.batching import batch_native, choose, where_wanted
+from worldkit.jax.int64_pair import wide
 from worldkit.jax.marks import mark
 from worldkit.jax.threefry import Draws, Seed
-from worldkit.jax.wide import wide
 
 _FEWEST, _SHARE = 8, 128
 """Games that start an episode, or that ate, side by side: so many, or one in so many where games are many. Of those
@@ -66,7 +66,7 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
     reached = rewards.potential(variant, state)
     truncated = jnp.zeros_like(terminated) if variant.evaluating else state.steps.is_at_least(variant.numbers.max_steps)
     terminated, truncated = _once_known(reached, terminated, truncated)
-    deed = Deed(ate_food, ate_poison, terminated)
+    deed = StepEvents(ate_food, ate_poison, terminated)
     _mark_step(variant, deed, truncated)
     components = rewards.components(variant, promised, reached, deed)
     reward = rewards.total(components, variant.numbers.reward_clip)
@@ -140,7 +140,7 @@ def _once_known(number: Array, *flags: Array) -> list[Array]:
     return [flag & (number >= 0) for flag in flags]
 
 
-def _mark_step(variant: Variant, deed: Deed, truncated: Array) -> None:
+def _mark_step(variant: Variant, deed: StepEvents, truncated: Array) -> None:
     mark("G5.food", lambda: deed.ate_food)
     mark("G5.poison", lambda: deed.ate_poison)
     mark("G5.truncated", lambda: truncated & ~deed.died)

@@ -48,7 +48,7 @@ def new_episode(draws: Draws, variant: Variant) -> Episode:
     return place(draws, food, poison)
 
 
-class _Placing(NamedTuple):
+class _Placement(NamedTuple):
     """Places as far as they are drawn.
 
     distinct: how many cells so far. earliest: the number of each cell's first draw, int32 (n, 16384). planes: the words
@@ -68,7 +68,7 @@ def place(draws: Draws, food_count: Array, poison_count: Array) -> Episode:
     games = jnp.arange(len(items))[:, None]
     mark("G3.place", lambda: jnp.ones(items.shape, bool))
 
-    def one_round(so_far: _Placing) -> _Placing:
+    def one_round(so_far: _Placement) -> _Placement:
         cells = drawn_cells(draws, Site.PLACE, ROUND, so_far.round)
         number = ROUND * so_far.round + jnp.arange(ROUND, dtype=jnp.int32)
         earliest = so_far.earliest.at[games, cells].min(number, mode="promise_in_bounds")
@@ -81,7 +81,7 @@ def place(draws: Draws, food_count: Array, poison_count: Array) -> Episode:
         is_agent = is_new & (rank == items[:, None] + 1)
         words = cells // grid.BITS + jnp.where(is_poison, grid.WORDS, 0)
         bits = jnp.where(is_item, grid.bit(cells), jnp.uint32(0))
-        return _Placing(
+        return _Placement(
             round=so_far.round + 1,
             distinct=rank[:, -1],
             earliest=earliest,
@@ -90,7 +90,7 @@ def place(draws: Draws, food_count: Array, poison_count: Array) -> Episode:
         )
 
     nothing = jnp.zeros_like(items)
-    start = _Placing(
+    start = _Placement(
         round=jnp.int32(0),
         distinct=nothing,
         earliest=jnp.full((*items.shape, NUM_CELLS), np.iinfo(np.int32).max, jnp.int32),

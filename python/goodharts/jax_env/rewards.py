@@ -22,7 +22,7 @@ _BY_DISTANCE = np.array([0, *POTENTIALS, 0], np.int32)
 """Potentials of food at 0 … 6 cells, of which the first does not happen and the last is out of view."""
 
 
-class Deed(NamedTuple):
+class StepEvents(NamedTuple):
     """What happened in a step, bool (n,)."""
 
     ate_food: Array
@@ -30,7 +30,7 @@ class Deed(NamedTuple):
     died: Array
 
 
-def components(variant: Variant, promised: Array, reached: Array, deed: Deed) -> Array:
+def components(variant: Variant, promised: Array, reached: Array, deed: StepEvents) -> Array:
     """Step, food, poison, death and shaping (G12) of potentials before and after the step: int32 (n, 5)."""
     worth = prices(variant)
     mark("G12.reward", lambda: jnp.ones(deed.died.shape, bool))

@@ -7,8 +7,8 @@ from jax import Array
 
 from goodharts.jax_env.grid import WORDS
 from goodharts.rules import SIZE
+from worldkit.jax.int64_pair import Int64Pair
 from worldkit.jax.threefry import Draws, Seed
-from worldkit.jax.wide import Wide
 
 
 class State(NamedTuple):
@@ -22,8 +22,8 @@ class State(NamedTuple):
     poison: Array
     x: Array
     y: Array
-    energy: Wide
-    steps: Wide
+    energy: Int64Pair
+    steps: Int64Pair
     event: Array
     key: Seed
     food_count: Array
@@ -46,6 +46,6 @@ def blank(games: int) -> State:
     """Games on empty grids, as numpy arrays: the shapes and types of a state."""
     number, word = np.zeros(games, np.int32), np.zeros(games, np.uint32)
     plane = np.zeros((games, WORDS), np.uint32)
-    of_64_bits = Wide(word, word)  # type: ignore[arg-type]
+    of_64_bits = Int64Pair(word, word)  # type: ignore[arg-type]
     key = Seed(word, word)  # type: ignore[arg-type]
     return State(plane, plane, number, number, of_64_bits, of_64_bits, word, key, number, number)  # type: ignore[arg-type]

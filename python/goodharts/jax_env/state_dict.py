@@ -14,8 +14,8 @@ from goodharts.jax_env.grid import BITS
 from goodharts.jax_env.state import State
 from goodharts.rules import NUM_CELLS, SIZE, STATE_FIELDS
 from parity.errors import StateRefused
+from worldkit.jax.int64_pair import Int64Pair, to_int64
 from worldkit.jax.threefry import Seed
-from worldkit.jax.wide import Wide, to_int64
 
 _WORD = 2**BITS - 1
 _RANGES = {
@@ -54,8 +54,8 @@ def from_dict(state: Mapping[str, Any]) -> State:
         "poison": _plane(state["poison"]),
         "x": np.int32(state["x"]),
         "y": np.int32(state["y"]),
-        "energy": Wide(*_words(state["energy"])),
-        "steps": Wide(*_words(state["steps"])),
+        "energy": Int64Pair(*_words(state["energy"])),
+        "steps": Int64Pair(*_words(state["steps"])),
         "event": np.uint32(state["event"]),
         "key": Seed(*key),
         "food_count": np.int32(state["foodCount"]),

@@ -10,7 +10,7 @@ from torch import Tensor
 from goodharts.rules import DEFAULT_NUMBERS, EMPTY, FOOD, MOVES, NUM_CELLS, POISON, SIZE, Mode, Numbers
 from goodharts.torch_env import random
 from goodharts.torch_env.marks import Marks
-from goodharts.torch_env.observation import Eye
+from goodharts.torch_env.observation import ViewReader
 from goodharts.torch_env.placement import DRAWS, bytes_a_game, first_empty, new_episode
 from goodharts.torch_env.rewards import Potentials, Rewards, shaping
 from goodharts.torch_env.state import State
@@ -67,7 +67,7 @@ class Games:
         self.state = State.empty(games, self.device)
         self._marks = marks
         self._is_mortal = mode.is_mortal or evaluating
-        self._eye = Eye(games, self.device, marks)
+        self._eye = ViewReader(games, self.device, marks)
         self._rewards = Rewards(prices(mode, numbers), numbers, self.device)
         self._potentials = Potentials(self.device) if mode.rewarded_for == "handhold" else None
         self._potential = torch.zeros(games, dtype=torch.int64, device=self.device)

@@ -8,7 +8,7 @@ from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.state import State
 
 
-class Eye:
+class ViewReader:
     """Looks at the cells around agents; holds the offsets that this takes, and counts when it looks over an edge."""
 
     def __init__(self, games: int, device: torch.device, marks: Marks | None) -> None:

@@ -12,7 +12,7 @@ from goodharts.models import config_of, mode_of, read_torch, write_torch
 from goodharts.rules import MODES
 from parity.arguments import FileName
 from parity.errors import UsageError
-from parity.reading import Unreadable, is_count, is_number, is_object, shown
+from parity.safe_read import Unreadable, is_count, is_number, is_object, shown
 
 FORMAT = 1
 KIND = "checkpoint"

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from goodharts.config import EngineName
 from goodharts.training.engine import Engine
-from goodharts.training.runs import Ended, Job, ModeRun, Row
+from goodharts.training.runs import Job, ModeRun, Row, RunResult
 from worldkit.runs.stop import StopRequest
 
 
@@ -33,7 +33,7 @@ def train_mode(
     say: Callable[[str], None] = lambda line: None,
     stop: StopRequest | None = None,
     is_first: bool = True,
-) -> Ended:
+) -> RunResult:
     """Train a mode until its updates are done or ``stop`` asks for an end; either way everything is saved.
 
     It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each

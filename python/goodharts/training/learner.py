@@ -20,14 +20,14 @@ from goodharts.training.popart import PopArt
 from goodharts.training.ppo import Batch, advantages, losses
 from goodharts.training.rates import Rates
 from goodharts.training.rollout import Rollout
-from parity.reading import Unreadable
+from parity.safe_read import Unreadable
 
 _ADAM_EPSILON = 1e-5
 _WEIGHTS, _SHUFFLE, NOISE = range(3)
 """What is drawn from a run's seed, each from a stream of its own."""
 
 
-class Learned(NamedTuple):
+class LearnStats(NamedTuple):
     """What an update says of itself: means over its gradient steps, of all processes; ``action_probs`` has eight.
 
     ``value_loss`` is half the squared error.
@@ -93,7 +93,7 @@ class Learner:
         logits, scaled = self._forward(self._compiled if len(codes) == self._width else self.policy, codes, counts)
         return logits, self.popart.values(scaled)
 
-    def learn(self, rollout: Rollout, rates: Rates) -> Learned:
+    def learn(self, rollout: Rollout, rates: Rates) -> LearnStats:
         """Take the gradient steps of one update."""
         config, processes = self._config, self._processes
         gained = advantages(
@@ -126,7 +126,7 @@ class Learner:
         *means, explained = processes.mean(
             torch.cat((torch.stack(said).mean(dim=0), (1 - unexplained / variance.clamp_min(1e-12))[None]))
         ).tolist()
-        return Learned._make([*means[:7], explained, means[7:]])
+        return LearnStats._make([*means[:7], explained, means[7:]])
 
     def state(self) -> dict[str, Any]:
         """Everything that learning goes on from: plain values and tensors."""
@@ -171,7 +171,7 @@ class Learner:
                 yield from order.chunk(self._config.minibatches)
 
     def _step(self, codes: Tensor, counts: Tensor, batch: Batch, rates: Rates) -> Tensor:
-        """One gradient step; what it says of itself, the first seven numbers of ``Learned`` and eight probabilities."""
+        """One gradient step; the first seven numbers of ``LearnStats``, and eight probabilities."""
         config = self._config
         logits, scaled = self._forward(self._compiled, codes, counts)
         found = losses(logits, scaled, batch, rates.clip_eps)

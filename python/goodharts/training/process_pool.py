@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from goodharts.training.engines import engine_named, train_mode
-from goodharts.training.runs import Ended, Job, Row, nothing_to_keep
+from goodharts.training.runs import Job, Row, RunResult, nothing_to_keep
 from parity.errors import ParityError
 from worldkit.runs.stop import StopRequest
 
@@ -24,9 +24,9 @@ def train_modes(
     *,
     report: Callable[[Row], None],
     say: Callable[[str], None],
-    ended: Callable[[Ended], None],
+    ended: Callable[[RunResult], None],
     should_stop: Callable[[], bool],
-) -> list[Ended]:
+) -> list[RunResult]:
     """Train these modes at once, and return how each ended, in their order.
 
     Args:
@@ -38,7 +38,7 @@ def train_modes(
             save, and ends at once.
     """
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
-    found: dict[str, Ended] = {}
+    found: dict[str, RunResult] = {}
     workers: dict[Connection, tuple[str, BaseProcess]] = {}
     begun: set[str] = set()
     given_up: set[str] = set()
@@ -95,10 +95,10 @@ def _work(job: Job, parent: Connection, processes: int) -> None:
             engine_named(job.config.training.engine).share_cores(processes)
             message = train_mode(job, report=report, say=lambda line: tell(f"{job.mode}: {line}"), stop=stop)
         except ParityError as error:
-            message = Ended(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
+            message = RunResult(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
         except Exception as error:
             lines = str(error).splitlines() or [""]
-            message = Ended(job.mode, "failed", f"{job.mode} failed ({type(error).__name__}: {lines[0]}).")
+            message = RunResult(job.mode, "failed", f"{job.mode} failed ({type(error).__name__}: {lines[0]}).")
         tell(message)
 
 
@@ -109,9 +109,9 @@ def _received(worker: Connection) -> Any:  # noqa: ANN401 - a row, a line, how i
         return None
 
 
-def _died(mode: str, exit_code: int | None) -> Ended:
+def _died(mode: str, exit_code: int | None) -> RunResult:
     how = f"was ended by signal {-exit_code}" if exit_code and exit_code < 0 else f"ended with exit code {exit_code}"
-    return Ended(mode, "failed", f"{mode} failed: its process {how}; go on from its last checkpoint with --resume.")
+    return RunResult(mode, "failed", f"{mode} failed: its process {how}; go on from its last checkpoint with --resume.")
 
 
 @contextlib.contextmanager

@@ -74,14 +74,14 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunResult:
     """How a mode's run ended, in a sentence; files: what it left."""
 
     mode: str
     outcome: Literal["finished", "stopped", "failed"]
     sentence: str
     files: tuple[str, ...] = ()
-    is_whole: bool = True
+    is_complete: bool = True
 
 
 @dataclass
@@ -184,25 +184,25 @@ class ModeRun:
         """Write the agent; raises OSError as writing does."""
         write_model(self.model, model)
 
-    def ended(self) -> Ended:
+    def ended(self) -> RunResult:
         """How the run ended, once its context is closed."""
         job, session = self.job, self.session
         if not session.updates:
             return nothing_to_keep(job.mode)
         seconds = session.seconds[WARM_UP_UPDATES:] if job.is_benchmark else session.seconds[1:] or session.seconds
         if not seconds:
-            return Ended(job.mode, "stopped", f"{job.mode}: stopped before it was warm; nothing is measured.")
+            return RunResult(job.mode, "stopped", f"{job.mode}: stopped before it was warm; nothing is measured.")
         rate = f"{len(seconds) * job.config.batch_size / sum(seconds):,.0f} steps/s"
         if job.is_benchmark:
             on = f"{self.about['network']['kind']} on {self.about['device']}"
-            return Ended(job.mode, "finished", f"{job.mode}: {rate} with the {on} over {len(seconds)} updates.")
+            return RunResult(job.mode, "finished", f"{job.mode}: {rate} with the {on} over {len(seconds)} updates.")
         row, verb = session.row, "stopped" if self.is_stopped else "trained"
         sentence = f"{job.mode}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
         failing = self.run.writer.failing
         if failing:
             sentence += f" Not complete, because they could not be written: {', '.join(failing)}."
         files = tuple(str(path) for path in self._files() if path.exists())
-        return Ended(job.mode, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
+        return RunResult(job.mode, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
 
     def _files(self) -> list[Path]:
         folder = self.run.folder
@@ -260,9 +260,9 @@ class _UpdatesLog(CsvLog):
         super().write(self._row_of(metrics))
 
 
-def nothing_to_keep(mode: str) -> Ended:
+def nothing_to_keep(mode: str) -> RunResult:
     """How a mode ends that is stopped before its first update is complete."""
-    return Ended(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
+    return RunResult(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
 
 
 def run_name(mode: str) -> str:

@@ -17,7 +17,7 @@ from goodharts.training.runs import ModeRun
 from goodharts.training.torch_trainer import TorchTrainer
 from goodharts.training.torchrun import local_rank
 from parity.errors import ParityError, UsageError, is_out_of_memory
-from parity.reading import Unreadable
+from parity.safe_read import Unreadable
 
 _COMPILERS = ("torch._dynamo", "torch._inductor")
 """The modules whose errors are those of ``torch.compile``."""

@@ -26,12 +26,12 @@ from goodharts.training.popart import PopArt
 from goodharts.training.rates import rates_at
 from goodharts.training.rollout import Player
 from parity.errors import UsageError
-from parity.reading import Unreadable
+from parity.safe_read import Unreadable
 from worldkit.runs.run import TrainingDiverged
 from worldkit.runs.sinks import Metrics
 
 
-class Updated(NamedTuple):
+class UpdateResult(NamedTuple):
     """What an update gave, of all processes. metrics: by the names of worldkit's trainers.
 
     episodes: those that ended in it, with the columns ``runs.EPISODE``.
@@ -96,7 +96,7 @@ class TorchTrainer:
             "versions": {"torch": torch.__version__},
         }
 
-    def step(self) -> Updated:
+    def step(self) -> UpdateResult:
         """One update: play, then learn. Raises TrainingDiverged where a loss is no longer a number."""
         began = time.perf_counter()
         rollout = self.player.play(self.config.training.steps_per_env, self.learner.judge)
@@ -125,7 +125,7 @@ class TorchTrainer:
             **{f"train/{name}": number for name, number in numbers.items()},
             **{f"train/action_prob_{action}": chance for action, chance in enumerate(chances)},
         }
-        return Updated(metrics, episodes)
+        return UpdateResult(metrics, episodes)
 
     def model(self) -> Model:
         """The agent as it is now; its values are in units of reward."""

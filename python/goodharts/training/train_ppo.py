@@ -17,7 +17,7 @@ from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
-from worldkit.jax.xla import keep_compiled_programs, prefer_wide_vectors
+from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from worldkit.runs.console import say, say_nothing_to_keep
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import Tracking
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from goodharts.dashboard import Dashboard
     from goodharts.training.checkpoints import Checkpoint
-    from goodharts.training.runs import Ended, Job, Row
+    from goodharts.training.runs import Job, Row, RunResult
 
 ALL = "all"
 FAILED_EXIT_CODE = 1
@@ -143,7 +143,7 @@ def _add(group: argparse._ActionsContainer, section: str, key: str, *flags: str)
 
 def _train(arguments: argparse.Namespace) -> int:
     prefer_wide_vectors()  # before anything imports JAX
-    keep_compiled_programs("goodharts")
+    enable_compilation_cache("goodharts")
     config = read_config(_layer(arguments))
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
@@ -169,7 +169,7 @@ def _train(arguments: argparse.Namespace) -> int:
     if stopped:
         resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
         say(console, f"Resume: {resume}")
-    if any(each.outcome == "failed" or not each.is_whole for each in results):
+    if any(each.outcome == "failed" or not each.is_complete for each in results):
         return FAILED_EXIT_CODE
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
@@ -279,11 +279,11 @@ def _with_updates(config: Config, updates: int) -> Config:
     return config.over({"training": {"updates": updates}}, "The command line")
 
 
-def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]:
+def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunResult]:
     """Train, show it, and stop when asked to, by a signal or on the dashboard."""
     from goodharts.training.engines import train_mode
     from goodharts.training.process_pool import train_modes
-    from goodharts.training.runs import Ended
+    from goodharts.training.runs import RunResult
     from worldkit.runs.console import ConsoleProgress
 
     modes = [job.mode for job in jobs]
@@ -307,7 +307,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
                 dashboard.update(dict(row))
                 stop.requested = stop.requested or dashboard.stop_requested.is_set()
 
-        def ended(how: Ended) -> None:
+        def ended(how: RunResult) -> None:
             if dashboard:
                 dashboard.finish(how.mode, how.sentence, how.outcome)
 
@@ -321,7 +321,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[Ended]
             try:
                 results.append(train_mode(job, report=report, say=write_line, stop=stop, is_first=rank() == 0))
             except ParityError as error:
-                ended(Ended(job.mode, "failed", str(error)))
+                ended(RunResult(job.mode, "failed", str(error)))
                 raise
             ended(results[-1])
         return results

@@ -20,7 +20,7 @@ from goodharts.world.starts import STARTS
 from parity import BatchEngine, EngineError, EngineOptions, State, World
 from parity.engine import consecutive_seeds
 from parity.errors import install_command
-from worldkit.jax.xla import keep_compiled_programs
+from worldkit.jax.xla import enable_compilation_cache
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _GOLDEN = Path(__file__).parent / "golden"
@@ -41,7 +41,7 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions(),
 
 def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions(), **how: Any) -> BatchEngine:  # noqa: ANN401 - as env_of has them
     """The second engine, jitted in this process; what is compiled is kept for the next one."""
-    keep_compiled_programs("goodharts")
+    enable_compilation_cache("goodharts")
     from goodharts.jax_training import env_of
     from worldkit.jax.engine import JaxEngine
 

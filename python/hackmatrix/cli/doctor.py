@@ -11,7 +11,7 @@ from hackmatrix.doctor import BROKEN, NOTE, OK, examine
 from parity.arguments import Parser
 from parity.console import open_console
 from parity.strict_json import json_text
-from worldkit.jax.xla import CACHE_VARIABLE, keep_compiled_programs
+from worldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache
 
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
 
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     args = parser.parse_args(argv)
-    keep_compiled_programs("hackmatrix")
+    enable_compilation_cache("hackmatrix")
     console = open_console(quiet=args.json)
     checks = []
     cache = os.environ.get(CACHE_VARIABLE)

@@ -8,7 +8,7 @@ from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import TRACE_NAMES, WORLD
-from parity.arguments import SEED, Parser, Whole
+from parity.arguments import SEED, IntRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
 from parity.strict_json import json_text
@@ -16,7 +16,7 @@ from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from worldkit.viewer.replay import read_own_trace
 
-_STEP = Whole(0, 2**31 - 1)
+_STEP = IntRange(0, 2**31 - 1)
 _ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
 
 

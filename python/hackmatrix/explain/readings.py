@@ -205,7 +205,7 @@ class Yield:
 
 
 @dataclass(frozen=True)
-class Missed:
+class MissedYield:
     """What a siphon missed: its own yield, both amounts missed, and the better cells with the most of either."""
 
     here: Yield
@@ -231,7 +231,7 @@ def yield_of(state: State, place: Place) -> Yield:
     )
 
 
-def missed(state: State) -> Missed:
+def missed(state: State) -> MissedYield:
     """What a siphon where the player stands would miss (W2)."""
     own = place_of(state["player"])
     here = yield_of(state, own)
@@ -244,7 +244,7 @@ def missed(state: State) -> Missed:
     best = tuple(
         each for each in better if each[1].credits == credits > here.credits or each[1].energy == energy > here.energy
     )
-    return Missed(here, credits - here.credits, energy - here.energy, best)
+    return MissedYield(here, credits - here.credits, energy - here.energy, best)
 
 
 def _open_cross(state: State, place: Place) -> set[Place]:

@@ -24,7 +24,7 @@ ENEMY_FIELDS = ("enemies", "enemy_type", "enemy_hp", "stunned", "from_siphon", "
 """The fields of a snapshot that an enemy takes along (A5)."""
 
 
-class Strike(NamedTuple):
+class AttackEffects(NamedTuple):
     """What an action does to enemies and transmissions."""
 
     removed: Cells
@@ -64,7 +64,7 @@ def remove_and_count(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
     return remove(now, cells), kills
 
 
-def strike(now: Snapshot, blow: Strike, attacking: Array) -> tuple[Snapshot, Array]:
+def strike(now: Snapshot, blow: AttackEffects, attacking: Array) -> tuple[Snapshot, Array]:
     """Carry out a strike; returns the kills as well (V2, V4). ``attacking`` (bool) tells where it is an attack."""
     hit = blow.hit & now.enemies
     dead = hit & (

@@ -16,10 +16,10 @@ from hackmatrix import rules
 from hackmatrix.jax_env import beings, enemy_turn, movement, observation, programs, rewards, siphon, stage, tables
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.actions import is_over, is_valid, valid_actions
-from hackmatrix.jax_env.halves import computing_in_words
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action
+from hackmatrix.jax_env.word_pairs import computing_in_words
 from worldkit.jax.batching import batch_native, choose, computed_once, where_wanted
 from worldkit.jax.marks import collecting, mark
 from worldkit.jax.threefry import Draws, Seed, below, next_seed
@@ -101,7 +101,7 @@ def _at_stage(seed: Seed, number: Array) -> State:
     return _enter_stage(new._replace(now=new.now._replace(stage=number)), jnp.ones(seed.low.shape, bool))
 
 
-def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tuple[beings.Strike, bb.Cells]:
+def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tuple[beings.AttackEffects, bb.Cells]:
     """What the action strikes, and the cell that a direction leads to (empty when it attacks), before any change."""
     move = movement.move(now, action)
     blow = programs.blow_of(now, program, warped)
@@ -111,7 +111,7 @@ def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tupl
 
 def _act(
     now: Snapshot, action: Array, valid: Array, draws: Draws
-) -> tuple[Snapshot, Array, Array, Array, siphon.Missed]:
+) -> tuple[Snapshot, Array, Array, Array, siphon.MissedResources]:
     """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3).
 
     Returns what it leaves, its kills and pickups (int32), whether it completed the stage, and what a siphon missed.
@@ -173,7 +173,7 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
     now, kills, picked_up, completed, missed = _act(state.now, action, valid, draws)
     now = enemy_turn.enemy_turn(now, ends_turn & ~completed, draws)
 
-    deed = rewards.Deed(
+    deed = rewards.StepEvents(
         valid=valid,
         completed=completed,
         undone=undone,

@@ -6,7 +6,7 @@ from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env.beings import Strike, of_type
+from hackmatrix.jax_env.beings import AttackEffects, of_type
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
@@ -16,7 +16,7 @@ from worldkit.jax.marks import mark
 class Move(NamedTuple):
     """What a direction comes to: a strike, or a step to ``target`` when nothing is in sight."""
 
-    blow: Strike
+    blow: AttackEffects
     target: Cells
     """The cell the player moves to (empty when it attacks, or when the action is no direction)."""
 
@@ -37,7 +37,7 @@ def move(now: Snapshot, action: Array) -> Move:
     mark("V1.distant", lambda: bb.is_any(seen & ~ahead))
     mark("V1.blockStops", lambda: bb.is_any(stopping))
     mark("V1.cryptog", lambda: bb.overlaps(seen, of_type(now, EnemyType.CRYPTOG)))
-    blow = Strike(removed=seen & now.transmissions, hit=seen & now.enemies, damage=now.attack_damage)  # V2
+    blow = AttackEffects(removed=seen & now.transmissions, hit=seen & now.enemies, damage=now.attack_damage)  # V2
     mark("V2.transmission", lambda: bb.is_any(blow.removed))
     target = ahead.where(~bb.is_any(seen))  # V3
     mark("V3.moved", lambda: bb.is_any(target))

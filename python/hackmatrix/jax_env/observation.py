@@ -15,9 +15,9 @@ from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number
-from hackmatrix.jax_env.halves import HALF, halved
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import EnemyType
+from hackmatrix.jax_env.word_pairs import HALF, halved
 from worldkit.jax.marks import mark
 
 # How a packed observation is laid out: for each half of the board the visible planes, then the player's numbers, then

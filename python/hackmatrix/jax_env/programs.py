@@ -14,7 +14,7 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import beings, tables
 from hackmatrix.jax_env import bitboard as bb
-from hackmatrix.jax_env.beings import Strike, of_type, saturating
+from hackmatrix.jax_env.beings import AttackEffects, of_type, saturating
 from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
@@ -114,7 +114,7 @@ def warp_target(now: Snapshot, program: Array, draws: Draws) -> Cells:
     return target
 
 
-def blow_of(now: Snapshot, program: Array, warped: Cells) -> Strike:
+def blow_of(now: Snapshot, program: Array, warped: Cells) -> AttackEffects:
     """What the striking programs hit and remove: CRASH, WARP, DEBUG, ROW, COL, D_BOM, ANTI-V, HACK."""
     runs = partial(_runs, program)
     player = bb.single(now.player)
@@ -134,7 +134,7 @@ def blow_of(now: Snapshot, program: Array, warped: Cells) -> Strike:
     crashed = bb.eight_neighbours(player).where(program == Action.CRASH)
     mark("P-CRASH.enemy", lambda: bb.overlaps(crashed, now.enemies))
     mark("P-CRASH.transmission", lambda: bb.overlaps(crashed, now.transmissions))
-    return Strike(
+    return AttackEffects(
         removed=crashed | warped | bombed,
         hit=with_attack | with_one,
         damage=jnp.where(bombs | hits_viruses, 1, now.attack_damage),

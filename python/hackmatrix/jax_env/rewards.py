@@ -9,14 +9,14 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.pathfinding import shortest_path
-from hackmatrix.jax_env.siphon import Missed
+from hackmatrix.jax_env.siphon import MissedResources
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import PRICE
 from worldkit.jax.exact import divided
 from worldkit.jax.marks import mark
 
 
-class Deed(NamedTuple):
+class StepEvents(NamedTuple):
     """What the step did, beyond what before and after show. All is 0 or false where the action was invalid."""
 
     valid: Array
@@ -30,11 +30,11 @@ class Deed(NamedTuple):
     """Kills of the action (V4); for UNDO the negative of those since the record (W3)."""
     pickups: Array
     """Pickups walked onto; for UNDO the negative of those since the record (W3)."""
-    missed: Missed
+    missed: MissedResources
     """What the siphon missed (W2); 0 for other actions."""
 
 
-def shaping(before: Snapshot, after: Snapshot, deed: Deed) -> tuple[Array, Array]:
+def shaping(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array, Array]:
     """W1: the cells gained on the closest approach, and the new closest approach.
 
     ``after`` is the state before the next stage is generated; after UNDO it holds the restored approach.
@@ -53,7 +53,7 @@ def shaping(before: Snapshot, after: Snapshot, deed: Deed) -> tuple[Array, Array
     return gained, closest
 
 
-def components(before: Snapshot, after: Snapshot, deed: Deed, gained: Array) -> Array:
+def components(before: Snapshot, after: Snapshot, deed: StepEvents, gained: Array) -> Array:
     """The components (int32, ``(*batch, components)``) in the order of table W.
 
     ``before`` and ``after`` enclose everything the step did except generating the next stage, which

@@ -100,14 +100,14 @@ def programs_in(now: Snapshot, cells: Cells) -> Array:
     return programs
 
 
-class Missed(NamedTuple):
+class MissedResources(NamedTuple):
     """Credits and energy that the best better cell would have given on top (W2; int32)."""
 
     credits: Array
     energy: Array
 
 
-def missed_by_siphon(now: Snapshot, siphons: Array) -> Missed:
+def missed_by_siphon(now: Snapshot, siphons: Array) -> MissedResources:
     """What a siphon in the player's cell misses (W2), 0 in the games where ``siphons`` (bool) does not hold."""
     missed = computed_once(jnp.any(siphons), _missed_here, now)
     missed = jax.tree.map(lambda amount: jnp.where(siphons, amount, 0), missed)
@@ -117,7 +117,7 @@ def missed_by_siphon(now: Snapshot, siphons: Array) -> Missed:
     return missed
 
 
-def _missed_here(now: Snapshot) -> Missed:
+def _missed_here(now: Snapshot) -> MissedResources:
     """What a siphon in the player's cell misses, compared with the cells that are better (W2)."""
     player = bb.single(now.player)
     here = player & ~now.blocks  # on a block the current yield is empty
@@ -161,7 +161,7 @@ def _missed_here(now: Snapshot) -> Missed:
     fewer_credits, more_credits = _compare(credits, credits_here)
     fewer_energy, more_energy = _compare(energy, energy_here)
     better = ~now.blocks & same_blocks & reaches_all & ~fewer_credits & ~fewer_energy & (more_credits | more_energy)
-    return Missed(
+    return MissedResources(
         jnp.maximum(_largest(credits, better) - credits_here, 0), jnp.maximum(_largest(energy, better) - energy_here, 0)
     )
 

@@ -121,7 +121,7 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     return layout
 
 
-class _Filling(NamedTuple):
+class _FillState(NamedTuple):
     left: Cells
     used: Array
     contents: Contents
@@ -165,7 +165,7 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> Contents:
         spawn_count=(none,) * len(BLANK_SNAPSHOT.spawn_count),
     )
 
-    def body(filling: _Filling) -> _Filling:
+    def body(filling: _FillState) -> _FillState:
         left, used, c = filling
         cell = bb.lowest(left)
         index = cell_index(layout.attempt, bb.index_of(cell))
@@ -180,9 +180,9 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> Contents:
             content=bb.write(c.content, program_cell, block.program),
             spawn_count=bb.write(c.spawn_count, cell, block.spawn_count),
         )
-        return _Filling(left, used, contents)
+        return _FillState(left, used, contents)
 
-    start = _Filling(layout.blocks, jnp.zeros_like(layout.attempt), nothing)
+    start = _FillState(layout.blocks, jnp.zeros_like(layout.attempt), nothing)
     contents = lax.while_loop(lambda filling: jnp.any(bb.is_any(filling.left)), body, start).contents
     mark("B5.data", lambda: bb.is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
     mark("B5.program", lambda: bb.is_any(contents.program_blocks & ~contents.questions))

@@ -16,7 +16,7 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number
-from hackmatrix.jax_env.halves import kept
+from hackmatrix.jax_env.word_pairs import kept
 from worldkit.jax.threefry import Seed
 
 # NumPy scalars are arrays to JAX, but not to the type checker

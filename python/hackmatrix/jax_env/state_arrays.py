@@ -5,8 +5,8 @@ import numpy as np
 from jax import Array
 
 from hackmatrix.jax_env.bitboard import Cells, Number
-from hackmatrix.jax_env.halves import HALF
 from hackmatrix.jax_env.state import Snapshot, State
+from hackmatrix.jax_env.word_pairs import HALF
 from hackmatrix.rules import FIRST_PROGRAM
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
 from hackmatrix.jax_env.bitboard import Cells, Number, constant, neighbours
-from hackmatrix.jax_env.halves import kept
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
+from hackmatrix.jax_env.word_pairs import kept
 from parity.errors import StateRefused
 from worldkit.jax.threefry import Seed
 

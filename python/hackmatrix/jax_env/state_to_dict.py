@@ -8,9 +8,9 @@ import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import Number
-from hackmatrix.jax_env.halves import HALF, Halves
 from hackmatrix.jax_env.state import Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
+from hackmatrix.jax_env.word_pairs import HALF, WordPair
 from parity.errors import StateRefused
 
 _PLAYER = {word: field_of(word) for word in ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")}
@@ -106,10 +106,10 @@ def _resource(at: dict[str, list[int]], cell: int) -> dict[str, Any]:
     return {**amounts, "dataSiphon": bool(at["pickups"][cell])}
 
 
-def _values(plane: Halves | Number) -> list[int]:
+def _values(plane: WordPair | Number) -> list[int]:
     """The value of every cell, 1 for those of a set, of a plane as a state keeps it."""
     values = [0] * rules.NUM_CELLS
-    for digit, (low, high) in enumerate(cast(Iterable[Halves], [plane] if isinstance(plane, Halves) else plane)):
+    for digit, (low, high) in enumerate(cast(Iterable[WordPair], [plane] if isinstance(plane, WordPair) else plane)):
         bits = int(low) | int(high) << HALF
         while bits:  # most sets are small
             lowest = bits & -bits

@@ -2,6 +2,6 @@
 
 from hackmatrix.swift_env.engine import SwiftGames
 from hackmatrix.swift_env.process import SwiftEngineError
-from hackmatrix.swift_env.protocol import Observing, Refused
+from hackmatrix.swift_env.protocol import CommandRefused, ObservationFormat
 
-__all__ = ["Observing", "Refused", "SwiftEngineError", "SwiftGames"]
+__all__ = ["CommandRefused", "ObservationFormat", "SwiftEngineError", "SwiftGames"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
 from hackmatrix.swift_env.engine import SwiftGames
 from hackmatrix.swift_env.process import DEADLINE
-from hackmatrix.swift_env.protocol import Observing, Refused, Rows
+from hackmatrix.swift_env.protocol import CommandRefused, ObservationFormat, Rows
 from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 
 Slots = NDArray[np.intp]
@@ -52,7 +52,7 @@ class SwiftEngine(BatchEngine):
         self.games = games
         self._games = SwiftGames(
             np.zeros(games, np.uint64),
-            None if options.packed else Observing.FLOATS,
+            None if options.packed else ObservationFormat.FLOATS,
             DEADLINE if options.deadline is None else options.deadline,
         )
         self._rows = self._games.opened
@@ -113,7 +113,7 @@ class SwiftEngine(BatchEngine):
     def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
         try:
             rows = self._games.set_states(states, slots)
-        except Refused as refusal:
+        except CommandRefused as refusal:
             raise StateRefused(str(refusal)) from refusal
         return self._placed(rows, slots)
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
 from hackmatrix.swift_env.process import DEADLINE, LOOKS, SwiftProcess
-from hackmatrix.swift_env.protocol import Command, Observing, Refused, Rows
-from parity.engine import Closing
+from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
+from parity.engine import Closable
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
@@ -21,7 +21,7 @@ _LOOKS_PER_GAME, _MOST_LOOKS = 3, 1000
 """A look takes half a microsecond or more, and a step somewhat less than one for each game."""
 
 
-class SwiftGames(Closing):
+class SwiftGames(Closable):
     """``num_games`` games, in slots 0 … n − 1, that start from ``seeds``, uint64 (n,).
 
     observing: what rows show; None: floats where the engine shares memory, else what needs least of the pipe.
@@ -32,10 +32,13 @@ class SwiftGames(Closing):
     """
 
     def __init__(
-        self, seeds: NDArray[np.uint64], observing: Observing | None = Observing.FLOATS, deadline: float = DEADLINE
+        self,
+        seeds: NDArray[np.uint64],
+        observing: ObservationFormat | None = ObservationFormat.FLOATS,
+        deadline: float = DEADLINE,
     ) -> None:
         self.num_games = len(seeds)
-        in_memory = Observing.FLOATS if observing is None else observing
+        in_memory = ObservationFormat.FLOATS if observing is None else observing
         self._memory = SharedMemory.open(protocol.size_of_rows(self.num_games, in_memory))
         self._places: dict[Command, NDArray[np.uint8]] = {}
         """Where the rows of the step and of the restart that were sent will lie, if not in their answers."""
@@ -51,7 +54,7 @@ class SwiftGames(Closing):
             self._process.send(protocol.hello())
             self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
             self._share()
-            chosen = in_memory if self._memory is not None or observing is not None else Observing.COMPACT
+            chosen = in_memory if self._memory is not None or observing is not None else ObservationFormat.COMPACT
             self._observing = int(chosen)
             self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))
             undo.pop_all()
@@ -158,7 +161,7 @@ class SwiftGames(Closing):
             return
         try:
             self._ask(Command.SHARE, lambda _: None, self._memory.descriptor, self._memory.total)
-        except Refused:
+        except CommandRefused:
             self._forget_memory()
         else:
             self._memory.forget_file()

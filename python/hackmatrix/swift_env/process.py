@@ -127,7 +127,7 @@ class SwiftProcess:
         self._check_open()
         rest = memoryview(_LENGTH.pack(len(frame)) + frame)
         limit = time.monotonic() + self._deadline
-        with _Whole(self):
+        with _FrameGuard(self):
             while rest:
                 try:
                     rest = rest[os.write(self._input.fileno(), rest) :]
@@ -142,7 +142,7 @@ class SwiftProcess:
         """
         self._check_open()
         limit = time.monotonic() + self._deadline
-        with _Whole(self):
+        with _FrameGuard(self):
             while len(self._ahead) < _LENGTH.size:
                 self._ahead += self._read_some(limit)
             (length,) = _LENGTH.unpack_from(self._ahead)
@@ -227,7 +227,7 @@ class SwiftProcess:
         return f"; it said: {' / '.join(lines)}" if lines else ""
 
 
-class _Whole:
+class _FrameGuard:
     """A frame goes through whole and is counted, or the process is ended: later ones would turn into nonsense."""
 
     __slots__ = ("_process",)

@@ -49,7 +49,7 @@ class Command(IntEnum):
     PLACE = 14
 
 
-class Observing(IntEnum):
+class ObservationFormat(IntEnum):
     """What rows say of the observation: nothing, the floats, or their small integers (one byte each)."""
 
     NONE = 0
@@ -72,11 +72,11 @@ class Rows(NamedTuple):
     terminated: NDArray[np.bool_]
 
 
-class Refused(ParityError):
+class CommandRefused(ParityError):
     """The engine refused a command; every game is as it was."""
 
 
-class BadAnswer(ValueError):
+class ProtocolError(ValueError):
     """An answer that is none of the protocol's."""
 
 
@@ -118,19 +118,19 @@ def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp])
 
 
 def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The frame of a reply after its status; raises Refused with the engine's own sentence, or BadAnswer."""
+    """The frame of a reply after its status; raises Refused with the engine's own sentence, or ProtocolError."""
     status = _uint32(frame, 0)
     if status == _DONE:
         return frame[4:]
     if status == _REFUSED:
-        raise Refused(frame[4:].tobytes().decode(errors="replace"))
-    raise BadAnswer(f"status {status}")
+        raise CommandRefused(frame[4:].tobytes().decode(errors="replace"))
+    raise ProtocolError(f"status {status}")
 
 
 def check_hello(body: NDArray[np.uint8]) -> None:
-    """Raises SwiftEngineError when the engine is of another version, or BadAnswer."""
+    """Raises SwiftEngineError when the engine is of another version, or ProtocolError."""
     if len(body) < 24:
-        raise BadAnswer(f"a greeting of {len(body)} bytes")
+        raise ProtocolError(f"a greeting of {len(body)} bytes")
     version, *sizes = (_uint32(body, 4 * i) for i in range(5))
     if version != VERSION or sizes != [OBSERVATION_SIZE, NUM_ACTIONS, NUM_COMPONENTS, NUM_FACTS]:
         raise SwiftEngineError(
@@ -144,23 +144,23 @@ def size_of_rows(count: int, observing: int) -> int:
 
 
 def check_placed(frame: NDArray[np.uint8], size: int) -> None:
-    """Raises Refused, or BadAnswer, where a reply does not say that so many bytes of the shared memory were filled."""
+    """Raises CommandRefused, or ProtocolError where a reply does not say that so many shared bytes were filled."""
     if frame.tobytes() == _TWO_WORDS.pack(_DONE, size):
         return
     body = content(frame)
     if len(body) != 4:
-        raise BadAnswer(f"{len(body)} bytes on rows in the shared memory")
-    raise BadAnswer(f"{_uint32(body, 0)} bytes of rows where there must be {size}")
+        raise ProtocolError(f"{len(body)} bytes on rows in the shared memory")
+    raise ProtocolError(f"{_uint32(body, 0)} bytes of rows where there must be {size}")
 
 
 def rows(frame: NDArray[np.uint8]) -> Rows:
-    """The rows of a reply; raises Refused, or BadAnswer when the frame has not the size of its rows."""
+    """The rows of a reply; raises Refused, or ProtocolError when the frame has not the size of its rows."""
     content(frame)
     if len(frame) < ROWS_HEAD:
-        raise BadAnswer(f"rows of {len(frame)} bytes")
+        raise ProtocolError(f"rows of {len(frame)} bytes")
     count, observing = _uint32(frame, 4), _uint32(frame, 8)
     if observing not in _OBSERVATION_BYTES or len(frame) != size_of_rows(count, observing):
-        raise BadAnswer(f"{count} rows in observation mode {observing} in {len(frame)} bytes")
+        raise ProtocolError(f"{count} rows in observation mode {observing} in {len(frame)} bytes")
     offset = ROWS_HEAD
 
     def take(dtype: np.dtype[Any], *columns: int) -> NDArray[Any]:
@@ -170,9 +170,9 @@ def rows(frame: NDArray[np.uint8]) -> Rows:
         return part
 
     seeds, components, facts = take(_U8), take(_I4, NUM_COMPONENTS), take(_U4, NUM_FACTS)
-    observation = take(_F4, OBSERVATION_SIZE) if observing == Observing.FLOATS else None
+    observation = take(_F4, OBSERVATION_SIZE) if observing == ObservationFormat.FLOATS else None
     mask, terminated = take(_BOOL, NUM_ACTIONS), take(_BOOL)
-    if observing == Observing.COMPACT:
+    if observing == ObservationFormat.COMPACT:
         observation = take(_BYTE, OBSERVATION_SIZE)
     return Rows(seeds, components, facts, observation, mask, terminated)
 
@@ -203,5 +203,5 @@ def _uint32(body: NDArray[np.uint8], offset: int) -> int:
     try:
         word: int = _WORD.unpack_from(body.data, offset)[0]
     except struct.error:
-        raise BadAnswer(f"{len(body)} bytes, which end before their numbers do") from None
+        raise ProtocolError(f"{len(body)} bytes, which end before their numbers do") from None
     return word

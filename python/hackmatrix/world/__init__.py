@@ -16,7 +16,7 @@ from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Board, EngineOptions, State, World
-from worldkit.jax.xla import keep_compiled_programs
+from worldkit.jax.xla import enable_compilation_cache
 
 
 def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
@@ -28,7 +28,7 @@ def open_swift(games: int, options: EngineOptions = EngineOptions()) -> BatchEng
 
 def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
     """The JAX engine, jitted in this process; what is compiled is kept for the next one."""
-    keep_compiled_programs("hackmatrix")
+    enable_compilation_cache("hackmatrix")
     from hackmatrix.jax_training import ENV
     from worldkit.jax.engine import JaxEngine
 

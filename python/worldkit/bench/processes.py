@@ -14,7 +14,7 @@ POLL_SECONDS = 0.02
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
-class Spent(NamedTuple):
+class CommandCost(NamedTuple):
     """What a command took.
 
     Attributes:
@@ -30,7 +30,7 @@ class Spent(NamedTuple):
 
 def spent(
     words: Sequence[str], output: Path, environment: Mapping[str, str], is_there: Callable[[], bool] | None = None
-) -> Spent:
+) -> CommandCost:
     """Run ``python -m`` with these words to its end.
 
     Args:
@@ -64,4 +64,4 @@ def spent(
     if process.returncode or seconds is None:
         last_words = (output.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
         raise ParityError(f"`python -m {' '.join(words[:2])}` did not get where it should: {last_words}")
-    return Spent(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)
+    return CommandCost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)

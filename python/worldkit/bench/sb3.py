@@ -30,7 +30,7 @@ def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions
     """
     config = dataclasses.replace(config, n_steps=min(config.n_steps, STEPS))
     with closing(WorldVecEnv(spec, num_envs, seed=0)) as games:
-        envs = games, NothingVecEnv(spec, num_envs)
+        envs = games, ConstantVecEnv(spec, num_envs)
         models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in envs]
         pairs = [(_update(models[0]), _update(models[1])) for _ in range(1 + repetitions)][1:]
     return records_beside_ceiling("sb3", num_envs, pairs)
@@ -43,7 +43,7 @@ def _update(model: MaskablePPO) -> float:
     return steps / (time.perf_counter() - start)
 
 
-class NothingVecEnv(WorldVecEnv):
+class ConstantVecEnv(WorldVecEnv):
     """The spaces of a world, and the first observation of some games for ever: no engine, no ends, no rewards."""
 
     def __init__(self, spec: EnvSpec, num_envs: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from worldkit.bench.processes import Spent, spent
+from worldkit.bench.processes import CommandCost, spent
 from worldkit.bench.records import Record, plain_record
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.params import trained_files
@@ -73,12 +73,12 @@ def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
                     yield plain_record(f"{name}_to_{start.name}_{cache}", start.games, values, unit="s")
 
 
-def _cold_and_warm(start: Start, everything: Path) -> list[Spent]:
+def _cold_and_warm(start: Start, everything: Path) -> list[CommandCost]:
     with tempfile.TemporaryDirectory() as cache:
         return [_spent(start, everything, cache) for _ in CACHES]
 
 
-def _spent(start: Start, everything: Path, cache: str) -> Spent:
+def _spent(start: Start, everything: Path, cache: str) -> CommandCost:
     folder = Path(tempfile.mkdtemp(dir=everything))
     agent = next(iter(trained_files(everything)), None)
     words = [word.format(folder=folder, agent=agent) for word in start.words]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from worldkit.bench.nothing import NothingEnv
+from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.records import Record
 from worldkit.bench.timing import Program, beside, compile_program
 from worldkit.jax.env import JaxEnv
@@ -36,7 +36,7 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
 
     The first is steps of all games a second over whole PPO updates with settings such as ``config``. An update is
     rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the command
-    ``train``. The ceiling is the same in an environment that costs nothing (``NothingEnv``). The samples of both
+    ``train``. The ceiling is the same in an environment that costs nothing (``ConstantEnv``). The samples of both
     alternate, and ``train_share_of_ceiling_NETWORK`` is that of neighbours. ``peak_bytes`` is XLA's plan for the
     compiled update.
     """
@@ -52,7 +52,7 @@ def one_update(config: TrainConfig) -> TrainConfig:
 def _measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> list[Record]:
     kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     real, ceiling, share = (f"train_{kind}_{config.network}" for kind in kinds)
-    programs = compiled(env, config), compiled(NothingEnv(env), config)
+    programs = compiled(env, config), compiled(ConstantEnv(env), config)
     return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
 
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from rich.console import Console
 
-from parity.arguments import GAMES, Parser, Whole
+from parity.arguments import GAMES, IntRange, Parser
 from parity.console import open_console
 from parity.errors import EngineError, install_command
 from worldkit.bench.records import Record, as_json, as_row
@@ -163,7 +163,7 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         help="games played at the same time, one measurement for each number "
         f"(default: {Benchmark.games}{', ' + own if own else ''})",
     )
-    parser.add_argument("--repetitions", type=Whole(1, 10_000), default=5, help="samples per figure (default: 5)")
+    parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=5, help="samples per figure (default: 5)")
     parser.add_argument(
         "--cpu-devices",
         type=PARTS,

@@ -10,7 +10,7 @@ from parity.errors import UsageError
 from worldkit.cli import players
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.game import Game
-from worldkit.jax.xla import keep_compiled_programs
+from worldkit.jax.xla import enable_compilation_cache
 
 if TYPE_CHECKING:
     from worldkit.evaluation.spec import EvaluationSpec, Player
@@ -30,7 +30,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     parser = _parser(game)
     args = parser.parse_args(argv)
     check_output(parser, args.json)
-    keep_compiled_programs(game.name)
+    enable_compilation_cache(game.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from worldkit.evaluation.play import play_episodes
     from worldkit.evaluation.report import as_json, as_tables, summary

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from parity.arguments import Parser
+from parity.atomic_write import write_whole
 from parity.console import is_output_closed
 from parity.errors import ParityError
-from parity.files import write_whole
 
 STANDARD_OUTPUT = "-"
 USAGE_EXIT_CODE = 2

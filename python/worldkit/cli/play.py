@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from parity.arguments import SEED, Parser, Real
+from parity.arguments import SEED, FloatRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
 from worldkit.cli import players
@@ -127,7 +127,7 @@ def _parser(game: Game) -> Parser:
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")
     players.add_player_seed_flag(agent, "drawn actions")
     agent.add_argument(
-        "--speed", type=Real(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
+        "--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
     )
     players.add_trust_flag(agent)
     return parser

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parity.arguments import SEED, STEPS, Whole
+from parity.arguments import SEED, STEPS, IntRange
 from parity.errors import UsageError
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.spec import LOOKAHEAD
 from worldkit.game import Game
-from worldkit.jax.xla import keep_compiled_programs
+from worldkit.jax.xla import enable_compilation_cache
 from worldkit.watch.agents import KINDS, agents_of, first_good_agent
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from worldkit.watch.frames import AgentPlayer
     from worldkit.watch.spec import Agent, ViewSpec
 
-PLAYER_SEED = Whole(0, 2**32 - 1)
+PLAYER_SEED = IntRange(0, 2**32 - 1)
 """JAX makes its keys of 32 bits."""
-EPISODES = Whole(1, 10_000_000)
-_SIZE = Whole(1, 2**20)
+EPISODES = IntRange(1, 10_000_000)
+_SIZE = IntRange(1, 2**20)
 
 
 def default_view(game: Game) -> ViewSpec:
@@ -157,7 +157,7 @@ def searcher_for(game: Game, view: ViewSpec, path: Path, args: argparse.Namespac
 def announce(game: Game, engine: str) -> None:
     """Say on standard error what takes so long where the engine is to be compiled first."""
     if engine == "jax":
-        keep_compiled_programs(game.name)  # before JAX is imported
+        enable_compilation_cache(game.name)  # before JAX is imported
         from worldkit.jax.trace_cache import reuse_text
 
         print(f"Compiling the JAX engine ({reuse_text()}) ...", file=sys.stderr)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parity.arguments import ALL_STEPS, STEPS, FileName, Parser, Real, Whole
+from parity.arguments import ALL_STEPS, STEPS, FileName, FloatRange, IntRange, Parser
 from parity.console import typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
 from worldkit.cli.outputs import fail
 from worldkit.cli.runs import LOGGING, RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
-from worldkit.jax.xla import PARTS, keep_compiled_programs, of_parts, prefer_wide_vectors
+from worldkit.jax.xla import PARTS, enable_compilation_cache, of_parts, prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, run_folder
 from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
@@ -36,7 +36,7 @@ class TrainOptions(RunOptions):
         None, "appended to a name made from time and seed", group=LOGGING, values=FileName(), metavar="TEXT"
     )
     save_interval_minutes: float = setting(
-        10.0, "minutes between checkpoints", group=LOGGING, values=Real(0, 1e6, above=True)
+        10.0, "minutes between checkpoints", group=LOGGING, values=FloatRange(0, 1e6, above=True)
     )
     save_interval: int | None = setting(
         None, "updates between checkpoints, instead of minutes", group=LOGGING, values=STEPS
@@ -72,10 +72,10 @@ class TrainOptions(RunOptions):
         None, "address of the first process, where JAX does not find it", group=_HOSTS, kind=str, metavar="HOST:PORT"
     )
     num_processes: int | None = setting(
-        None, "how many processes, where JAX does not find out", group=_HOSTS, values=Whole(1, 2**16)
+        None, "how many processes, where JAX does not find out", group=_HOSTS, values=IntRange(1, 2**16)
     )
     process_id: int | None = setting(
-        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, values=Whole(0, 2**16 - 1)
+        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, values=IntRange(0, 2**16 - 1)
     )
 
 
@@ -92,7 +92,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     prefer_wide_vectors()
     if options.cpu_devices is not None:
         os.environ.update(of_parts(options.cpu_devices))
-    keep_compiled_programs(game.name)
+    enable_compilation_cache(game.name)
     try:
         _check_company(options)
         if options.resume is None:

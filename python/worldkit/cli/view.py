@@ -14,8 +14,8 @@ from rich.progress import track
 
 from parity.arguments import Parser
 from parity.console import open_console, typed_command
+from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import UsageError
-from parity.guard import DEFAULT_TIMEOUT
 from worldkit.cli import players
 from worldkit.cli.outputs import check_output
 from worldkit.game import Game

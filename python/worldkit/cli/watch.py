@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from parity.arguments import Parser, Real
+from parity.arguments import FloatRange, Parser
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from worldkit.cli import players
@@ -207,7 +207,7 @@ def _parser(game: Game, command: str) -> Parser:
     )
     shown.add_argument(
         "--speed",
-        type=Real(SLOWEST, FASTEST),
+        type=FloatRange(SLOWEST, FASTEST),
         default=4.0,
         metavar="N",
         help="actions a second (default 4)",

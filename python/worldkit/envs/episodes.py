@@ -35,7 +35,7 @@ class EpisodeStep(NamedTuple):
     failure: str | None
 
 
-class OneUser:
+class SingleThreadGuard:
     """Lets one thread in, and others only once it has gone: two at once would read each other's answers.
 
     ``claim`` keeps others out until this thread's next ``with`` block is left: from the first half of a step to the
@@ -107,7 +107,7 @@ class Episodes:
         if name not in world.engines:
             raise UsageError(f"there is no engine {name!r}: choose {' or '.join(world.engines)}.")
         self.num_games = num_games
-        self._user = OneUser()
+        self._user = SingleThreadGuard()
         self._num_components = len(world.components)
         self._game_seeds = world.game_seeds
         self._open = partial(world.engines[name], num_games, EngineOptions(packed=True, deadline=deadline))
@@ -195,7 +195,7 @@ class Episodes:
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         self.__dict__.update(kept)
-        self._user = OneUser()
+        self._user = SingleThreadGuard()
         self._engine = self._open()
         self._engine.set_state(kept["_engine"], self._all)
 

@@ -41,7 +41,7 @@ def _play(
     episodes.start(numbers.copy(), seeds[numbers])
     begun = episodes.num_games
     found: dict[int, Episode] = {}
-    openings = _Openings(*episodes.mask.shape)
+    openings = _ActionCounts(*episodes.mask.shape)
     is_playing = np.ones(episodes.num_games, np.bool_)
     while is_playing.any():
         actions = player(episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps)
@@ -84,7 +84,7 @@ def ending_of(spec: EvaluationSpec, events: int, *, terminated: bool) -> str:
     return TERMINATED if terminated else TRUNCATED
 
 
-class _Openings:
+class _ActionCounts:
     """How often actions became valid, and were taken at once, each (n, actions)."""
 
     def __init__(self, num_games: int, num_actions: int) -> None:

@@ -16,9 +16,9 @@ from parity import BatchEngine, BatchStep, Slots
 from parity import State as StateDict
 from worldkit.jax.batching import choose, where_wanted
 from worldkit.jax.env import JaxEnv, State, StepOutput
+from worldkit.jax.int64_pair import Int64Pair, to_int64
 from worldkit.jax.marks import collecting, packed
 from worldkit.jax.trace_cache import load_or_trace
-from worldkit.jax.wide import Wide, to_int64
 from worldkit.threefry import seed_pairs, seeds_of
 
 Marks = tuple[str, ...]
@@ -42,7 +42,7 @@ class _Observed(NamedTuple):
     facts: Array | None
 
 
-class _Played(NamedTuple):
+class _StepArrays(NamedTuple):
     """The result of a step of the games (n, …), in the order of ``parity.BatchStep`` after the observation."""
 
     components: Array
@@ -73,7 +73,7 @@ class JaxEngine(BatchEngine):
         self._is_original = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
         self._computes_arrays = False
-        self._begun: tuple[bytes, bool, tuple[State, _Observed, _Played, MarkCounts]] | None = None
+        self._begun: tuple[bytes, bool, tuple[State, _Observed, _StepArrays, MarkCounts]] | None = None
         self._resting: tuple[frozenset[int], State] = frozenset(), None
         # nobody asked for these games: their marks do not count
         self._state, self._observed, _ = self._run(_reset, np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_))
@@ -161,7 +161,7 @@ class JaxEngine(BatchEngine):
             return None
         return {
             name: to_int64(np.stack([self._of_games(word) for word in values], axis=-1))
-            if isinstance(values, Wide)
+            if isinstance(values, Int64Pair)
             else self._of_games(values)
             for name, values in self._arrays.items()
         }
@@ -195,7 +195,7 @@ class JaxEngine(BatchEngine):
         self._state, self._observed, played, fired = jax.block_until_ready(self._begun[2])
         self._begun = None
         self._count(fired)
-        host = _Played(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]
+        host = _StepArrays(*(None if values is None else self._of_games(values) for values in played))  # type: ignore[arg-type]
         if host.facts is not None:
             host = host._replace(facts=_narrowed(host.facts))  # type: ignore[arg-type]
         return BatchStep(self._of_games(self._observed.observation), *host)  # type: ignore[arg-type]
@@ -241,7 +241,7 @@ def _restart(
 
 def _step(
     env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> tuple[State, _Observed, _Played, MarkCounts]:
+) -> tuple[State, _Observed, _StepArrays, MarkCounts]:
     step, fired = _on_games(env.step, marks)(state, actions)
     observed, counts = _observe(env, marks, step.final, counted, fired)
     return step.final, observed, _played(env, step, observed.facts), counts
@@ -249,7 +249,7 @@ def _step(
 
 def _step_restarting(
     env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> tuple[State, _Observed, _Played, MarkCounts]:
+) -> tuple[State, _Observed, _StepArrays, MarkCounts]:
     if marks:  # a step and a start count on their own
         step, fired = _on_games(env.step, marks)(state, actions)
         ended = step.terminated | step.truncated
@@ -266,7 +266,7 @@ def _step_restarting(
     return state, observed, _played(env, step, facts), counts
 
 
-def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Wide] | None:
+def _state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array | Int64Pair] | None:
     return jax.vmap(env.arrays)(state)
 
 
@@ -297,11 +297,11 @@ def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: 
     return where_wanted(wanted, _on_games(env.next_game, marks), before, (state, none), chunk)
 
 
-def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> _Played:
+def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> _StepArrays:
     bits = [step.events[name].astype(jnp.uint32) << bit for bit, name in enumerate(env.events)]
     events = sum(bits, start=jnp.uint32(0)) if bits else None
     truncated = step.truncated if env.can_truncate else None
-    return _Played(step.components, step.reward, step.terminated, truncated, facts, events)
+    return _StepArrays(step.components, step.reward, step.terminated, truncated, facts, events)
 
 
 def _facts(env: JaxEnv, state: State) -> Array | None:
@@ -309,4 +309,4 @@ def _facts(env: JaxEnv, state: State) -> Array | None:
     facts = jax.vmap(env.facts)(state)
     if not facts:
         return None
-    return jnp.stack([jnp.stack(fact, axis=-1) if isinstance(fact, Wide) else fact for fact in facts], axis=1)
+    return jnp.stack([jnp.stack(fact, axis=-1) if isinstance(fact, Int64Pair) else fact for fact in facts], axis=1)

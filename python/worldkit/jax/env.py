@@ -13,8 +13,8 @@ from jax import Array
 
 from parity import State as StateDict
 from parity.errors import UsageError
+from worldkit.jax.int64_pair import Int64Pair
 from worldkit.jax.threefry import trainer_seeds
-from worldkit.jax.wide import Wide
 
 if TYPE_CHECKING:
     from flax import linen as nn
@@ -164,11 +164,11 @@ class JaxEnv(ABC):
         """The state (numpy leaves) that a dict describes; raises StateRefused if it is against the rules."""
         raise NotImplementedError
 
-    def arrays(self, state: State) -> Mapping[str, Array | Wide] | None:
+    def arrays(self, state: State) -> Mapping[str, Array | Int64Pair] | None:
         """The complete state as ``parity.BatchEngine.state_arrays`` offers it; None: only dicts are offered."""
         return None
 
-    def facts(self, state: State) -> tuple[Array | Wide, ...]:
+    def facts(self, state: State) -> tuple[Array | Int64Pair, ...]:
         """The facts of the world's ``parity.World``, in its order: all of one dtype, or all 64-bit numbers."""
         return ()
 

@@ -25,7 +25,7 @@ from jax import export
 from jax.sharding import NamedSharding
 from jax.stages import Wrapped
 
-from parity.reading import GIB, json_of, read_bytes, read_zip
+from parity.safe_read import GIB, json_of, read_bytes, read_zip
 from worldkit.jax.xla import CACHE_VARIABLE, is_remote, write_fault
 
 Tree = Any

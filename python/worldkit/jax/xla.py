@@ -6,10 +6,10 @@ from pathlib import Path
 
 import platformdirs
 
-from parity.arguments import Whole
+from parity.arguments import IntRange
 from worldkit.cores import share_of_cores
 
-PARTS = Whole(1, 2**8)
+PARTS = IntRange(1, 2**8)
 """Into how many devices a processor can be split."""
 CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 _ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
@@ -45,7 +45,7 @@ def threads_of_a_share(parts: int) -> dict[str, str]:
     return {_THREADS: os.environ.get(_THREADS, str(share_of_cores(parts)))}
 
 
-def keep_compiled_programs(application: str) -> None:
+def enable_compilation_cache(application: str) -> None:
     """Keep what XLA compiles from one run to the next.
 
     It is kept in JAX_COMPILATION_CACHE_DIR if that is set, else in the user's cache directory of ``application``. A

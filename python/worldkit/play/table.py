@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity import BatchEngine, State
-from parity.guard import GuardedEngine
+from parity.engine_guard import GuardedEngine
 from worldkit.evaluation.play import ending_of
 from worldkit.render.panels import Panels
 from worldkit.watch.spec import ViewSpec

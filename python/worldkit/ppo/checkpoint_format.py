@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.errors import ParityError
-from parity.reading import GIB, SHOWN, Unreadable, is_object, read_bytes, shown
+from parity.safe_read import GIB, SHOWN, Unreadable, is_object, read_bytes, shown
 
 FORMAT_VERSION = 1
 LIMIT = 4 * GIB
@@ -61,7 +61,7 @@ def pack(payload: dict[str, Any], world: str) -> bytes:
 def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree of plain values and arrays
     """The payload that ``pack`` was given, of this world or of any.
 
-    Raises Malformed, or as ``parity.reading.read_bytes``, for anything else.
+    Raises Malformed, or as ``parity.safe_read.read_bytes``, for anything else.
     """
     content = loads(read_bytes(path, LIMIT))
     kind, version, payload, checksum = (

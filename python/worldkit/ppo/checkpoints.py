@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.files import write_whole
-from parity.reading import is_count, is_number, is_object, shown, size_text
+from parity.atomic_write import write_whole
+from parity.safe_read import is_count, is_number, is_object, shown, size_text
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo import parallel
 from worldkit.ppo.checkpoint_format import (

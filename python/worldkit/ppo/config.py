@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
-from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, OneOf, Real, Whole
+from parity.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
 from parity.errors import UsageError
 from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead
 from worldkit.settings import check_settings, setting
@@ -17,11 +17,11 @@ REFERENCE_UPDATE_EPOCHS = 4
 TARGET_MINIBATCH_SIZE = REFERENCE_BATCH_SIZE // REFERENCE_NUM_MINIBATCHES
 MIN_UPDATE_EPOCHS = 2
 
-ROLLOUT = Whole(1, 2**20)
-EPOCHS = Whole(1, 1000)
-RATE = Real(0, 1, above=True)
-ABOVE_0 = Real(0, 1e6, above=True)
-WEIGHT = Real(0, 1e6)
+ROLLOUT = IntRange(1, 2**20)
+EPOCHS = IntRange(1, 1000)
+RATE = FloatRange(0, 1, above=True)
+ABOVE_0 = FloatRange(0, 1e6, above=True)
+WEIGHT = FloatRange(0, 1e6)
 NO_CURRICULUM, ARCHIVE = "none", "archive"
 AdvantageScale = Literal["standard", "robust"]
 STANDARD: Final = "standard"
@@ -117,8 +117,8 @@ class TrainConfig:
         values=OneOf((MINIBATCH, BATCH)),
     )
     network: str = setting("mlp", "the network, by name", group=_NETWORK)
-    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=Whole(1, 2**16))
-    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=Whole(1, 100))
+    hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=IntRange(1, 2**16))
+    num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=IntRange(1, 100))
     activation: Activation = setting(
         TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK, values=OneOf((TANH, RELU))
     )
@@ -147,7 +147,7 @@ class TrainConfig:
         group=_LOGGING,
         kind=bool,
     )
-    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=Whole(1, 100_000))
+    log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=IntRange(1, 100_000))
     seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, values=SEED)
 
     @property

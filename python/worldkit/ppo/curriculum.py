@@ -35,7 +35,7 @@ _CHUNK = 16
 """Games that begin side by side where the world makes them; about one in a hundred ends in a step."""
 
 
-class Begun(NamedTuple):
+class EpisodeState(NamedTuple):
     """Games in progress, leaves (n, …), with the length and the return of their episodes so far."""
 
     games: State
@@ -47,7 +47,7 @@ class Begun(NamedTuple):
 class Archive(NamedTuple):
     """Reached states. kept: leaves (kinds × slots, …), a kind's one after the other. written: int32 (kinds,), ever."""
 
-    kept: Begun
+    kept: EpisodeState
     written: Array
 
 
@@ -63,12 +63,12 @@ def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | N
     if config.curriculum != ARCHIVE:
         return None
     kinds = BANDS * env.levels
-    begun = Begun(games, jnp.zeros(1, jnp.int32), jnp.zeros(1))
+    begun = EpisodeState(games, jnp.zeros(1, jnp.int32), jnp.zeros(1))
     blank = jax.tree.map(lambda leaf: jnp.zeros((kinds * SLOTS, *leaf.shape[1:]), leaf.dtype), begun)
     return Archive(blank, jnp.zeros(kinds, jnp.int32))
 
 
-def archived(archive: Archive, reached: Begun, levels: Array) -> Archive:
+def archived(archive: Archive, reached: EpisodeState, levels: Array) -> Archive:
     """The archive after all these games, whose levels are int32 (n,), have left their states in it.
 
     A kind's slots are written in turn. Where more states than slots come at once, those of the last games stay.
@@ -91,14 +91,14 @@ def _mean_returns(archive: Archive) -> Array:
     return returns / jnp.maximum(filled.reshape(-1, BANDS * SLOTS).sum(axis=1), 1)
 
 
-def drawn(archive: Archive, key: Array, count: int) -> Begun:
+def drawn(archive: Archive, key: Array, count: int) -> EpisodeState:
     """States to begin from, leaves (count, …); they mean nothing while the archive is empty."""
     kind_key, slot_key = jax.random.split(key)
     is_reached = archive.written > 0
     kind = jax.random.categorical(kind_key, jnp.where(is_reached, 0.0, -jnp.inf), shape=(count,))
     filled = jnp.clip(archive.written[kind], 1, SLOTS)
     slot = jax.random.randint(slot_key, (count,), 0, filled)
-    begun: Begun = jax.tree.map(lambda leaf: leaf[kind * SLOTS + slot], archive.kept)
+    begun: EpisodeState = jax.tree.map(lambda leaf: leaf[kind * SLOTS + slot], archive.kept)
     return begun
 
 
@@ -107,10 +107,10 @@ def begin(
     env: JaxEnv,
     mesh: Mesh | None,
     archive: Archive | None,
-    new: Begun,
+    new: EpisodeState,
     ended: Array,
     key: Array,
-) -> Begun:
+) -> EpisodeState:
     """Games of which those that ``ended``, bool (games,), have just begun anew: the curriculum's begin elsewhere."""
     start_key, chance_key = jax.random.split(key)
     seeds = jax.random.bits(chance_key, (config.num_envs, 2), jnp.uint32)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
-from parity.files import write_whole
-from parity.reading import GIB, Unreadable, read_npz, shown
+from parity.safe_read import GIB, Unreadable, read_npz, shown
 from worldkit.ppo.checkpoint_format import (
     NETWORK,
     CheckpointError,

@@ -66,7 +66,9 @@ def _archived(runner: RunnerState, env: JaxEnv, mesh: Mesh | None) -> RunnerStat
     """The same with the games' present states in the archive, if there is one."""
     if runner.archive is None:
         return runner
-    reached = curriculum.Begun(runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts)
+    reached = curriculum.EpisodeState(
+        runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts
+    )
     levels = parallel.over_games(env.level, mesh)(runner.env_state)
     return runner._replace(archive=curriculum.archived(runner.archive, reached, levels))
 
@@ -136,7 +138,7 @@ def _env_step(
         maxima={name: values[:natural].max() for name, values in added.maxima.items()},
     )
     sums = jax.tree.map(lambda total: jnp.where(done, 0, total), (episode_steps, episode_return, counts))
-    begun = curriculum.Begun(step.state, *sums)
+    begun = curriculum.EpisodeState(step.state, *sums)
     if start_key is not None:
         begun = curriculum.begin(config, env, mesh, runner.archive, begun, done, start_key)
     following = runner._replace(

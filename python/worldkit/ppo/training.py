@@ -40,7 +40,7 @@ _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 """What says how many gradient steps there are to so many steps of the games."""
 
 
-class Trained(NamedTuple):
+class TrainResult(NamedTuple):
     """How a run ended.
 
     progress: of the whole run; since: where this call began. files: what the last save wrote; none without a folder.
@@ -77,7 +77,7 @@ def train(
     devices: Sequence[jax.Device] | None = None,
     notes: Mapping[str, Any] = {},
     on_episodes: Callable[[int, EpisodeInfo], None] | None = None,
-) -> Trained:
+) -> TrainResult:
     """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
     Without a ``run`` nothing is shown and nothing written. No setting of the process is changed. Where several
@@ -120,7 +120,7 @@ def train(
     first = _first_state(compiled, start, initial, with_games, run.say)
 
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
-        return Trained(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
+        return TrainResult(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
     later = _later(run.folder, done.updates, start)
     settings: dict[str, Any] = {
         "run_name": run.folder and run.folder.name,
@@ -151,7 +151,7 @@ def train(
     )
     has_trained = last.progress.updates > done.updates
     files = saver.save(last) if saves and has_trained else []
-    return Trained(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
+    return TrainResult(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
 
 
 def _later(folder: Path | None, updates: int, start: Checkpoint | None) -> list[Path]:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from parity.files import write_whole
+from parity.atomic_write import write_whole
 from worldkit.pictures import drawn, literal
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.sinks import Metrics

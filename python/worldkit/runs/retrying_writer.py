@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from parity.files import write_whole
+from parity.atomic_write import write_whole
 
 
 class RetryingWriter:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from parity.errors import UsageError
-from parity.reading import MIB, Unreadable, is_object, read_json
+from parity.safe_read import MIB, Unreadable, is_object, read_json
 from worldkit.runs.folder import CONFIG
 
 BEGAN = "began"

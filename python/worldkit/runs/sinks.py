@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from parity.atomic_write import write_whole
 from parity.errors import UsageError
-from parity.files import write_whole
-from parity.reading import MIB, Unreadable, read_text, shown
+from parity.safe_read import MIB, Unreadable, read_text, shown
 from parity.strict_json import json_text
 
 LIMIT = 256 * MIB

@@ -14,9 +14,9 @@ from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
 
+from parity.atomic_write import write_whole
 from parity.errors import UsageError
-from parity.files import write_whole
-from parity.reading import MIB, Unreadable, read_npz
+from parity.safe_read import MIB, Unreadable, read_npz
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.runs.folder import EVALUATIONS
 from worldkit.runs.run import Run
@@ -134,8 +134,8 @@ def earlier_evaluations(path: Path) -> dict[int, Evaluation]:
     is_numeric = steps.dtype.kind in "iu" and lengths.dtype.kind in "iuf" and results.dtype.kind == "f"
     if is_one_run and is_numeric and len(steps) == len(results):
         is_played = np.isfinite(results)
-        is_whole = is_played.any(axis=1).all() and (is_played == np.isfinite(lengths)).all()
-        if is_whole and not np.isinf(results).any():
+        is_complete = is_played.any(axis=1).all() and (is_played == np.isfinite(lengths)).all()
+        if is_complete and not np.isinf(results).any():
             return {
                 int(step): (results[row, is_played[row]].tolist(), lengths[row, is_played[row]].astype(int).tolist())
                 for row, step in enumerate(steps)
@@ -170,7 +170,7 @@ class EpisodeMetrics(BaseCallback):
             self.logger.record(name, value)
 
 
-class Obedience(BaseCallback):
+class ProgressAndStopCallback(BaseCallback):
     """Moves the progress bar between the updates, and ends training when the run is asked to stop."""
 
     def __init__(self, run: Run) -> None:

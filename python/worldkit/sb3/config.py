@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from parity.arguments import ALL_STEPS, GAMES, SHARE, STEPS, Real, Whole
+from parity.arguments import ALL_STEPS, GAMES, SHARE, STEPS, FloatRange, IntRange
 from parity.errors import UsageError
 from worldkit.ppo.config import EPOCHS, ROLLOUT, WEIGHT
 from worldkit.settings import check_settings, setting
@@ -11,7 +11,7 @@ from worldkit.settings import check_settings, setting
 _RUN, _PPO = "run", "settings of MaskablePPO"
 
 
-class _Rate(Real):
+class _Rate(FloatRange):
     """A number, or a schedule as Stable-Baselines3 takes them."""
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
@@ -22,7 +22,7 @@ class _Rate(Real):
 _RATE = _Rate(0, 1, above=True)
 RATES = ("learning_rate", "clip_range")
 """Settings that may be functions of the share of the run that is left, which no plain file can hold."""
-SEED = Whole(0, 2**32 - 1)
+SEED = IntRange(0, 2**32 - 1)
 """Stable-Baselines3 seeds NumPy's old generator, which takes no larger ones."""
 
 

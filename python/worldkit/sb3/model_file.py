@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from parity.arguments import ALL_STEPS
-from parity.reading import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip
+from parity.safe_read import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip
 
 LIMIT = 2 * GIB
 """The largest model that is read, in bytes, unpacked."""

@@ -20,7 +20,7 @@ from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
 from parity.errors import UsageError
-from parity.reading import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip, shown
+from parity.safe_read import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip, shown
 from parity.strict_json import is_json_number, json_text, number_of
 from worldkit.ppo.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
@@ -46,7 +46,7 @@ class _Settings(MaskablePPOConfig):
     target_kl: float | None = setting(None, "KL at which an update ends", group="", values=ABOVE_0)
 
 
-class _Wrong(Exception):
+class _ModelFault(Exception):
     """What is wrong with a model's file."""
 
 
@@ -128,7 +128,7 @@ def load_model(
         return _plain(path, files, env, device, rates or {}, changes or {})
     except FileNotFoundError:
         raise UsageError(f"There is no model {path}: name a .zip file that training wrote.") from None
-    except (Unreadable, _Wrong, SpaceError) as fault:
+    except (Unreadable, _ModelFault, SpaceError) as fault:
         raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
 
 
@@ -136,7 +136,7 @@ def _trusted(content: bytes, env: VecEnv | None, device: str, changes: Mapping[s
     try:
         return MaskablePPO.load(io.BytesIO(content), env=env, device=device, custom_objects=dict(changes))
     except Exception as error:  # what is unpickled runs code of its own, which may raise anything
-        raise _Wrong((str(error).splitlines() or [type(error).__name__])[0]) from error
+        raise _ModelFault((str(error).splitlines() or [type(error).__name__])[0]) from error
 
 
 def _plain(
@@ -150,11 +150,11 @@ def _plain(
     try:
         told = json_of(files[PLAIN])
     except Unreadable as fault:
-        raise _Wrong(f"its {PLAIN}: {fault}") from fault
+        raise _ModelFault(f"its {PLAIN}: {fault}") from fault
     if not is_object(told):
-        raise _Wrong(f"its {PLAIN} is no object")
+        raise _ModelFault(f"its {PLAIN} is no object")
     if told.get("format") != _FORMAT or told.get("version") != _VERSION:
-        raise _Wrong(f"its {PLAIN} is of version {shown(told.get('version'))}, and {_VERSION} is read")
+        raise _ModelFault(f"its {PLAIN} is of version {shown(told.get('version'))}, and {_VERSION} is read")
     if env is None:
         observed, actions = space_of(told.get("observation_space")), space_of(told.get("action_space"))
     else:
@@ -162,14 +162,14 @@ def _plain(
     settings = _settings(path, told.get("settings"), rates, changes, is_resumed=env is not None)
     weights, optimizer = (_tensors(files, f"{name}.pth") for name in ("policy", "policy.optimizer"))
     if settings["n_steps"] * (spaces.flatdim(observed) + spaces.flatdim(actions)) > _MOST_NUMBERS:
-        raise _Wrong(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
+        raise _ModelFault(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
     model = MaskablePPO(policy_for(observed), env, device=device, _init_setup_model=False, **settings)  # type: ignore[arg-type]
     model.observation_space, model.action_space = observed, actions
     model.n_envs = 1 if env is None else env.num_envs
     try:
         model._setup_model()
     except Exception as error:  # Stable-Baselines3 has an error of its own for each kind of space that it does not take
-        raise _Wrong(f"MaskablePPO has no policy for its spaces ({type(error).__name__})") from error
+        raise _ModelFault(f"MaskablePPO has no policy for its spaces ({type(error).__name__})") from error
     _check_weights(weights, {name: value.shape for name, value in model.policy.state_dict().items()})
     model.policy.load_state_dict(weights)
     _restore_optimizer(model, optimizer)
@@ -183,7 +183,7 @@ def _settings(
     """The arguments of MaskablePPO as the file has them but for ``changes``, functions as ``rates`` has them."""
     names = _Settings().ppo()
     if not is_object(told) or told.keys() != names.keys():
-        raise _Wrong(f"its settings must be {', '.join(names)}")
+        raise _ModelFault(f"its settings must be {', '.join(names)}")
     functions = [name for name in RATES if told[name] is None and name not in changes]
     plain = {name: value for name, value in {**told, **changes}.items() if name not in functions}
     settings = kept(_Settings, plain, path)
@@ -191,7 +191,7 @@ def _settings(
         settings[name] = rates.get(name)
         if not callable(settings[name]):
             if is_resumed:
-                raise _Wrong(
+                raise _ModelFault(
                     f"its {name} was a function, which no file holds: resume it from Python with a configuration that "
                     "has it, or with --trust"
                 )
@@ -202,22 +202,22 @@ def _settings(
 def _tensors(files: Mapping[str, bytes], name: str) -> Any:  # noqa: ANN401 - whatever torch read
     """What torch reads of a part that holds tensors and plain values only."""
     if name not in files:
-        raise _Wrong(f"it lacks {name}")
+        raise _ModelFault(f"it lacks {name}")
     try:
         read_zip(files[name], LIMIT)  # torch itself would unpack whatever its own archive claims
         return torch.load(io.BytesIO(files[name]), map_location="cpu", weights_only=True)
     except Unreadable as fault:
-        raise _Wrong(f"its {name}: {fault}") from fault
+        raise _ModelFault(f"its {name}: {fault}") from fault
     except Exception as error:  # damaged pickles fail in every way there is
-        raise _Wrong(f"its {name} is damaged, or holds more than tensors") from error
+        raise _ModelFault(f"its {name} is damaged, or holds more than tensors") from error
 
 
 def _check_weights(weights: object, expected: Mapping[str, torch.Size]) -> None:
     if not is_object(weights) or weights.keys() != expected.keys():
-        raise _Wrong("its parameters are not those of MaskablePPO's policy for these observations")
+        raise _ModelFault("its parameters are not those of MaskablePPO's policy for these observations")
     for name, value in weights.items():
         if not _is_like(value, expected[name]):
-            raise _Wrong(f"its {name} is not made of {'×'.join(map(str, expected[name]))} numbers")
+            raise _ModelFault(f"its {name} is not made of {'×'.join(map(str, expected[name]))} numbers")
 
 
 def _is_like(value: object, shape: torch.Size) -> bool:
@@ -238,23 +238,23 @@ def _restore_optimizer(model: MaskablePPO, saved: object) -> None:
     shapes = [parameter.shape for parameter in model.policy.parameters()]
     state = saved.get("state") if isinstance(saved, dict) else None
     if not isinstance(state, dict) or set(state) not in (set(), set(range(len(shapes)))):
-        raise _Wrong("its optimizer is of another policy")
+        raise _ModelFault("its optimizer is of another policy")
     for number, moments in state.items():
         wanted = {"step": torch.Size(), "exp_avg": shapes[number], "exp_avg_sq": shapes[number]}
         if not is_object(moments) or moments.keys() != wanted.keys():
-            raise _Wrong("its optimizer is no Adam")
+            raise _ModelFault("its optimizer is no Adam")
         if not all(_is_like(moments[name], shape) for name, shape in wanted.items()):
-            raise _Wrong("its optimizer is of another policy")
+            raise _ModelFault("its optimizer is of another policy")
     model.policy.optimizer.load_state_dict({**fresh, "state": state})
 
 
 def _restore_counts(model: MaskablePPO, told: Mapping[str, Any]) -> None:
     for name in ("num_timesteps", "updates"):
         if not is_count(told.get(name), 2**53):
-            raise _Wrong(f"its {name} is {shown(told.get(name))}")
+            raise _ModelFault(f"its {name} is {shown(told.get(name))}")
     episodes = told.get("episodes")
     if not isinstance(episodes, list) or not all(_is_episode(episode) for episode in episodes):
-        raise _Wrong("its episodes are no list of returns, lengths and times")
+        raise _ModelFault("its episodes are no list of returns, lengths and times")
     model.num_timesteps, model._n_updates = told["num_timesteps"], told["updates"]
     episodes = [{name: number_of(part) for name, part in episode.items()} for episode in episodes]
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from parity.reading import is_count, is_object, shown
+from parity.safe_read import is_count, is_object, shown
 from parity.strict_json import is_json_number, number_of
 
 MOST_VALUES = 2**18

@@ -11,27 +11,27 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import CallbackList
 from stable_baselines3.common.logger import Logger
 
+from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
-from parity.files import write_whole
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
 from worldkit.runs.folder import METRICS
 from worldkit.runs.retrying_writer import reason
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import read_csv
-from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, Obedience, RunWriter
+from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, ProgressAndStopCallback, RunWriter
 from worldkit.sb3.config import RATES, MaskablePPOConfig
 from worldkit.sb3.model_file import timesteps_of
 from worldkit.sb3.models import load_model, model_content, policy_for, settings_of
 
-__all__ = ["FINAL_MODEL", "Trained", "load_model", "train"]
+__all__ = ["FINAL_MODEL", "TrainResult", "load_model", "train"]
 
 FINAL_MODEL = "final_model.zip"
 _EVALUATION_SEED = 1_000_000
 _MOST_EVALUATION_GAMES = 10
 
 
-class Trained(NamedTuple):
+class TrainResult(NamedTuple):
     """How a run ended: the last model written, and the steps it has had."""
 
     model: Path
@@ -48,7 +48,7 @@ def train(
     device: str = "auto",
     engine: str | None = None,
     trust: bool = False,
-) -> Trained:
+) -> TrainResult:
     """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
 
     Args:
@@ -120,7 +120,9 @@ def train(
         seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0
         model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
         checkpoints = Checkpoints(run, run.folder, config.save_freq)
-        callbacks = CallbackList([EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, Obedience(run)])
+        callbacks = CallbackList(
+            [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
+        )
         try:
             model.learn(steps, callbacks, reset_num_timesteps=resume is None)
         except ValueError as error:
@@ -136,7 +138,7 @@ def train(
             raise ParityError(
                 f"{last} could not be written ({reason(error)}): make room, and --resume the last checkpoint."
             ) from error
-    return Trained(last, model.num_timesteps)
+    return TrainResult(last, model.num_timesteps)
 
 
 def _later(folder: Path, steps: int) -> list[Path]:

@@ -73,11 +73,11 @@ def page_of_frames(
     The file is there once the context ends well; until then, and otherwise, what was there before stays. Raises
     UsageError where it cannot be written.
     """
-    told: list[EpisodeSoFar] = []
+    told: list[EpisodeInProgress] = []
 
     def add(frame: Frame) -> None:
         if frame.decision is None:
-            told.append(EpisodeSoFar())
+            told.append(EpisodeInProgress())
         told[-1].add(frame)
 
     yield add
@@ -96,10 +96,10 @@ def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
     The frames of one game come in order and those of others may lie in between. A game that has not ended is told as
     far as it came.
     """
-    told: dict[int, EpisodeSoFar] = {}
+    told: dict[int, EpisodeInProgress] = {}
     for frame in frames:
         if frame.decision is None:
-            told[frame.seed] = EpisodeSoFar()
+            told[frame.seed] = EpisodeInProgress()
         told[frame.seed].add(frame)
         while told and (first := next(iter(told.values()))).is_over:
             del told[next(iter(told))]
@@ -108,7 +108,7 @@ def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
         yield rest.episode()
 
 
-class EpisodeSoFar:
+class EpisodeInProgress:
     """A game that is being told; of its states only the last two are kept, for they are far larger than boards."""
 
     def __init__(self) -> None:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from parity import BatchEngine, State, World
+from parity.engine_guard import GuardedEngine
 from parity.errors import UsageError
-from parity.guard import GuardedEngine
-from parity.reading import shown
+from parity.safe_read import shown
 from parity.trace import RESTART, Action, Case, Trace, read_trace
 
 _ONLY = np.zeros(1, np.intp)

@@ -47,7 +47,7 @@ class Controls:
         return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
 
 
-class Shown(Protocol):
+class Displayable(Protocol):
     """What is shown at one moment. ending: how a game ended with it, which is shown for a while; None: it goes on."""
 
     @property
@@ -55,8 +55,8 @@ class Shown(Protocol):
         """See the class."""
 
 
-Frame = TypeVar("Frame", bound=Shown)
-Seen = TypeVar("Seen", bound=Shown, contravariant=True)
+Frame = TypeVar("Frame", bound=Displayable)
+Seen = TypeVar("Seen", bound=Displayable, contravariant=True)
 
 
 class Screen(Protocol[Seen]):

@@ -10,7 +10,7 @@ public struct Game: Sendable {
     public let seed: UInt64
     public internal(set) var eventNumber: UInt32 = 0
     /// What the last action did.
-    var deed = Deed()
+    var deed = StepEvents()
     /// The marks of the last step, or of the start of the game.
     public private(set) var firedMarks = MarkSet()
 
@@ -52,7 +52,7 @@ public struct Game: Sendable {
     /// Performs one action (C). An invalid one changes nothing but ends the episode (C1, C4).
     @discardableResult
     public mutating func step(_ action: Action) -> Outcome {
-        deed = Deed()
+        deed = StepEvents()
         firedMarks = MarkSet()
         guard isValid(action) else {
             fire(.`C1.invalid`)

@@ -216,7 +216,7 @@ extension Game {
     private mutating func undo() {
         guard let record = history else { return }
         fire(.`P-UNDO`)
-        deed.undone = Deed.Undone(
+        deed.undone = StepEvents.Undone(
             kills: killsSinceHistory.value,
             pickups: pickupsSinceHistory.value,
             approach: Int(record.closestApproach) - Int(now.closestApproach)

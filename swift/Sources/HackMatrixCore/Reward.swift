@@ -98,7 +98,7 @@ public struct Outcome: Sendable {
 }
 
 /// What an action did, as the reward needs it besides the states before and after.
-struct Deed: Sendable {
+struct StepEvents: Sendable {
     var kills = 0
     var pickups = 0
     var completedStage: Int?
@@ -210,7 +210,7 @@ extension Game {
     }
 
     /// W3
-    private mutating func fireRepayment(_ undone: Deed.Undone) {
+    private mutating func fireRepayment(_ undone: StepEvents.Undone) {
         if undone.kills > 0 { fire(.`W3.kills`) }
         if undone.pickups > 0 { fire(.`W3.pickups`) }
         if undone.approach > 0 { fire(.`W3.distance`) }

@@ -28,7 +28,7 @@ from goodharts.training.engines import train_mode
 from goodharts.training.ppo import losses
 from goodharts.training.runs import Job, reserved
 from goodharts.training.torch_ppo import restore
-from goodharts.training.torch_trainer import TorchTrainer, Updated
+from goodharts.training.torch_trainer import TorchTrainer, UpdateResult
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from tests.worldkit.runs.test_stop import NATIVE, call
 from worldkit.runs.stop import StopRequest
@@ -434,7 +434,7 @@ def test_a_benchmark_measures_all_its_updates_once_it_is_warm_and_saves_nothing(
     speeds = iter([1.0, 20.0, *[64.0] * updates])
     step = TorchTrainer.step
 
-    def timed(trainer: TorchTrainer) -> Updated:
+    def timed(trainer: TorchTrainer) -> UpdateResult:
         updated = step(trainer)
         return updated._replace(metrics={**updated.metrics, "steps_per_second": next(speeds)})
 

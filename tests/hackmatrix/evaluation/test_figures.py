@@ -6,7 +6,7 @@ from scipy import stats
 
 from hackmatrix.evaluation import EVALUATION
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS, SIPHON
-from worldkit.evaluation.play import _Openings, ending_of
+from worldkit.evaluation.play import _ActionCounts, ending_of
 from worldkit.evaluation.report import mean, share, summary
 from worldkit.evaluation.spec import Episode
 
@@ -51,7 +51,7 @@ def test_C4_an_episode_is_called_by_what_ended_it(event: str | None, ending: str
 
 
 def test_an_opening_is_taken_at_once_in_the_step_in_which_it_comes() -> None:
-    openings = _Openings(1, 3)
+    openings = _ActionCounts(1, 3)
     for mask, action in (("110", 1), ("110", 1), ("011", 2), ("110", 0), ("110", 0)):
         openings.add(np.array([[bit == "1" for bit in mask]]), np.array([action], np.int32))
     assert openings.count.tolist() == [[2, 1, 1]]

@@ -15,7 +15,7 @@ from hackmatrix.explain import play
 from hackmatrix.world import WORLD, rules_of
 from parity import BatchEngine, BatchStep, EngineOptions
 from parity.trace import Action, Case, Trace, write_trace
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import daemon
 
@@ -165,12 +165,12 @@ def test_the_jax_engine_alone_needs_no_swift(
         (("--seed", "7", "--actions", "up", "--engines", "swift,plain"), "swift,plain"),
     ],
 )
-def test_a_mistake_gets_one_sentence_and_code_2(refused: Refused, words: tuple[str, ...], named: str) -> None:
+def test_a_mistake_gets_one_sentence_and_code_2(refused: CommandRefused, words: tuple[str, ...], named: str) -> None:
     assert named in refused("explain", *words)
 
 
 def test_a_trace_that_cannot_be_explained_gets_one_sentence(
-    swift_built: None, refused: Refused, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    swift_built: None, refused: CommandRefused, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "t.json"
     path.write_text("{}")

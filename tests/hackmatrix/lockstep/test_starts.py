@@ -15,11 +15,11 @@ from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 from worldkit.threefry import seed_pair
 
 GAMES = 64
-Begun = dict[str, list[dict[str, Any]]]
+EpisodeState = dict[str, list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def begun() -> Begun:
+def begun() -> EpisodeState:
     """The first states of the same seeds by each start, and of new games."""
     seeds = jnp.array([seed_pair(seed) for seed in range(GAMES)], jnp.uint32)
 
@@ -34,13 +34,13 @@ def begun() -> Begun:
 
 
 @pytest.mark.parametrize("name", STARTS)
-def test_the_swift_engine_knows_every_state(name: str, begun: Begun, one_game: SwiftGames) -> None:
+def test_the_swift_engine_knows_every_state(name: str, begun: EpisodeState, one_game: SwiftGames) -> None:
     for state in begun[name]:
         one_game.set_states([state], np.zeros(1, int))
         assert one_game.get_states() == [state]
 
 
-def test_stages_are_all_eight_and_gentle_boards_are_the_same_without_their_enemies(begun: Begun) -> None:
+def test_stages_are_all_eight_and_gentle_boards_are_the_same_without_their_enemies(begun: EpisodeState) -> None:
     assert {state["stage"] for state in begun[STAGES]} == set(range(1, rules.WON_STAGE))
     for new, state, gentle in zip(begun["new"], begun[STAGES], begun[GENTLE], strict=True):
         assert state == new or state["stage"] > 1
@@ -48,7 +48,7 @@ def test_stages_are_all_eight_and_gentle_boards_are_the_same_without_their_enemi
         assert gentle == state | {"transmissions": []}
 
 
-def test_a_quarter_of_the_programs_are_owned(begun: Begun) -> None:
+def test_a_quarter_of_the_programs_are_owned(begun: EpisodeState) -> None:
     owned = [len(state["ownedPrograms"]) for state in begun[PROGRAMS]]
     assert abs(np.mean(owned) / rules.NUM_PROGRAMS - 0.25) < 0.05
     for new, state in zip(begun["new"], begun[PROGRAMS], strict=True):

@@ -12,7 +12,7 @@ import pytest
 from parity.errors import install_command
 from parity.trace import read_trace
 from tests.hackmatrix.agents import new_params
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 from worldkit.cli import play
 from worldkit.ppo.params import save_params
@@ -79,14 +79,14 @@ def test_a_terminal_that_cannot_show_the_game_is_one_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pipe_and_a_missing_extra_are_one_sentence(refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_and_a_missing_extra_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Playing needs a terminal" in refused("play")
     monkeypatch.setattr(play, "find_spec", lambda _: None)
     command = install_command("hackmatrix[play]")
     assert refused("play") == f"This command needs textual: run `{command}`.\n"
 
 
-def test_mistakes_are_one_sentence(refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(play, "_check_terminal", lambda: None)
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.txt").write_text("something else")

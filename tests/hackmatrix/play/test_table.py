@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
-from parity.guard import GuardedEngine
+from parity.engine_guard import GuardedEngine
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
 from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus

@@ -13,7 +13,7 @@ from hackmatrix.env_spec import ENV_SPEC
 from hackmatrix.metrics import MILESTONE
 from hackmatrix.training_config import MaskablePPOConfig
 from worldkit.runs.run import Run
-from worldkit.sb3.training import Trained, train
+from worldkit.sb3.training import TrainResult, train
 
 SHORT = MaskablePPOConfig(
     timesteps=2048,
@@ -37,7 +37,7 @@ def run(
     device: str = "auto",
     trust: bool = False,
     **settings: object,
-) -> Trained:
+) -> TrainResult:
     folder.mkdir(exist_ok=True)
     console = console or Console(file=io.StringIO())
     config = replace(SHORT, **settings)  # type: ignore[arg-type]

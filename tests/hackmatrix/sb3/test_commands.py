@@ -11,10 +11,10 @@ import pytest
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.models import model_content
-from worldkit.sb3.training import Trained
+from worldkit.sb3.training import TrainResult
 
 ROOT = Path(__file__).resolve().parents[3]
 TRAIN = [sys.executable, str(ROOT / "python" / "scripts" / "train.py")]
@@ -73,9 +73,9 @@ def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
     (tmp_path / "config.json").write_text(json.dumps({"timesteps": 5_000_000, "num_envs": 2, "save_freq": 100}))
     trained: list[tuple[MaskablePPOConfig, dict[str, object]]] = []
 
-    def train(config: MaskablePPOConfig, *_: object, changes: dict[str, object], **__: object) -> Trained:
+    def train(config: MaskablePPOConfig, *_: object, changes: dict[str, object], **__: object) -> TrainResult:
         trained.append((config, changes))
-        return Trained(model, config.timesteps)
+        return TrainResult(model, config.timesteps)
 
     monkeypatch.setattr("worldkit.sb3.training.train", train)
     flags = ["--save-freq", "7", "--learning-rate", "1e-5", "--models-dir", "elsewhere"]
@@ -87,7 +87,7 @@ def test_a_resumed_run_keeps_its_settings_unless_others_are_given(
     assert f"tensorboard --logdir {tmp_path.parent}" in said
 
 
-def test_mistakes_are_one_sentence(refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_mistakes_are_one_sentence(refused: CommandRefused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     missing, cart = tmp_path / "no.zip", tmp_path / "cart.zip"
     cart.write_bytes(model_content(MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64)))
     too_few = "timesteps must cover at least one rollout of 8 x 2,048 = 16,384 steps, got 16,383: ask for "

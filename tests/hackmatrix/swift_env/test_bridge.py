@@ -13,7 +13,7 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.rules import EVENTS
-from hackmatrix.swift_env import Observing, Refused, SwiftEngineError, SwiftGames
+from hackmatrix.swift_env import CommandRefused, ObservationFormat, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.world import open_swift
 from parity import EngineOptions
@@ -103,7 +103,7 @@ class TestPlay:
             assert (rows.facts[:, 4] & (1 << EVENTS.index("invalid_action")) == 0).all()
 
     def test_compact_observations_are_the_same_values(self, swift_built: None) -> None:
-        with SwiftGames(SEEDS) as floats, SwiftGames(SEEDS, Observing.COMPACT) as compact:
+        with SwiftGames(SEEDS) as floats, SwiftGames(SEEDS, ObservationFormat.COMPACT) as compact:
             layout = floats.rules()["observation"]
             features = [*layout["player"], *layout["programs"], *(36 * layout["cell"])]
             divisors = np.array([feature["divisor"] for feature in features], np.float32)
@@ -128,14 +128,16 @@ class TestPlay:
             swapped = [before[1], before[0]]
             games.set_states(swapped, np.array([0, 1]))
             assert games.get_states()[:2] == swapped
-            with pytest.raises(Refused, match="stage"):
+            with pytest.raises(CommandRefused, match="stage"):
                 games.set_states([before[0], {**before[1], "stage": 11}], np.array([0, 1]))
             assert games.get_states()[:2] == swapped
 
     def test_an_action_outside_the_range_is_refused(self, swift_built: None) -> None:
         with SwiftGames(SEEDS) as games:
             games.send_step(np.array([0, 0, rules.NUM_ACTIONS, 0, 0], np.int32))
-            with pytest.raises(Refused, match=f"game 2 must be .* to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"):
+            with pytest.raises(
+                CommandRefused, match=f"game 2 must be .* to {rules.NUM_ACTIONS - 1}, not {rules.NUM_ACTIONS}"
+            ):
                 games.receive_step()
             assert [state["turn"] for state in games.get_states()] == [0] * 5
 

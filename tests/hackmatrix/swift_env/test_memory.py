@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix.swift_env import Observing, SwiftGames
+from hackmatrix.swift_env import ObservationFormat, SwiftGames
 from hackmatrix.swift_env.memory import PIPE, TRANSPORT_VARIABLE, SharedMemory
 from hackmatrix.swift_env.process import SwiftProcess
 from hackmatrix.swift_env.protocol import Command, games_of, hello, request, size_of_rows
@@ -67,7 +67,7 @@ def test_many_cores_give_what_one_does() -> None:
 
 def rows_and_marks(seeds: NDArray[np.uint64]) -> tuple[list[NDArray[Any]], NDArray[np.uint64]]:
     """What a step up gives in all games, those that end started anew, and which marks have fired until then."""
-    with SwiftGames(seeds, Observing.FLOATS) as games:
+    with SwiftGames(seeds, ObservationFormat.FLOATS) as games:
         games.send_step(np.zeros(len(seeds), np.int32), auto_reset=True)
         rows = games.receive_step()
         return [np.array(part) for part in rows], games.marks()[0]
@@ -122,7 +122,7 @@ def test_no_descriptor_is_left_open() -> None:
 class TestRefusals:
     """Whatever does not fit is refused, and the games stay as they were."""
 
-    SIZE = size_of_rows(FEW, Observing.NONE)
+    SIZE = size_of_rows(FEW, ObservationFormat.NONE)
 
     @pytest.fixture
     def ask(self) -> Iterator[Callable[[bytes], bytes]]:
@@ -134,7 +134,7 @@ class TestRefusals:
             return process.receive().tobytes()
 
         ask(hello())
-        ask(request(Command.OPEN, FEW, int(Observing.NONE), np.arange(FEW, dtype="<u8")))
+        ask(request(Command.OPEN, FEW, int(ObservationFormat.NONE), np.arange(FEW, dtype="<u8")))
         assert b"no memory is shared" in ask(request(Command.PLACE, 0, request(Command.OBSERVE)))
         assert ask(request(Command.SHARE, memory.descriptor, memory.total)) == bytes(4)
         yield ask

@@ -18,7 +18,7 @@ from hackmatrix.purejaxrl import config as documented_config
 from hackmatrix.purejaxrl import masked_ppo as documented
 from hackmatrix.train_config import TrainConfig
 from parity.errors import INTERRUPTED_EXIT_CODE
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from worldkit.cli.train import next_command
 from worldkit.ppo import config as config_module
 from worldkit.ppo import training
@@ -26,7 +26,7 @@ from worldkit.ppo.checkpoints import Progress, read_checkpoint
 from worldkit.ppo.masked_ppo import Transition
 from worldkit.ppo.networks import ActorCritic
 from worldkit.ppo.rollout import _env_step
-from worldkit.ppo.training import Trained
+from worldkit.ppo.training import TrainResult
 from worldkit.ppo.update import update_epoch
 
 ENV = HackMatrixJaxEnv()
@@ -58,7 +58,7 @@ def test_the_game_is_trained_and_its_metrics_have_the_documented_names(tmp_path:
     assert read_checkpoint(tmp_path / "one" / "checkpoint_1.pkl", ENV).config["network"] == "centred"
 
 
-def test_parameters_of_the_shipped_agent_need_its_network(tmp_path: Path, refused: Refused) -> None:
+def test_parameters_of_the_shipped_agent_need_its_network(tmp_path: Path, refused: CommandRefused) -> None:
     said = refused("train", "--no-wandb", "--checkpoint-dir", tmp_path, "--init-from", "best")
     assert "--network centred --hidden-dim 256 --num-layers 2 --value-head two-hot" in said
 
@@ -84,9 +84,9 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
     def settings(*flags: str) -> TrainConfig:
         asked: list[TrainConfig] = []
 
-        def train(config: TrainConfig, env: object, run: object, **rest: object) -> Trained:
+        def train(config: TrainConfig, env: object, run: object, **rest: object) -> TrainResult:
             asked.append(config)
-            return Trained({}, Progress(), Progress(), 0.0, [])
+            return TrainResult({}, Progress(), Progress(), 0.0, [])
 
         monkeypatch.setattr(training, "train", train)
         assert main([*flags, "--no-wandb", "--checkpoint-dir", str(tmp_path)]) == INTERRUPTED_EXIT_CODE

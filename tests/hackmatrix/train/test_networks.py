@@ -12,7 +12,7 @@ from flax import linen as nn
 from jax import Array
 
 from hackmatrix import jax_env, rules
-from hackmatrix.around_player import AroundPlayer
+from hackmatrix.egocentric import EgocentricBoard
 from hackmatrix.jax_training import ENV, HackMatrixJaxEnv
 from hackmatrix.networks import Conv, PlayerCentred
 from worldkit.ppo.networks import ActorCritic, network_of
@@ -66,7 +66,7 @@ class TestAroundThePlayer:
 
 
 @partial(jax.jit, static_argnames="is_sorted")
-def product_and_gradients(seen: AroundPlayer, kernel: Array, above: Array, is_sorted: bool) -> tuple[Array, ...]:
+def product_and_gradients(seen: EgocentricBoard, kernel: Array, above: Array, is_sorted: bool) -> tuple[Array, ...]:
     """The product with a kernel, and the gradients of board, others and kernel; ``above`` is that of the product."""
 
     def product(board: Array, others: Array, kernel: Array) -> Array:
@@ -80,12 +80,12 @@ class TestSorted:
     """The product without the field, for samples that are sorted by the cell from which they see the board."""
 
     @staticmethod
-    def samples(cells: np.ndarray, dtype: str = "float32") -> tuple[AroundPlayer, Array]:
+    def samples(cells: np.ndarray, dtype: str = "float32") -> tuple[EgocentricBoard, Array]:
         """What samples see whose players stand in these cells, and a kernel; all numbers are small and whole."""
         rng = np.random.default_rng(len(cells))
         board, others = (rng.integers(-2, 3, (len(cells), *shape)).astype(dtype) for shape in ((6, 6, 2), (5,)))
         place = np.stack(np.divmod(cells, 6), axis=1).astype(np.int32)
-        seen = AroundPlayer(*map(jnp.asarray, (board, place, others)))
+        seen = EgocentricBoard(*map(jnp.asarray, (board, place, others)))
         return seen, jnp.asarray(rng.integers(-2, 3, (11 * 11 * 2 + 5, 3)), dtype)
 
     @pytest.mark.parametrize(

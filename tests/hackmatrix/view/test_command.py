@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 
 
 def test_the_page_lies_in_the_working_directory_and_says_how_to_make_it_again(
@@ -30,7 +30,7 @@ def test_the_page_lies_in_the_working_directory_and_says_how_to_make_it_again(
     assert [episode["name"] for episode in data["episodes"]] == ["seed 5", "seed 6"]
 
 
-def test_mistakes_are_one_sentence(refused: Refused, params: Path, tmp_path: Path) -> None:
+def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
     notes, trace, damaged = (tmp_path / name for name in ("notes.txt", "trace.json", "params_2.npz"))
     notes.write_text("")
     trace.write_text("{}")

@@ -17,7 +17,7 @@ from hackmatrix.world import ENGINES, WORLD
 from parity import BatchStep, EngineError, EngineOptions
 from parity.cli import main as parity
 from parity.trace import Case, Trace, read_trace, write_trace
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import WAIT, state
 from tests.hackmatrix.rules.movers import daemon
 
@@ -127,7 +127,7 @@ def test_a_trace_that_ends_a_game_tells_how(swift_built: None, tmp_path: Path) -
     ],
 )
 def test_whatever_is_no_trace_of_this_game_is_one_sentence(
-    swift_built: None, tmp_path: Path, refused: Refused, change: dict[str, Any], sentence: str
+    swift_built: None, tmp_path: Path, refused: CommandRefused, change: dict[str, Any], sentence: str
 ) -> None:
     path = written(Trace("hackmatrix", ("swift", "swift"), Case((3,), seed=7)), tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))

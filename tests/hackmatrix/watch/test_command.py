@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from hackmatrix.cli.main import main
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import PATIENCE, in_terminal
 from worldkit.render.window import Window
 
@@ -179,7 +179,7 @@ def test_a_record_that_is_not_finished_leaves_the_older_one(
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]
 
 
-def test_mistakes_are_one_sentence(refused: Refused, params: Path, tmp_path: Path) -> None:
+def test_mistakes_are_one_sentence(refused: CommandRefused, params: Path, tmp_path: Path) -> None:
     for words, sentence in (
         ([params, "--latest"], "give one agent to watch: a file or a folder (PATH or --model), or --latest"),
         (["--latest", tmp_path], "There is no params_*.npz or checkpoint_*.pkl in"),

@@ -15,7 +15,7 @@ from hackmatrix.rules import ACTIONS, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
 from tests.hackmatrix.agents import new_params, write_checkpoint
-from tests.hackmatrix.conftest import Refused
+from tests.hackmatrix.conftest import CommandRefused
 from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.spec import Lookahead, Player
@@ -86,7 +86,7 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
 
 @pytest.mark.parametrize("command", ["watch", "view"])
 def test_who_cannot_be_searched_with_is_one_sentence(
-    command: str, params: Path, tmp_path: Path, refused: Refused
+    command: str, params: Path, tmp_path: Path, refused: CommandRefused
 ) -> None:
     checkpoint = write_checkpoint(tmp_path / "checkpoint_1.pkl", new_params())
     for words, fault in (

@@ -12,14 +12,14 @@ PICK, REST = 4, 5
 GOLDEN = (0x7F4A7C15, 0x9E3779B9)
 FACTORS = ((0x1CE4E5B9, 0xBF58476D), (0x133111EB, 0x94D049BB))
 
-Wide = tuple[Array, Array]
+Int64Pair = tuple[Array, Array]
 """A 64-bit number as two uint32 words, low first: JAX has no wider ones unless told so."""
 
 
 class Orchard(NamedTuple):
     """One game; ``fruit`` is the ripeness in each cell, int32 (16,), 0 without an apple."""
 
-    seed: Wide
+    seed: Int64Pair
     walker: Array
     wasp: Array
     hp: Array
@@ -28,7 +28,7 @@ class Orchard(NamedTuple):
     fruit: Array
 
 
-def _product(a: Array, b: int) -> Wide:
+def _product(a: Array, b: int) -> Int64Pair:
     """The whole product of two 32-bit numbers."""
     a_low, a_high = a & 0xFFFF, a >> 16
     b_low, b_high = jnp.uint32(b & 0xFFFF), jnp.uint32(b >> 16)
@@ -37,27 +37,27 @@ def _product(a: Array, b: int) -> Wide:
     return low, a_high * b_high + ((a_low * b_high) >> 16) + ((a_high * b_low) >> 16) + (middle >> 16)
 
 
-def _times(a: Wide, factor: tuple[int, int]) -> Wide:
+def _times(a: Int64Pair, factor: tuple[int, int]) -> Int64Pair:
     low, high = _product(a[0], factor[0])
     return low, high + a[0] * jnp.uint32(factor[1]) + a[1] * jnp.uint32(factor[0])
 
 
-def _plus(a: Wide, b: Wide) -> Wide:
+def _plus(a: Int64Pair, b: Int64Pair) -> Int64Pair:
     low = a[0] + b[0]
     return low, a[1] + b[1] + (low < a[0]).astype(jnp.uint32)
 
 
-def _folded(a: Wide, by: int) -> Wide:
+def _folded(a: Int64Pair, by: int) -> Int64Pair:
     """A number with itself, shifted right, on top."""
     return a[0] ^ ((a[0] >> by) | (a[1] << (32 - by))), a[1] ^ (a[1] >> by)
 
 
-def mix(value: Wide) -> Wide:
+def mix(value: Int64Pair) -> Int64Pair:
     """O-DRAW: splitmix64's finaliser."""
     return _folded(_times(_folded(_times(_folded(value, 30), FACTORS[0]), 27), FACTORS[1]), 31)
 
 
-def draw(seed: Wide, turn: Array | int, site: Array | int) -> Array:
+def draw(seed: Int64Pair, turn: Array | int, site: Array | int) -> Array:
     """O-DRAW: the word (uint32) of an address; ``turn`` and ``site`` may be arrays."""
     count = jnp.asarray(64 * turn + site + 1).astype(jnp.uint32)
     low, high = _product(count, GOLDEN[0])
@@ -73,7 +73,7 @@ def moved(cell: Array, way: Array) -> tuple[Array, Array]:
     return jnp.where(inside, SIDE * row + column, cell), inside
 
 
-def start(seed: Wide) -> Orchard:
+def start(seed: Int64Pair) -> Orchard:
     """O-START."""
     cells = jnp.arange(CELLS)
     walker, wasp = ((draw(seed, 0, site) % CELLS).astype(jnp.int32) for site in (1, 2))
@@ -139,12 +139,12 @@ def thousandths(total: Array) -> Array:
     return value * first.view(np.float32) + value * second
 
 
-def next_seed(game: Orchard) -> Wide:
+def next_seed(game: Orchard) -> Int64Pair:
     """O-NEXT."""
     return mix(game.seed)
 
 
-def pair(seed: Array) -> Wide:
+def pair(seed: Array) -> Int64Pair:
     """A seed, uint32 (2,), as a wide number."""
     seed = jax.numpy.asarray(seed, jnp.uint32)
     return seed[0], seed[1]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity import Board, Mutant, MutationBench, Policy, State, UsageError, View, World
-from parity.reading import MIB, Unreadable, read_json
+from parity.safe_read import MIB, Unreadable, read_json
 from toy_world import faulty
 from toy_world.plain import PlainEngine
 from toy_world.planes import PlanesEngine

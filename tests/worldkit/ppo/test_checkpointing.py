@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from parity.atomic_write import replacing, write_whole
 from parity.errors import UsageError
-from parity.files import replacing, write_whole
 from worldkit.ppo.checkpoint_format import CheckpointError
 from worldkit.ppo.checkpoints import (
     Log,
@@ -55,7 +55,7 @@ WRITING = """
 import sys
 from pathlib import Path
 import numpy as np
-from parity.files import write_whole
+from parity.atomic_write import write_whole
 from tests.worldkit.ppo.sealing import sealed
 
 folder, count = Path(sys.argv[1]), int(sys.argv[2])
@@ -303,7 +303,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_rubbish(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    monkeypatch.setattr("parity.files.os.fsync", full)
+    monkeypatch.setattr("parity.atomic_write.os.fsync", full)
     with pytest.raises(OSError, match="No space left"), replacing(path) as file:
         file.write(b"new")
     assert path.read_bytes() == b"old"
@@ -321,7 +321,7 @@ def test_a_file_system_need_not_force_folders_to_the_disk_but_must_not_fail_to(
         if synced[-1]:
             raise OSError(refusal, os.strerror(refusal))
 
-    monkeypatch.setattr("parity.files.os.fsync", fsync)
+    monkeypatch.setattr("parity.atomic_write.os.fsync", fsync)
     with pytest.raises(OSError, match="Input/output error") if is_fatal else contextlib.nullcontext():
         write_whole(tmp_path / "file", b"new")
     assert synced == [False, True]
@@ -342,7 +342,7 @@ def test_a_full_disk_in_the_middle_of_a_run_is_said_and_training_goes_on(
     said: list[str] = []
     saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), say=said.append)
     with monkeypatch.context() as patch:
-        patch.setattr("parity.files.os.fsync", full)
+        patch.setattr("parity.atomic_write.os.fsync", full)
         saver.after(at(trainer, 10))
         assert said == [
             f"{tmp_path}/checkpoint_10.pkl could not be written (No space left on device). Training goes on."

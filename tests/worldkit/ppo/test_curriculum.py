@@ -25,7 +25,7 @@ from worldkit.ppo.checkpoints import (
     save_checkpoint,
 )
 from worldkit.ppo.config import ARCHIVE, TrainConfig
-from worldkit.ppo.curriculum import BANDS, SLOTS, Archive, Begun
+from worldkit.ppo.curriculum import BANDS, SLOTS, Archive, EpisodeState
 from worldkit.ppo.rollout import RunnerState
 from worldkit.ppo.training import keeps_games
 from worldkit.ppo.update import init_runner, make_train
@@ -35,7 +35,7 @@ from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
 
 CONFIG = dataclasses.replace(SMALL, curriculum=ARCHIVE, curriculum_share=0.25, log_interval=1)
 NATURAL = 12  # of 16 games
-archived: Callable[[Archive, Begun, Array], Archive] = jax.jit(curriculum.archived)
+archived: Callable[[Archive, EpisodeState, Array], Archive] = jax.jit(curriculum.archived)
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +57,11 @@ class TestArchive:
         for kind, values in written.items():
             returns[kind, : len(values)], counts[kind] = values, len(values)
         games = jnp.arange(kinds * SLOTS)
-        return Archive(Begun(games, games, jnp.asarray(returns.ravel())), jnp.asarray(counts))
+        return Archive(EpisodeState(games, games, jnp.asarray(returns.ravel())), jnp.asarray(counts))
 
-    def of(self, numbers: Any, returns: Any) -> Begun:  # noqa: ANN401 - arrays
+    def of(self, numbers: Any, returns: Any) -> EpisodeState:  # noqa: ANN401 - arrays
         numbers = jnp.asarray(numbers, jnp.int32)
-        return Begun(numbers, numbers, jnp.asarray(returns, jnp.float32))
+        return EpisodeState(numbers, numbers, jnp.asarray(returns, jnp.float32))
 
     def test_a_state_goes_to_its_level_and_to_the_better_or_the_worse_half(self) -> None:
         archive = self.archive({2: [1.0], 3: [4.0]})  # level 1, mean 2.5
@@ -103,11 +103,13 @@ class TestArchive:
 
 
 class TestBeginning:
-    def begun(self, config: TrainConfig, archive: Archive | None, ended: Array, key: Array) -> tuple[Begun, Begun]:
+    def begun(
+        self, config: TrainConfig, archive: Archive | None, ended: Array, key: Array
+    ) -> tuple[EpisodeState, EpisodeState]:
         env = Levelled()
         games = jax.vmap(env.reset)(env.initial_seeds(0, config.num_envs))
         zeros = jnp.zeros(config.num_envs)
-        new = Begun(games, zeros.astype(jnp.int32), zeros)
+        new = EpisodeState(games, zeros.astype(jnp.int32), zeros)
         return new, curriculum.begin(config, env, None, archive, new, ended, key)
 
     def test_only_the_curriculums_games_that_ended_begin_elsewhere(self, key: Array) -> None:
@@ -128,7 +130,7 @@ class TestBeginning:
         one = jax.vmap(env.reset)(env.initial_seeds(7, 1))
         empty = curriculum.empty_archive(CONFIG, env, one)
         assert empty is not None
-        reached = Begun(one, jnp.array([5]), jnp.array([2.5]))
+        reached = EpisodeState(one, jnp.array([5]), jnp.array([2.5]))
         archive = archived(empty, reached, jnp.array([1]))
         _, begun = self.begun(CONFIG, archive, jnp.ones(16, bool), key)
         mine = slice(NATURAL, None)

@@ -63,7 +63,7 @@ def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> N
     assert len({frozenset(one) for one, _ in epochs}) == SMALLEST.update_epochs
 
 
-class Whole(nn.Module):
+class IntRange(nn.Module):
     """An encoder that leaves observations as they are."""
 
     dtype: str
@@ -75,7 +75,7 @@ class Whole(nn.Module):
 def test_minibatches_are_sorted_by_the_key_of_the_environment() -> None:
     class Sorted(Watched):
         def networks(self) -> Mapping[str, Encoder | None]:
-            return {"whole": Whole}
+            return {"whole": IntRange}
 
         def sort_key(self, compact: Orchard) -> Array:
             return (number(compact) % 3).astype(jnp.int32)

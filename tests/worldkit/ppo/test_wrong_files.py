@@ -222,7 +222,7 @@ def test_a_wrong_pickle_is_one_sentence_and_takes_no_memory(content: bytes, sent
     ids=["missing", "pipe", "too large"],
 )
 @pytest.mark.parametrize("reader", [partial(read_checkpoint, env=ENV), load_params], ids=["checkpoint", "parameters"])
-def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(  # parity.reading has more kinds
+def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(  # parity.safe_read has more kinds
     reader: Callable[[Path], object], make: Callable[[Path], None], sentence: str, tmp_path: Path
 ) -> None:
     make(tmp_path / "file")

@@ -9,7 +9,7 @@ from jax import Array
 from worldkit.jax.env import Compact, JaxEnv, StepOutput
 
 
-class Moment(NamedTuple):
+class ConstantStep(NamedTuple):
     """All that a step tells of one game, as the world tells it.
 
     It is carried along, since of constants XLA would compute what follows from them when it compiles.
@@ -23,14 +23,14 @@ class Moment(NamedTuple):
     truncated: Array
 
 
-class Nothing(NamedTuple):
-    """A game of ``NothingEnv``: two moments that take turns, and are the same.
+class ConstantState(NamedTuple):
+    """A game of ``ConstantEnv``: two moments that take turns, and are the same.
 
     XLA does not know that they are. It would ask the network only once about a moment that never gives way to another.
     """
 
-    now: Moment
-    next: Moment
+    now: ConstantStep
+    next: ConstantStep
 
 
 _SHARED = (
@@ -40,7 +40,7 @@ _SHARED = (
 """What the environment has of its world as it is."""
 
 
-class NothingEnv(JaxEnv):
+class ConstantEnv(JaxEnv):
     """The first moment of a world's games for ever: their observation and mask, no reward, no end.
 
     A rollout of it keeps the same arrays as one of the world, and the network reads the same numbers. Only the metrics
@@ -53,11 +53,11 @@ class NothingEnv(JaxEnv):
         for name in _SHARED:
             setattr(self, name, getattr(world, name))
 
-    def reset(self, seed: Array) -> Nothing:
+    def reset(self, seed: Array) -> ConstantState:
         game = self._world.reset(seed)
         step = jax.eval_shape(self._world.step, game, jnp.int32(0))
         never = jnp.bool_(False)
-        moment = Moment(
+        moment = ConstantStep(
             shown=self._world.compact(game),
             mask=self._world.mask(game),
             reward=jnp.zeros((), step.reward.dtype),
@@ -65,21 +65,21 @@ class NothingEnv(JaxEnv):
             terminated=never,
             truncated=never,
         )
-        return Nothing(moment, moment)
+        return ConstantState(moment, moment)
 
-    def step(self, state: Nothing, action: Array) -> StepOutput:
-        after, told = Nothing(state.next, state.now), state.now
+    def step(self, state: ConstantState, action: Array) -> StepOutput:
+        after, told = ConstantState(state.next, state.now), state.now
         none = dict.fromkeys(self.counted_events, jnp.bool_(False))
         return StepOutput(after, told.reward, told.components, told.terminated, told.truncated, after, none)
 
-    def next_game(self, state: Nothing) -> Nothing:
+    def next_game(self, state: ConstantState) -> ConstantState:
         return state
 
-    def observe(self, state: Nothing) -> Array:
+    def observe(self, state: ConstantState) -> Array:
         return self.expand(self.compact(state))
 
-    def mask(self, state: Nothing) -> Array:
+    def mask(self, state: ConstantState) -> Array:
         return state.now.mask
 
-    def compact(self, state: Nothing) -> Compact:
+    def compact(self, state: ConstantState) -> Compact:
         return state.now.shown

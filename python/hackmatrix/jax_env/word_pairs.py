@@ -1,7 +1,7 @@
 """How a state keeps its sets of cells from one step to the next: as two 32-bit words.
 
 JAX has 64-bit arrays only within `jax.enable_x64`, and whoever trains need not enable them. So the functions of
-the chapters compute on ``Cells``, and what they are given and give has ``Halves`` in their place.
+the chapters compute on ``Cells``, and what they are given and give has ``WordPair`` in their place.
 """
 
 from collections.abc import Callable
@@ -20,32 +20,32 @@ HALF = 18
 """Cells in each half of the board."""
 
 
-class Halves(NamedTuple):
+class WordPair(NamedTuple):
     """A set of cells: bit i of ``low`` is cell i, bit i of ``high`` is cell 18 + i (both uint32)."""
 
     low: Array
     high: Array
 
 
-def halved(cells: Cells) -> Halves:
+def halved(cells: Cells) -> WordPair:
     """The rows 0-2 and the rows 3-5 of a set."""
     low = cells.word.astype(jnp.uint32) & np.uint32((1 << HALF) - 1)
-    return Halves(low, (cells.word >> np.uint64(HALF)).astype(jnp.uint32))
+    return WordPair(low, (cells.word >> np.uint64(HALF)).astype(jnp.uint32))
 
 
-def joined(halves: Halves) -> Cells:
+def joined(halves: WordPair) -> Cells:
     """The inverse of ``halved``."""
     return Cells(halves.low.astype(jnp.uint64) | (halves.high.astype(jnp.uint64) << np.uint64(HALF)))
 
 
 def kept(tree: Tree) -> Tree:
-    """A pytree with ``Halves`` in the place of all ``Cells``."""
+    """A pytree with ``WordPair`` in the place of all ``Cells``."""
     return _with_each(Cells, halved, tree)
 
 
 def in_words(tree: Tree) -> Tree:
     """The inverse of ``kept``."""
-    return _with_each(Halves, joined, tree)
+    return _with_each(WordPair, joined, tree)
 
 
 def computing_in_words(core: Callable[..., Any]) -> Callable[..., Any]:

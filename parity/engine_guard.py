@@ -26,17 +26,17 @@ CLOSING_TIMEOUT = 5.0
 LESS_MEMORY = "give fewer --games"
 
 
-class _Overdue(BaseException):
+class _CallTimeout(BaseException):
     """Not an Exception, so that no engine mistakes it for an error of its own and goes on."""
 
 
 def _overdue(_signal: int, _frame: FrameType | None) -> None:
-    raise _Overdue
+    raise _CallTimeout
 
 
 @contextlib.contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise _Overdue inside the block after ``seconds``.
+    """Raise _CallTimeout inside the block after ``seconds``.
 
     The alarm interrupts Python code and waits on pipes and locks; it cannot interrupt a native call that
     never returns. Only the main thread of a POSIX system can have one; elsewhere there is no deadline.
@@ -132,7 +132,7 @@ class GuardedEngine(BatchEngine):
 
     def close(self) -> None:
         """Close the engine; an engine that fails to close is left alone."""
-        with contextlib.suppress(Exception, _Overdue), deadline(CLOSING_TIMEOUT):
+        with contextlib.suppress(Exception, _CallTimeout), deadline(CLOSING_TIMEOUT):
             self._engine.close()
 
     def _ask(self, what: str, call: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
@@ -141,7 +141,7 @@ class GuardedEngine(BatchEngine):
                 return call(*arguments, **options)
         except StateRefused:
             raise
-        except _Overdue:
+        except _CallTimeout:
             raise EngineError(
                 f"engine '{self.name}' gave no answer to {what} within {self._timeout:g} seconds: "
                 "look for an endless loop, or allow more with --timeout."

@@ -10,17 +10,17 @@ from jax import Array
 from numpy.typing import NDArray
 
 
-class Wide(NamedTuple):
+class Int64Pair(NamedTuple):
     """``high · 2³² + low``: a signed number, its two's complement in two uint32."""
 
     low: Array
     high: Array
 
-    def plus(self, number: Array) -> Wide:
+    def plus(self, number: Array) -> Int64Pair:
         """The sum with an int32."""
         low = self.low + number.astype(jnp.uint32)
         carry = (low < self.low).astype(jnp.uint32)
-        return Wide(low, self.high + (number >> 31).astype(jnp.uint32) + carry)
+        return Int64Pair(low, self.high + (number >> 31).astype(jnp.uint32) + carry)
 
     def is_positive(self) -> Array:
         """Whether it is above 0."""
@@ -34,9 +34,9 @@ class Wide(NamedTuple):
         return self.high >> 31 != 0
 
 
-def wide(number: int, like: Array) -> Wide:
+def wide(number: int, like: Array) -> Int64Pair:
     """A number below 2³¹ in the shape of ``like``."""
-    return Wide(jnp.full(like.shape, number, jnp.uint32), jnp.zeros(like.shape, jnp.uint32))
+    return Int64Pair(jnp.full(like.shape, number, jnp.uint32), jnp.zeros(like.shape, jnp.uint32))
 
 
 def to_int64(words: Any) -> NDArray[np.int64]:

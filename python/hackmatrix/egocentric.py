@@ -27,7 +27,7 @@ another cell are among them."""
 Made = TypeVar("Made")
 
 
-class AroundPlayer(NamedTuple):
+class EgocentricBoard(NamedTuple):
     """What a layer reads: the board around the player, 0 off the board, and then everything else."""
 
     board: Array
@@ -60,7 +60,7 @@ class AroundPlayer(NamedTuple):
 
 
 class FirstLayer(nn.Module):
-    """``nn.Dense`` on an ``AroundPlayer``. is_sorted: the samples are sorted by the player's cell."""
+    """``nn.Dense`` on an ``EgocentricBoard``. is_sorted: the samples are sorted by the player's cell."""
 
     features: int
     dtype: jnp.dtype
@@ -68,7 +68,7 @@ class FirstLayer(nn.Module):
     is_sorted: bool
 
     @nn.compact
-    def __call__(self, seen: AroundPlayer) -> Array:
+    def __call__(self, seen: EgocentricBoard) -> Array:
         """(..., features)."""
         width = SIGHT * SIGHT * seen.board.shape[-1] + seen.others.shape[-1]
         kernel = self.param("kernel", self.kernel_init, (width, self.features))

@@ -28,7 +28,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class ActivationFrame:
     """An agent between two steps: it has looked, and decided what to do next. A dead one will not do it.
 
     state: complete (G13). channels: float32 (2, 11, 11), its observation (G7).

@@ -153,10 +153,10 @@ def shown(value: object) -> str:
 
 def is_number(value: object) -> bool:
     """Whether a value from a file is a finite float, or an int of 64 bits, and no bool."""
-    return is_whole(value) or (type(value) is float and math.isfinite(value))
+    return is_complete(value) or (type(value) is float and math.isfinite(value))
 
 
-def is_whole(value: object) -> bool:
+def is_complete(value: object) -> bool:
     """Whether a value from a file is an int of 64 bits, signed or not, and no bool."""
     return type(value) is int and -(2**63) <= value < 2**64
 
