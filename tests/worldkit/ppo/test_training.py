@@ -151,7 +151,7 @@ def test_a_diverged_run_stops_and_says_so(trainer: CompiledTraining, orchard: Pa
     broken = state.replace(params=jax.tree.map(lambda leaf: leaf * jnp.nan, state.params))
     rows: Rows = []
     start = LoopState(trainer.runner._replace(train_state=broken), Progress(), Log())
-    with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower --lr"):
+    with pytest.raises(TrainingDiverged, match=r"by update 20: .* lower learning rate"):
         run_training(trainer.train, start, SMALL, orchard, write=rows.append)
     assert len(rows) == 1
 
