@@ -1,6 +1,6 @@
-"""What a command line may say: numbers in their ranges, names of files, and one sentence for anything else.
+"""Command-line values: numbers in ranges, file names, and one sentence for anything else.
 
-The harness, the kit and the worlds read their flags with these; settings that come from elsewhere are checked by them.
+The harness, worldkit and the worlds read their flags with these; settings that come from elsewhere are checked by them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whatever happens while they are written."""
+"""Write files atomically."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""What each ``parity`` command does and prints; every function returns the exit code."""
+"""The ``parity`` commands; every function returns the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where commands print to, so that text reaches every terminal as it is meant, and the commands to type next."""
+"""Consoles and streams of commands, and command lines to type next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run cannot see by comparing two engines, because both may do it: is each of them what the contract asks?"""
+"""Contract checks on a single engine: faults that comparing two engines cannot show, because both may have them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can go wrong, each with one sentence for the person at the terminal and an exit code.
+"""Errors with one sentence for the user and an exit code.
 
-One family for the harness, the kit and the worlds: whoever catches ``ParityError`` has caught everything that a
-person can cause and mend.
+One family for the harness, worldkit and the worlds: whoever catches ``ParityError`` has caught everything that a
+person can cause and fix.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who judges mutants: a run against another engine, or the tests of a project."""
+"""Judges of mutants: a run against another engine, or the tests of a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ``parity`` commands print for people; traces have a module of their own (``report``)."""
+"""Terminal output of the ``parity`` commands; the text of traces is in ``report``."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _loaded(name: str) -> World:
         world: object = _imported(name) if is_module(name) else _registered()[name].load()
     except Exception as error:  # importing runs the world's own code, which may raise anything
         fault = f"{type(error).__name__}: {error}"
-        raise UsageError(f"world '{name}' cannot be imported ({fault}): mend it first.") from error
+        raise UsageError(f"world '{name}' cannot be imported ({fault}): fix it first.") from error
     if not isinstance(world, World):
         raise UsageError(f"world '{name}' is no parity.World but of type {type(world).__name__}: register a World.")
     return world

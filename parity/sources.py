@@ -1,4 +1,4 @@
-"""Where the actions of a run come from. Sources look at the reference engine only and draw from one seed."""
+"""Action sources of a run; they look at the reference engine only and draw from one seed."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def choose_actions(
     valid actions among all. Raises UsageError for weights that are none.
     """
     if np.shape(weights) != mask.shape or not np.all(np.isfinite(weights)) or np.any(np.less(weights, 0)):
-        raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: mend the policy.")
+        raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: fix the policy.")
     allowed = np.where(mask, np.asarray(weights, dtype=np.float64), 0.0)
     allowed = np.where(allowed.sum(axis=1, keepdims=True) > 0, allowed, mask)
     actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), allowed, 1.0))

@@ -70,7 +70,7 @@ class Trace:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write ``trace`` as JSON, whole or not at all."""
+    """Write ``trace`` as JSON, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, trace_text(trace).encode())
 

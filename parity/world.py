@@ -1,4 +1,4 @@
-"""How a world shows itself to the harness: one ``World`` value, registered as entry point ``parity.worlds``."""
+"""The ``World`` value by which the harness knows a world; registered as entry point ``parity.worlds``."""
 
 from __future__ import annotations
 

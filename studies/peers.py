@@ -42,7 +42,7 @@ class PeerState(NamedTuple):
 
 
 class PeerEnv(JaxEnv):
-    """An environment of others as this kit plays and trains it; its games restart within the step by themselves.
+    """An environment of others as worldkit plays and trains it; its games restart within the step by themselves.
 
     Observations are handed on flat and as float32. An episode that ends counts as terminated, whatever ended it: what
     it showed last is gone, and trainers written for such environments do the same.

@@ -1,4 +1,4 @@
-"""What a page holds of its episodes, as JSON values.
+"""JSON content of a page of episodes.
 
 Numbers that a browser could not keep (its own have 53 bits) are texts.
 """

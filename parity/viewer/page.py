@@ -1,4 +1,4 @@
-"""What the viewer shows, as values; it knows no world but through ``parity.World``.
+"""Content of a page of episodes, as values; it knows no world but through ``parity.World``.
 
 Steps are counted from 0, which is the start; episodes are counted from 0 in the order in which they are taken.
 """

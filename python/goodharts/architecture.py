@@ -1,4 +1,4 @@
-"""What networks there are and how large they are (G8), whatever computes them."""
+"""Kinds and sizes of the networks (G8), for torch and JAX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where torch computes: which device, in which precision, on how many threads."""
+"""Torch's device, precision and number of threads."""
 
 from __future__ import annotations
 

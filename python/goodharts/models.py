@@ -49,7 +49,7 @@ def model_path(mode: str, folder: Path = Path("models")) -> Path:
 
 
 def write_model(path: Path, model: Model) -> None:
-    """Write a model, whole or not at all; raises OSError as writing does."""
+    """Write a model, atomically; raises OSError as writing does."""
     content = {
         "format": FORMAT,
         "mode": model.mode,
@@ -87,7 +87,7 @@ def read_model(path: Path) -> Model:
 
 
 def write_torch(path: Path, content: Mapping[str, Any]) -> None:
-    """Write plain values and tensors, whole or not at all; raises OSError as writing does."""
+    """Write plain values and tensors, atomically; raises OSError as writing does."""
     import torch
 
     memory = io.BytesIO()  # torch's own writer turns a full disk into errors of its own
@@ -162,7 +162,7 @@ def load_weights(module: nn.Module, weights: object, name: str = "weights") -> N
         if tensor.shape != wanted[key].shape:
             raise Unreadable(f"its {key} is of shape {tuple(tensor.shape)}, not {tuple(wanted[key].shape)}")
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise Unreadable(f"its {key} holds what is no number")
+            raise Unreadable(f"its {key} contains NaN or infinity")
     module.load_state_dict(weights, assign=is_claimed)
 
 

@@ -1,4 +1,4 @@
-"""What Goodharts consists of: its names, their order, its sizes, and the numbers that a configuration may change (G).
+"""Names, orders and sizes of Goodharts, and the numbers that a configuration may change (G).
 
 Everything in Python that counts actions, components or modes counts them here. How they are used is not here: each
 engine holds its own tables, because the engines are independent witnesses.

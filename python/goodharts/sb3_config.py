@@ -1,4 +1,4 @@
-"""The settings of MaskablePPO on Goodharts: the kit's, and the mode."""
+"""The settings of MaskablePPO on Goodharts: worldkit's, and the mode."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Goodharts as people watch, play and view it: what the kit is told of each of its modes."""
+"""Goodharts as people watch, play and view it: what worldkit is told of each of its modes."""
 
 from __future__ import annotations
 

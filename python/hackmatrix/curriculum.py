@@ -1,4 +1,4 @@
-"""Where games may begin other than at the beginning, for the curricula of ``hackmatrix train``."""
+"""Start states of the curricula of ``hackmatrix train``."""
 
 from collections.abc import Callable, Mapping
 

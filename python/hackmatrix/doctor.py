@@ -1,4 +1,4 @@
-"""What is here and works: Python, packages, the Swift engine, JAX and its compilation cache, extras, a display.
+"""Checks of the installation: Python, packages, the Swift engine, JAX and its cache, extras, a display.
 
 Each check is one function that returns a Check, so that a command, a notebook and a test can ask for the same.
 """
@@ -142,7 +142,7 @@ def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
         remedy = f"give {CACHE_VARIABLE} a folder that you can write to; without one every run compiles for minutes"
         return jax, Check(name, BROKEN, fault, remedy)
     if jax.status == BROKEN:
-        return jax, Check(name, BROKEN, f"{cache} could not be tried, because JAX does not run", "mend JAX first")
+        return jax, Check(name, BROKEN, f"{cache} could not be tried, because JAX does not run", "fix JAX first")
     second = _probe(number, variables)
     for left in cache.glob(f"jit_{_PROBE_NAME}-*"):
         left.unlink(missing_ok=True)

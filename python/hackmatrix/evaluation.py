@@ -1,4 +1,4 @@
-"""How well somebody plays HackMatrix: what the kit's evaluation is told of the game, as ``EVALUATION``."""
+"""The ``EVALUATION`` of HackMatrix for worldkit: its players and figures."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What training this game logs beside what it logs of any world."""
+"""Training metrics of this game beside those of any world."""
 
 from hackmatrix import rules
 from worldkit.runs.milestone import Milestone

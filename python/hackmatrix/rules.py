@@ -1,4 +1,4 @@
-"""What HackMatrix consists of: its names, their order, and the sizes that follow from them (A, P, W, O, S).
+"""Names and orders of HackMatrix, and the sizes that follow from them (A, P, W, O, S).
 
 Everything in Python that counts programs, actions, components or features counts them here. Costs, prices and divisors
 are not here: each engine holds its own, because the engines are independent witnesses.

@@ -1,4 +1,4 @@
-"""The settings of training HackMatrix: those of the kit, with this game's networks."""
+"""The settings of training HackMatrix: those of worldkit, with this game's networks."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +15,7 @@ STAGES, GENTLE, PROGRAMS = "stages", "gentle", "programs"
 
 @dataclass(frozen=True)
 class TrainConfig(config.TrainConfig):
-    """The kit's settings; the network is the one that sees the board from the player's cell.
+    """Worldkit's settings; the network is the one that sees the board from the player's cell.
 
     Presets: ``documented`` is the run for an accelerator. ``quick`` is for four minutes on two CPU cores: small
     minibatches make many gradient steps, which a short run learns more from. ``win`` is for an hour of one core,

@@ -1,4 +1,4 @@
-"""What every world of the harness gets on top of its engines: environments, trainers, runs, evaluation, benchmarks.
+"""Environments, trainers, runs, evaluation, benchmarks and viewers for every world of the harness.
 
 Knows no world. A world hands in an adapter (`worldkit.game.Game`); docs/tutorials/your-own-world.md goes through one.
 """

@@ -25,9 +25,9 @@ def read_toml(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(file, MIB))
     except Unreadable as fault:
-        raise UsageError(f"{file} cannot be read: {fault}; mend it or move it away.") from None
+        raise UsageError(f"{file} cannot be read: {fault}; fix it or move it away.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{file} is no TOML ({error or 'it is nested too deeply'}): mend it.") from None
+        raise UsageError(f"{file} is no TOML ({error or 'it is nested too deeply'}): fix it.") from None
 
 
 def from_file(config: type[Any], file: Path | None) -> dict[str, Any]:

@@ -71,15 +71,15 @@ class Game:
     env: the world as environments show it.
     train_env: the world as the trainer in JAX sees it; None: it has no engine in JAX, and nothing that needs one.
     train_config: the settings of that trainer, with the world's defaults.
-    evaluation: who plays, and what is said of it; None: the kit does not evaluate it.
+    evaluation: who plays, and what is said of it; None: worldkit does not evaluate it.
     modes: names of the world's modes, chosen with ``--mode``; none: there is but one.
     view: the world as people watch, play and view it, in a mode (None: the first, or that of the file) and for the
         agent's file or trace that is to be shown, where one is named; raises UsageError where these do not fit each
         other. None: it is not shown.
     sb3_config: the settings of MaskablePPO. sb3_env: the world as they would have it; None: as ``env`` has it.
     milestone: what people follow in a run besides the return.
-    commands, benchmarks: the world's own, beside the kit's or in their place.
-    starts: commands whose start is measured, beside those of the kit; they may play on the world's first engine.
+    commands, benchmarks: the world's own, beside worldkit's or in their place.
+    starts: commands whose start is measured, beside those of worldkit; they may play on the world's first engine.
     """
 
     name: str

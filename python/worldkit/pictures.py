@@ -1,4 +1,4 @@
-"""Matplotlib's figures as the bytes of a file, so that they can be written whole or not at all, and their texts."""
+"""Matplotlib's figures as the bytes of a file, so that they can be written atomically, and their texts."""
 
 import io
 

@@ -41,7 +41,7 @@ def test_version_names_package_rules_and_torch() -> None:
     [
         ("", "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, brain-view, version"),
         ("bench moon", "unknown benchmark 'moon'"),
-        ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that the kit's trainer in JAX knows
+        ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that worldkit's trainer in JAX knows
         ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
         ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),
         ("train-sb3 --engine swift --timesteps 16384", "there is no engine 'swift': choose torch"),

@@ -23,7 +23,7 @@ from goodharts.cli.main import main
 from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
-from goodharts.evaluation.lives import CPU_CREW, Lives, play
+from goodharts.evaluation.lives import CPU_BATCH, Lives, play
 from goodharts.evaluation.report import as_sentence, as_table
 from goodharts.evaluation.results import as_json
 from goodharts.models import write_model
@@ -156,7 +156,7 @@ def test_G11_lives_are_what_happened_on_either_engine(player: Player) -> None:
     expected = lives_of(*plainly_lived(6, 210, 5, player))
     assert expected.died.sum() > 6
     for engine in ("torch", "jax"):
-        assert same(lived(6, 210, player, numbers=CROWDED, seed=5, engine=engine, crew=8), expected)
+        assert same(lived(6, 210, player, numbers=CROWDED, seed=5, engine=engine, batch=8), expected)
 
 
 def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
@@ -174,7 +174,7 @@ def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
 def test_a_game_is_the_same_however_many_are_played(kind: NetworkKind) -> None:
     player = logits_player(agent_of(small_model(kind=kind)).logits, deterministic=True)
     steps = 100 if kind == "mlp" else 30
-    few, many = (lived(games, steps, player, seed=3, mode="proxy") for games in (8, CPU_CREW + 2))
+    few, many = (lived(games, steps, player, seed=3, mode="proxy") for games in (8, CPU_BATCH + 2))
     assert len(few) >= 8
     assert same(many.of_first(8), few)
 
@@ -196,10 +196,10 @@ def test_each_crew_is_computed_on_one_thread_and_rounds_the_same_whatever_there_
         return LOOKER(*seen)
 
     told: list[int] = []
-    lived(CPU_CREW + 1, 70, player, advanced=told.append)
+    lived(CPU_BATCH + 1, 70, player, advanced=told.append)
     assert found == {(1, "highest")}
     assert torch.get_num_threads() == 2
-    assert sum(told) == (CPU_CREW + 1) * 70
+    assert sum(told) == (CPU_BATCH + 1) * 70
 
 
 def test_another_seed_gives_other_lives() -> None:
@@ -216,8 +216,8 @@ def test_a_crew_that_fails_ends_the_others(two_threads: None) -> None:
         return LOOKER(*seen)
 
     with pytest.raises(RuntimeError, match="no memory"):
-        lived(3 * CPU_CREW, 20_000, failing, advanced=told.append)
-    assert sum(told) < CPU_CREW * 20_000
+        lived(3 * CPU_BATCH, 20_000, failing, advanced=told.append)
+    assert sum(told) < CPU_BATCH * 20_000
 
 
 # One evaluation

@@ -128,7 +128,7 @@ def test_an_info_says_what_was_eaten_and_earned_and_the_last_one_sums_it_up_G5_G
 
 
 class TestManyGames:
-    """The kit's environments of many games play the torch engine as single ones do."""
+    """Worldkit's environments of many games play the torch engine as single ones do."""
 
     @pytest.mark.parametrize(("mode", "limit"), [("ground_truth_handhold", None), ("proxy", 7)])
     def test_the_native_one_equals_gymnasiums_own(self, mode: str, limit: int | None) -> None:

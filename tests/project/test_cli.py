@@ -71,7 +71,7 @@ def test_a_mistake_gets_one_sentence_and_code_2(
 @pytest.mark.parametrize(
     ("command", "fault", "sentence"),
     [
-        ("bench", ParityError("It cannot start; mend it."), "It cannot start; mend it."),
+        ("bench", ParityError("It cannot start; fix it."), "It cannot start; fix it."),
         (
             "evaluate",
             RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 1 byte."),

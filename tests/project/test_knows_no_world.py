@@ -1,4 +1,4 @@
-"""The harness and the kit know no game, and reference implementations nothing that they judge."""
+"""The harness and worldkit know no game, and reference implementations nothing that they judge."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What the tests of the kit share."""
+"""What the tests of worldkit share."""
 
 from collections.abc import Callable
 

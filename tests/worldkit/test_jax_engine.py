@@ -1,4 +1,4 @@
-"""The kit's tools for worlds in JAX: the engine, its marks, addressed words and JAX without jit."""
+"""Worldkit's tools for worlds in JAX: the engine, its marks, addressed words and JAX without jit."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Orchard is watched, played and viewed with what the kit has for any world; keys change nothing but the pace."""
+"""Orchard is watched, played and viewed with what worldkit has for any world; keys change nothing but the pace."""
 
 import asyncio
 import contextlib

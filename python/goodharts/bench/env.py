@@ -1,4 +1,4 @@
-"""How many steps a second each engine makes with random actions."""
+"""Benchmark of each engine with random actions, in steps per second."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How close PPO comes to PPO on an environment that does nothing, with each engine and network."""
+"""Benchmark of PPO with each engine and network, beside PPO on an environment that costs nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be seen of an agent at one moment, as plain values."""
+"""One frame of a brain view: what an agent sees, decides and computes, as plain values."""
 
 from __future__ import annotations
 

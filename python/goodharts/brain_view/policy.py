@@ -1,4 +1,4 @@
-"""What the agent sees and what it makes of it: two channels as heat maps, and the probabilities of its moves."""
+"""Drawing of an agent's two channels as heat maps, and of the probabilities of its moves."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def view(player: Player, caption: Caption, controls: Controls, *, steps: int | N
 
 
 def record(path: Path, moments: Iterable[ActivationFrame], caption: Caption, fps: float) -> int:
-    """Write moments into a file, whole or not at all; returns how many pictures are in it.
+    """Write moments into a file, atomically; returns how many pictures are in it.
 
     Args:
         path: a file whose name ends as one of ``KINDS``; of a ``.png`` it is the last moment.

@@ -1,4 +1,4 @@
-"""What the dashboard knows of a run: the newest numbers of each mode, its curves, and how it ended."""
+"""State of a run for the dashboard: the newest numbers of each mode, its curves, and how it ended."""
 
 from __future__ import annotations
 

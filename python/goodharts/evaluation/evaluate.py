@@ -12,7 +12,7 @@ from goodharts.agents import agent_of, numbers_of
 from goodharts.config import Config
 from goodharts.evaluation import RANDOM
 from goodharts.evaluation.figures import figures
-from goodharts.evaluation.lives import CPU_CREW, GPU_CREW, play
+from goodharts.evaluation.lives import CPU_BATCH, GPU_BATCH, play
 from goodharts.models import Model
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
@@ -59,17 +59,17 @@ def evaluate(
     mode = MODES[model.mode if model else DEFAULT_MODE]
     is_deterministic = model is not None and (deterministic or search is not None)
     world = evaluation_world(mode, numbers, device)
-    crew, threads = (CPU_CREW, None) if device.type == "cpu" else (GPU_CREW, 1)
+    batch, threads = (CPU_BATCH, None) if device.type == "cpu" else (GPU_BATCH, 1)
     if model is not None and search is not None:
         # nobody need wait for games that are not asked for: a search takes what is likely, not what rounding decides
         open_engine, player_on = world.engines["jax"], searcher_of(model, numbers, search)
-        crew, threads = min(how.games, CPU_CREW), 1
+        batch, threads = min(how.games, CPU_BATCH), 1
     else:
         logits = agent_of(model, device).logits if model else uniform_logits(len(ACTIONS))
         player = logits_player(logits, deterministic=is_deterministic)
         open_engine, player_on = world.engines["torch"], lambda engine: player
     lives = play(
-        open_engine, player_on, how.games, how.steps, seed=how.seed, crew=crew, threads=threads, advanced=advanced
+        open_engine, player_on, how.games, how.steps, seed=how.seed, batch=batch, threads=threads, advanced=advanced
     )
     return Evaluation(
         player=model.mode if model else RANDOM,

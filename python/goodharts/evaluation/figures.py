@@ -1,4 +1,4 @@
-"""What lives say together (G11), with 95% confidence intervals, and what was published for this world.
+"""Figures of an evaluation (G11), with 95% confidence intervals, and the published ones of this world.
 
 Every figure is a ratio of two sums over lives. Lives of one game share its grid, but games know nothing of each other:
 intervals come from the percentile bootstrap (Efron 1979) that draws whole games anew.

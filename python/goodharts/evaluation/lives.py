@@ -2,7 +2,7 @@
 
 A game's course depends on the seed and its number alone. The engine sees to that for the world, and addressed words for
 actions that are drawn; but matrix products round otherwise in batches of another size, and a network's likeliest action
-may be another one then. So games are always played in full crews of one size, and those of the last crew that nobody
+may be another one then. So games are always played in full batches of one size, and those of the last batch that nobody
 asked for are dropped.
 """
 
@@ -23,8 +23,8 @@ from goodharts.world import game_seeds
 from parity import BatchEngine
 from worldkit.evaluation.spec import Player
 
-CPU_CREW, GPU_CREW = 128, 4096
-"""Games of a crew: enough for matrix products at full speed, and on a CPU few enough for its cache."""
+CPU_BATCH, GPU_BATCH = 128, 4096
+"""Games of a batch: enough for matrix products at full speed, and on a CPU few enough for its cache."""
 _TOLD = 64
 """Steps, after which somebody hears of them."""
 _FOOD, _POISON = (np.uint32(1 << EVENTS.index(name)) for name in ("ate_food", "ate_poison"))
@@ -57,7 +57,7 @@ class Lives:
 
 
 class _Cancelled(Exception):
-    """Another crew failed, or the person gave up."""
+    """Another batch failed, or the person gave up."""
 
 
 def play(
@@ -67,7 +67,7 @@ def play(
     steps: int,
     *,
     seed: int = 0,
-    crew: int = CPU_CREW,
+    batch: int = CPU_BATCH,
     threads: int | None = None,
     advanced: Callable[[int], None] = lambda steps: None,
 ) -> Lives:
@@ -81,25 +81,25 @@ def play(
         games: how many.
         steps: of each.
         seed: of the games.
-        crew: games side by side.
-        threads: crews side by side; None: as many as torch has.
+        batch: games side by side.
+        threads: batches side by side; None: as many as torch has.
         advanced: told of steps that were played, from any thread.
     """
-    crews = -(-games // crew)
-    keys = game_seeds(seed, crews * crew).reshape(crews, crew)
+    batches = -(-games // batch)
+    keys = game_seeds(seed, batches * batch).reshape(batches, batch)
     is_stopped = Event()
 
     def lives_of(number: int) -> NDArray[np.int64]:
         def told(steps: int) -> None:
             if is_stopped.is_set():
                 raise _Cancelled
-            advanced(steps * min(crew, games - number * crew))
+            advanced(steps * min(batch, games - number * batch))
 
-        with closing(open_engine(crew)) as engine:
-            return _lives(engine, player_on(engine), keys[number], number * crew, steps, told)
+        with closing(open_engine(batch)) as engine:
+            return _lives(engine, player_on(engine), keys[number], number * batch, steps, told)
 
     with _exact() as cores, ThreadPoolExecutor(threads or cores) as pool:
-        parts = [pool.submit(lives_of, number) for number in range(crews)]
+        parts = [pool.submit(lives_of, number) for number in range(batches)]
         try:
             for part in as_completed(parts):  # so that the first to fail is seen first
                 part.result()
@@ -115,9 +115,9 @@ def play(
 def _exact() -> Iterator[int]:
     """Let torch compute the same again in the same way; gives the threads that it had.
 
-    On a CPU each operation gets one thread: crews side by side use the others better than parts of small operations do,
-    and how many there are rounds nothing differently then. On a GPU no convolution is chosen by how fast it is today,
-    and nothing is computed in TF32.
+    On a CPU each operation gets one thread: batches side by side use the others better than parts of small operations
+    do, and how many there are rounds nothing differently then. On a GPU no convolution is chosen by how fast it is
+    today, and nothing is computed in TF32.
     """
     threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""What an agent sees (G7): the rows of its view as bits, and the two channels that they become."""
+"""Observations (G7): the rows of an agent's view as bits, and the two channels that they become."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Where things and agents are put: a new episode (G3), what reappears (G5), and who respawns (G6)."""
+"""Placement of items and agents: new episodes (G3), what reappears (G5), and respawns (G6)."""
 
 from functools import partial
 from typing import NamedTuple

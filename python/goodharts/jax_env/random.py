@@ -1,4 +1,4 @@
-"""What words are drawn for, and what becomes of them (G10, G3). The generator itself is the kit's."""
+"""Purposes of random words, and numbers made of them (G10, G3). The generator is worldkit's."""
 
 from enum import IntEnum
 

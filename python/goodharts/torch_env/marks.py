@@ -1,4 +1,4 @@
-"""How often each mark fired in the torch engine."""
+"""Mark counts of the torch engine."""
 
 import numpy as np
 import torch

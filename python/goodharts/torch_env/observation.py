@@ -1,4 +1,4 @@
-"""What an agent sees (G7): the cells around it as codes, and the two channels that they become."""
+"""Observations (G7): the cells around an agent as codes, and the two channels that they become."""
 
 import torch
 from torch import Tensor

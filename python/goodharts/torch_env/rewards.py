@@ -1,4 +1,4 @@
-"""What a step is rewarded with (G9, G12), in hundred-thousandths."""
+"""Rewards of a step (G9, G12), in hundred-thousandths."""
 
 import torch
 from torch import Tensor

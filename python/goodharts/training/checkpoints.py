@@ -44,7 +44,7 @@ def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
 
 
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a checkpoint of ``--engine torch``, whole or not at all; raises OSError as writing does."""
+    """Write a checkpoint of ``--engine torch``, atomically; raises OSError as writing does."""
     write_torch(path, content)
 
 

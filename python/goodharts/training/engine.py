@@ -1,4 +1,4 @@
-"""What a run needs of what trains: the torch PPO, or worldkit's in JAX."""
+"""The interface of what trains a mode: the torch PPO, or worldkit's in JAX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a network is shown of compact observations (G7, G8)."""
+"""Inputs of the networks, made of compact observations (G7, G8)."""
 
 from __future__ import annotations
 

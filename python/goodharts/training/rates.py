@@ -1,4 +1,4 @@
-"""What changes over a run: linear schedules."""
+"""Linear schedules of the learning rate, the clipping range and the entropy coefficient."""
 
 from __future__ import annotations
 

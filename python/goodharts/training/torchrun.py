@@ -1,4 +1,4 @@
-"""What ``torchrun`` says of this process, if it started it as one of several."""
+"""The environment variables by which ``torchrun`` tells a process its rank."""
 
 import os
 

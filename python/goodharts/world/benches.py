@@ -1,4 +1,4 @@
-"""Where ``parity mutants`` plants its faults: a copy of either engine's source, held to the other engine."""
+"""Benches of ``parity mutants``: a copy of either engine's source, compared with the other engine."""
 
 import os
 from collections.abc import Mapping

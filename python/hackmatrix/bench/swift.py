@@ -1,4 +1,4 @@
-"""How fast the Swift engine plays: by itself, and through the binary protocol."""
+"""Benchmark of the Swift engine: by itself, and through the binary protocol."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Why an action is not valid now: chapter M and the column "applicable when" of table P, read from a state alone.
+"""Reasons why actions are invalid: chapter M and the column "applicable when" of table P, read from a state alone.
 
 What is applicable is read here once more, as a witness beside both engines; the costs are the engine's tables.
 """

@@ -1,4 +1,4 @@
-"""How a game ended, and where: read from the states around its last step by chapters C and E alone."""
+"""Explanation of how a game ended, read from the states around its last step by chapters C and E alone."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Where a reward comes from: for every component of table W what the states around a step say.
+"""Readings of rewards: every component of table W computed from the states around a step.
 
 Each function reads one transition and gives a Reading: the engine's price of the component times a quantity found in
 the states. The quantities are a witness of their own beside both engines; the prices are the engine's tables.

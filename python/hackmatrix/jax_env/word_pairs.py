@@ -1,4 +1,4 @@
-"""How a state keeps its sets of cells from one step to the next: as two 32-bit words.
+"""Sets of cells as two 32-bit words, which a state carries from step to step.
 
 JAX has 64-bit arrays only within `jax.enable_x64`, and whoever trains need not enable them. So the functions of
 the chapters compute on ``Cells``, and what they are given and give has ``WordPair`` in their place.

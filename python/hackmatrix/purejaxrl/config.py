@@ -1,4 +1,4 @@
-"""The documented door to the settings of training."""
+"""The documented module name of the settings of training."""
 
 from hackmatrix.train_config import TrainConfig
 from worldkit.ppo.config import DeviceConfig, auto_scale_for_batch_size, auto_tune_for_device, get_device_config

@@ -1,4 +1,4 @@
-"""The documented door to masked PPO: `worldkit.ppo` has the distribution, the network, the loss and the steps."""
+"""The documented module name of masked PPO: `worldkit.ppo` has the distribution, network, loss and steps."""
 
 from worldkit.ppo.masked_ppo import *  # noqa: F403
 from worldkit.ppo.networks import ActorCritic as ActorCritic

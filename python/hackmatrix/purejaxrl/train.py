@@ -1,3 +1,3 @@
-"""The documented door to whole updates; `worldkit.ppo.update` has them."""
+"""The documented module name of whole updates; `worldkit.ppo.update` has them."""
 
 from worldkit.ppo.update import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""What the signs on a board mean: on pages, which show all there is, and in a terminal, which shows what a player sees.
+"""Legends of boards, for pages (all signs) and for a terminal (what a player sees).
 
 The signs are words of ``render.words``, or parts of them.
 """

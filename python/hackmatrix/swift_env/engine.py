@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
-from hackmatrix.swift_env.process import DEADLINE, LOOKS, SwiftProcess
+from hackmatrix.swift_env.process import DEADLINE, SPINS, SwiftProcess
 from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
 from parity.engine import Closable
 
 Slots = NDArray[np.intp]
 T = TypeVar("T")
-_LOOKS_PER_GAME, _MOST_LOOKS = 3, 1000
+_SPINS_PER_GAME, _MOST_SPINS = 3, 1000
 """A look takes half a microsecond or more, and a step somewhat less than one for each game."""
 
 
@@ -44,12 +44,12 @@ class SwiftGames(Closable):
         """Where the rows of the step and of the restart that were sent will lie, if not in their answers."""
         self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
         shared = () if self._memory is None else (self._memory.descriptor,)
-        looks = min(LOOKS + _LOOKS_PER_GAME * self.num_games, _MOST_LOOKS)
+        spins = min(SPINS + _SPINS_PER_GAME * self.num_games, _MOST_SPINS)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         with ExitStack() as undo:
             undo.callback(self._forget_memory)
-            self._process = SwiftProcess(deadline=deadline, descriptors=shared, looks=looks)
+            self._process = SwiftProcess(deadline=deadline, descriptors=shared, spins=spins)
             undo.callback(self.close)
             self._process.send(protocol.hello())
             self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))

@@ -27,10 +27,10 @@ _ROOT = Path(__file__).resolve().parents[3]
 _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
-LOOKS = 40
-"""How often an answer is looked for before waiting for it: waking a process may take longer than a step."""
-_MOST_TRUST, _DISAPPOINTMENT, _PROBE = 8, 4, 64
-"""An answer that was looked for in vain undoes what four earned; without any trust every 64th is looked for."""
+SPINS = 40
+"""How often an answer is polled before waiting for it: waking a process may take longer than a step."""
+_MOST_CREDITS, _MISS_COST, _PROBE_EVERY = 8, 4, 64
+"""A failed spin costs four credits; without credits one answer in 64 is spun for."""
 _READ_BYTES = 1 << 12
 _CLOSING_SECONDS = 5.0
 _PIPE_BYTES = 1 << 20
@@ -71,7 +71,7 @@ class SwiftProcess:
 
     A process that died, answered nothing within ``deadline`` seconds, answered against the protocol or was
     left in the middle of a frame (Ctrl+C) is ended, and every later call says so. ``descriptors`` are open in it too.
-    ``looks``: how often an answer is looked for before waiting for it.
+    ``spins``: how often an answer is polled before waiting for it.
 
     Raises SwiftEngineError when the binary is missing or cannot run.
     """
@@ -81,10 +81,10 @@ class SwiftProcess:
         arguments: Sequence[str] = ("--binary",),
         deadline: float = DEADLINE,
         descriptors: Sequence[int] = (),
-        looks: int = LOOKS,
+        spins: int = SPINS,
     ) -> None:
         path = binary_path()
-        self._looks = looks
+        self._spins = spins
         self._deadline = deadline
         self._closed_because = "is closed"
         self._log = _open_log()
@@ -106,7 +106,7 @@ class SwiftProcess:
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
-        self._trust = _MOST_TRUST
+        self._credits = _MOST_CREDITS
         """Above 0 while looking has mostly been worth it; else it is tried every now and then."""
         self._waits = 0
         self._ahead = b""
@@ -203,12 +203,12 @@ class SwiftProcess:
         if pipe.poll(0):  # which is no success of looking
             return
         self._waits += 1
-        if self._trust or self._waits % _PROBE == 0:
-            for _ in range(self._looks):
+        if self._credits or self._waits % _PROBE_EVERY == 0:
+            for _ in range(self._spins):
                 if pipe.poll(0):
-                    self._trust = min(self._trust + 1, _MOST_TRUST)
+                    self._credits = min(self._credits + 1, _MOST_CREDITS)
                     return
-            self._trust = max(self._trust - _DISAPPOINTMENT, 0)
+            self._credits = max(self._credits - _MISS_COST, 0)
         if not pipe.poll(max(0.0, limit - time.monotonic()) * 1000):
             raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
 

@@ -1,4 +1,4 @@
-"""How many steps a second a world's JAX engine makes with random valid actions."""
+"""Benchmark of a world's JAX engine with random valid actions, in steps per second."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

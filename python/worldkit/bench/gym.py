@@ -1,4 +1,4 @@
-"""How fast the Gymnasium environments of a world are: one game, and many in the native vector environment."""
+"""Benchmark of the Gymnasium environments of a world: one game, and many in the native vector environment."""
 
 import time
 from contextlib import closing

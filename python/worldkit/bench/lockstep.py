@@ -1,4 +1,4 @@
-"""How many steps a second the first two engines of a world make in lockstep, everything compared at every step."""
+"""Benchmark of the first two engines of a world in lockstep, everything compared at every step."""
 
 import time
 from dataclasses import replace

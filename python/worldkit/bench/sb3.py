@@ -1,4 +1,4 @@
-"""How close MaskablePPO on a world comes to MaskablePPO on an environment that does nothing."""
+"""Benchmark of MaskablePPO on a world, beside MaskablePPO on an environment that costs nothing."""
 
 import dataclasses
 import time

@@ -1,4 +1,4 @@
-"""How long commands take from their start to the first thing that somebody waits for."""
+"""Benchmark of commands: the time from their start to the first thing that a user waits for."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence

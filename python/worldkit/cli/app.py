@@ -89,7 +89,7 @@ def version_text(game: Game) -> str:
 
 
 def kit_commands(game: Game) -> dict[str, str]:
-    """The kit's commands that this world has, and what each is for."""
+    """Worldkit's commands that this world has, and what each is for."""
     is_missing = {"train": game.train_env is None, "evaluate": game.evaluation is None}
     is_missing |= dict.fromkeys(("play", "watch", "view"), game.view is None)
     return {name: purpose for name, purpose in KIT_COMMANDS.items() if not is_missing.get(name)}

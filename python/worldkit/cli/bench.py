@@ -78,7 +78,7 @@ def _written(records: Iterable[Record], target: str | None) -> Iterator[Record]:
 
 
 def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
-    """The kit's benchmarks that this world can run."""
+    """Worldkit's benchmarks that this world can run."""
     open_env = game.train_env
 
     def train(num_envs: int, repetitions: int) -> Iterator[Record]:

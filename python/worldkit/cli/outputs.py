@@ -1,4 +1,4 @@
-"""What the commands share: where an answer is written, a file or standard output, and the sentence that ends one."""
+"""Outputs of the commands: files or standard output, and the sentence that ends a command."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What the trainers' commands share: the options of a run, and the run itself."""
+"""Options of a training run, and the run itself, for both trainers' commands."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the infos of the environments say, for one game and for many."""
+"""Info dicts of the environments, for one game and for many."""
 
 from typing import Any
 

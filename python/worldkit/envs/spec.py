@@ -1,4 +1,4 @@
-"""What an environment needs to know of a world beyond ``parity.World``."""
+"""``EnvSpec``: what an environment needs to know of a world beyond ``parity.World``."""
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is counted of every episode while it is played."""
+"""Episode statistics, counted while episodes are played."""
 
 from typing import Any, NamedTuple
 

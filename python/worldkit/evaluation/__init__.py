@@ -1,1 +1,1 @@
-"""How well somebody plays a world: whole episodes on any of its engines, and what they consisted of."""
+"""Evaluation of players: whole episodes on any engine of a world, and their statistics."""

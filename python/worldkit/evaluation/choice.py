@@ -1,4 +1,4 @@
-"""How a player chooses among actions: the likeliest one, or one drawn by the policy's probabilities.
+"""Action choice of players: the likeliest one, or one drawn by the policy's probabilities.
 
 A draw depends on (player's seed, game's seed, step) alone. It is the Gumbel-max trick on addressed words, and the one
 that ``jax.random.categorical`` makes with the three folded into ``jax.random.key`` in this order (``fold_in``); written

@@ -1,4 +1,4 @@
-"""Who plays: trained parameters, chance, and whoever a world has written.
+"""Players to evaluate: trained parameters, a random one, and those of a world.
 
 A choice depends on what is seen and on (player's seed, game's seed, step) alone, so that an episode is the same
 whatever is played beside it, and on any engine.

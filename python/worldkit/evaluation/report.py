@@ -1,4 +1,4 @@
-"""What many episodes say together, with 95% confidence intervals."""
+"""Statistics of many episodes, with 95% confidence intervals."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What an evaluation needs to know of a world beyond its environments."""
+"""``EvaluationSpec``: what an evaluation needs to know of a world beyond its environments."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +53,7 @@ class EvaluationSpec:
 
     env: the world.
     endings: event -> what an episode that ended with it is called; the first that happened counts.
-    players: players that the world has written, by name, beside the kit's ``random``.
+    players: players that the world has written, by name, beside worldkit's ``random``.
     policy_of: the logits that trained parameters in a file give; raises ParityError where it cannot be used.
     notes: what to keep of an episode, by its ending and its last state.
     actions: the actions whose uses are reported; None: all.

@@ -1,1 +1,1 @@
-"""What any world written in JAX can use: addressed random words, native batching, rule marks, compiler settings."""
+"""Tools for worlds in JAX: addressed random words, native batching, rule marks, compiler settings."""

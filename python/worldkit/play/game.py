@@ -89,7 +89,7 @@ def unused(path: Path) -> Path:
 
 
 def save(game: PlayedGame, path: Path) -> None:
-    """Write the game to a file, whole or not at all; raises UsageError where that cannot be done."""
+    """Write the game to a file, atomically; raises UsageError where that cannot be done."""
     try:
         write_trace(game.trace, path)
     except OSError as error:

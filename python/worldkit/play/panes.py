@@ -1,4 +1,4 @@
-"""What stands in each part of the screen, as text with styles; in little room and in much."""
+"""Text of each part of the playing screen, in little room and in much."""
 
 from __future__ import annotations
 

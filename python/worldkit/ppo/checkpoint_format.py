@@ -98,7 +98,7 @@ def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree
         raise Malformed("its runner is no object of arrays of numbers")
     for name, leaf in runner.items():
         if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
-            raise Malformed(f"its {shown(name)[1:-1]} holds what is no number")
+            raise Malformed(f"its {shown(name)[1:-1]} contains NaN or infinity")
     if not np.all(runner.get(DEVIATION, np.ones(())) > 0):
         raise Malformed("the scale of its values is not above 0")
     return runner

@@ -1,6 +1,6 @@
-"""What a run keeps to go on from: ``checkpoint_{step}.pkl``, written, read, found and resumed.
+"""Checkpoints, ``checkpoint_{step}.pkl``: written, read, found and resumed.
 
-``{step}`` is the number of updates done. Files are written whole or not at all, and nothing that is read is believed: a
+``{step}`` is the number of updates done. Files are written atomically, and nothing that is read is believed: a
 right checksum says nothing of the parts.
 """
 

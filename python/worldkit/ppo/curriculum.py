@@ -1,4 +1,4 @@
-"""Where games begin: a share of them, ``--curriculum-share``, begins where the curriculum says and not anew.
+"""Curricula: a share of the games, ``--curriculum-share``, begins where the curriculum says.
 
 These games are the last ones of a batch, the *curriculum's*; the others, the *natural* ones, never begin anywhere but
 at the beginning, and metrics are theirs alone. What the curriculum's games add is experience of places that natural

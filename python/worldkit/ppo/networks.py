@@ -1,4 +1,4 @@
-"""What the policy and the value are computed by. A world brings encoders; the rest is here."""
+"""The actor-critic network. A world brings encoders; the rest is here."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What learns: parameters and the optimizer's state, as Flax's ``TrainState`` has them, and the scale of the values."""
+"""``TrainState``: parameters, the optimizer's state, and the scale of the values."""
 
 from __future__ import annotations
 

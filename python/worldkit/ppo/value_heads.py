@@ -1,4 +1,4 @@
-"""How the last layer of a network says what an observation is worth: ``--value-head``.
+"""Value heads, ``--value-head``: how the last layer represents the value.
 
 Returns differ by orders of magnitude where a step brings a hundredth and a victory hundreds. ``plain`` says the value
 itself. ``symlog`` says its symmetric logarithm, which large values do not dominate. ``two-hot`` gives each of a row of

@@ -1,1 +1,1 @@
-"""What pictures of any world are drawn, shown and filmed with; ``pen`` and ``window`` need pygame."""
+"""Pictures, windows and films of any world; ``pen`` and ``window`` need pygame."""

@@ -1,4 +1,4 @@
-"""What can be shown here, found out without pygame."""
+"""Detection of a display, without pygame."""
 
 import os
 import sys

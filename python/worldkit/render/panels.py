@@ -1,4 +1,4 @@
-"""What stands on the screen of a world that a person plays: ``Panels``."""
+"""``Panels``: the parts of the screen that a world brings for people who play it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

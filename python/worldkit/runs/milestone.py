@@ -1,4 +1,4 @@
-"""What people follow in a run besides its return."""
+"""``Milestone``: the metric that people follow in a run besides its return."""
 
 from dataclasses import dataclass
 

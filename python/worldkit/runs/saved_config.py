@@ -31,7 +31,7 @@ def read_saved_config(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; mend it, or remove it to go on without it.") from fault
+        raise UsageError(f"{path} cannot be read: {fault}; fix it, or remove it to go on without it.") from fault
     return saved
 
 

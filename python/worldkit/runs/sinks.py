@@ -183,7 +183,7 @@ class CsvLog(_RowLog):
     def _check(self) -> None:
         rows = read_csv(self.path)
         if rows and self._step not in rows[0]:
-            raise UsageError(f"{self.path} has no column {self._step!r}: mend it or move it away.")
+            raise UsageError(f"{self.path} has no column {self._step!r}: fix it or move it away.")
 
     def _row(self, metrics: Metrics) -> _Row:
         return {name: "" if math.isnan(value) else value for name, value in metrics.items()}
@@ -271,12 +271,12 @@ class TensorBoardLog(Sink):
 def read_csv(path: Path) -> list[dict[str, float]]:
     """The rows that ``CsvLog`` wrote to ``path``, NaN for an empty cell; none where there is no file.
 
-    Raises UsageError where the file cannot be read, or holds what is no number.
+    Raises UsageError where the file cannot be read, or contains NaN or infinity.
     """
     try:
         return [{name: _number(cell) if cell else math.nan for name, cell in row.items()} for row in _csv_rows(path)]
     except (csv.Error, ValueError) as error:
-        raise UsageError(f"{path} holds no metrics ({error}): mend it or move it away.") from error
+        raise UsageError(f"{path} holds no metrics ({error}): fix it or move it away.") from error
 
 
 def _number(text: str) -> float:
@@ -302,5 +302,5 @@ def _whole_text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except Unreadable as fault:
-        raise UsageError(f"{path} cannot be read: {fault}; mend it or move it away.") from fault
+        raise UsageError(f"{path} cannot be read: {fault}; fix it or move it away.") from fault
     return text[: text.rfind("\n") + 1]

@@ -1,4 +1,4 @@
-"""What happens beside the updates: saving, evaluating, stopping, and telling how episodes went."""
+"""Callbacks of MaskablePPO: saving, evaluating, stopping, and episode metrics."""
 
 import functools
 import io

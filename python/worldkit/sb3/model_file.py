@@ -1,4 +1,4 @@
-"""What a model's file tells to those who load no model, and so need neither torch nor Stable-Baselines3."""
+"""Content of a model file that can be read without torch and Stable-Baselines3."""
 
 from pathlib import Path
 

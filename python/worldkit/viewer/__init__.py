@@ -1,1 +1,1 @@
-"""What a page of any world shows: the games of an agent, a trace file, or a run of training, in values of `parity`."""
+"""Pages of any world: the games of an agent, a trace file, or a training run, in values of `parity`."""

@@ -1,4 +1,4 @@
-"""Who is watched: trained parameters, a checkpoint or a model of MaskablePPO, as a function of what is seen."""
+"""Agents to watch: trained parameters, a checkpoint or a model of MaskablePPO, as functions of observations."""
 
 import sys
 from collections.abc import Iterable, Sequence

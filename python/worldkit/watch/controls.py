@@ -1,4 +1,4 @@
-"""What a person who watches can do, and the pace at which frames follow one another."""
+"""Controls of a person who watches, and the pace of frames."""
 
 from __future__ import annotations
 

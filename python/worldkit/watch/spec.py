@@ -1,4 +1,4 @@
-"""What watching, playing and pages need to know of a world beyond its evaluation: ``ViewSpec``."""
+"""``ViewSpec``: what watching, playing and pages need to know of a world beyond its evaluation."""
 
 from __future__ import annotations
 

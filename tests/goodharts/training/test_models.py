@@ -105,7 +105,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     ),
     "weights that are no numbers": (
         content(weights=weights(policy_bias=torch.full((8,), torch.nan))),
-        "its policy.bias holds what is no number",
+        "its policy.bias contains NaN or infinity",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Orchard for the kit: everything that it is told to train, evaluate, measure and show this world."""
+"""Orchard for worldkit: everything that it is told to train, evaluate, measure and show this world."""
 
 from dataclasses import replace
 from functools import partial

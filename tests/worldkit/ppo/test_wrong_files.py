@@ -115,7 +115,7 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("runner",), [], "runner is no object of arrays"),
     (("runner",), {}, "does not bear|bear out"),
     (("runner", LEAF), np.array(["text"]), "runner is no object of arrays"),
-    (("runner", LEAF), np.array([np.nan], np.float32), "holds what is no number"),
+    (("runner", LEAF), np.array([np.nan], np.float32), "contains NaN or infinity"),
     (("runner", DEVIATION), np.zeros(1, np.float32), "the scale of its values is not above 0"),
     (("runner", DEVIATION), np.array(-1, np.float32), "the scale of its values is not above 0"),
     (("runner", LEAF), ..., "is of another network"),
