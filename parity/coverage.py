@@ -15,7 +15,7 @@ RARE = 10
 
 @dataclass(frozen=True)
 class MarkCount:
-    """How often one mark fired in each engine."""
+    """Counts of one mark in each engine."""
 
     mark: str
     rule: str

@@ -23,7 +23,7 @@ Slots = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class BatchStep:
-    """What one step of ``n`` games gave, before any game is restarted.
+    """Output of one step of ``n`` games, before any game is restarted.
 
     observation: (n, *observation shape), as the world says.
     components: (n, components) reward components in the world's order; integers compare exactly.
@@ -49,7 +49,7 @@ class BatchStep:
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What a caller would like of an engine; an engine heeds what it can and ignores the rest.
+    """Options for opening an engine; an engine ignores those that it does not know.
 
     marks: count rule marks.
     packed: observations may come in a smaller form, which ``BatchEngine.unpacked`` turns into the world's.
@@ -171,7 +171,7 @@ class BatchEngine(ABC):
 
 @dataclass(frozen=True)
 class Step:
-    """What one step of a single game gave; shapes as in BatchStep without the first axis."""
+    """Output of one step of a single game; shapes as in BatchStep without the first axis."""
 
     observation: Array
     components: Array
@@ -194,7 +194,7 @@ def consecutive_seeds(seed: int, games: int) -> NDArray[np.uint64]:
 
 
 class Closable(ABC):
-    """Something with a ``close``, usable in a ``with`` block."""
+    """An object with a ``close``, usable in a ``with`` block."""
 
     @abstractmethod
     def close(self) -> None:

@@ -26,7 +26,7 @@ TRIM_EVERY = 1024
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run does. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
+    """Settings of a run. steps: of every game; invalid: share of invalid actions; seed: of games and choices.
 
     marks: count and compare rule marks too. stop_after: how many diverging games end the run.
     auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
@@ -55,7 +55,7 @@ class Divergence:
 
 @dataclass
 class Outcome:
-    """What a run found. steps: transitions compared in all; marks: per engine, total count of each mark."""
+    """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark."""
 
     steps: int = 0
     episodes: int = 0
@@ -65,7 +65,7 @@ class Outcome:
 
 
 class _History:
-    """What was done in every slot since its present game began."""
+    """Actions in every slot since its present game began."""
 
     def __init__(self, games: int, settings: Settings) -> None:
         self._rows: list[NDArray[np.int32]] = []

@@ -22,7 +22,7 @@ UNBUILDABLE, UNSOUND = "does not build", "fails without it too"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one mutant. steps: transitions compared until the fault showed, or in all; 0 where tests judge."""
+    """Result of one mutant. steps: transitions compared until the fault showed, or in all; 0 where tests judge."""
 
     engine: str
     mutant: Mutant

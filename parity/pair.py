@@ -18,7 +18,7 @@ from parity.world import World
 
 @dataclass(frozen=True)
 class Observed:
-    """What both engines showed after one doing, as fields with one row for each game concerned.
+    """Outputs of both engines after one step or start, as fields with one row for each game concerned.
 
     observation: the reference's. step: the reference's, where the doing was a step.
     """

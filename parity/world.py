@@ -28,7 +28,7 @@ class EngineFactory(Protocol):
 
 @dataclass(frozen=True)
 class View:
-    """What a policy may look at: some games of the reference engine, before their next action.
+    """View of a policy: some games of the reference engine, before their next action.
 
     observation: (k, *observation shape); mask: (k, actions) bool; slots: (k,) where these games are.
     """
@@ -88,7 +88,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class MutationBench:
-    """How faults are planted in a copy of one engine, or of a whole project, and the copy is run.
+    """A set of mutants of one engine, or of a whole project, and how a mutated copy is run.
 
     engine: the engine that is mutated; reference: the one it is held against. Of a project that its tests judge:
         what the report calls it, and nothing.

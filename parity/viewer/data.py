@@ -123,7 +123,7 @@ def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) ->
 
 @dataclass(frozen=True)
 class BoardExtent:
-    """What the boards of a page have: the most rows and columns, and the words in their cells."""
+    """Extent of the boards of a page: the most rows and columns, and the words in their cells."""
 
     rows: int = 0
     columns: int = 0

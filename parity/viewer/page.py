@@ -16,7 +16,7 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Decision:
-    """What an agent thought before a step.
+    """An agent's decision before a step.
 
     probabilities: of the valid actions, by the names that ``Step.action`` has; the page holds four digits of each.
     value: what it expected to earn from there on; None: it has no say.
@@ -46,7 +46,7 @@ class Step:
 
 @dataclass(frozen=True)
 class End:
-    """How an episode ended, for the overview of many.
+    """End of an episode, for the overview of many.
 
     level: how far it had come, such as ``stage 3``. cause: in a word or two, such as ``daemon``.
     row, column: where on the drawn board, row 0 on top.

@@ -47,7 +47,7 @@ _PRICE = FloatRange(-1000, 1000)
 
 
 class _Device(Values):
-    """What torch may call a device; whether it is there is seen when it is used."""
+    """Names of torch devices; whether one is there is checked when it is used."""
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
         """Anything but auto, cpu, cuda, cuda:1, mps."""
@@ -65,7 +65,7 @@ def _value(default: Any, help: str, values: Values | None = None) -> Any:  # noq
 
 @dataclass(frozen=True)
 class Training:
-    """What PPO trains with. Counts of games and steps are those of one update, over all processes."""
+    """Settings of PPO. Counts of games and steps are those of one update, over all processes."""
 
     learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE)
     learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE)
@@ -100,7 +100,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Runtime:
-    """Where and how it is computed, which changes no rule."""
+    """Device, precision and outputs; none of them changes a rule."""
 
     device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps (torch alone)", DEVICE)
     amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it")
@@ -113,7 +113,7 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How long trained agents are watched; published are 8192 games of 16384 steps."""
+    """Length and world of an evaluation; published are 8192 games of 16384 steps."""
 
     games: int = _value(256, "games that each agent lives in", GAMES)
     steps: int = _value(4096, "steps of each", STEPS)
@@ -124,7 +124,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class World:
-    """What things are worth; energies and interestingness are rounded to thousandths, once."""
+    """Energies and rewards of the world; energies and interestingness are rounded to thousandths, once."""
 
     start_energy: float = _value(1.0, "energy at the start of a life", FloatRange(0.001, 1000))
     step_energy: float = _value(0.01, "energy that a step costs", FloatRange(0, 1000))

@@ -13,7 +13,7 @@ from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
 
 
 class Layer(NamedTuple):
-    """What one layer makes of an observation, for whoever wants to look: float32 (n, …)."""
+    """Activation of one layer for an observation, for viewers: float32 (n, …)."""
 
     name: str
     activation: Tensor

@@ -62,7 +62,7 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a configuration may change of the world, in whole numbers (G9); the defaults are the rules'.
+    """Numbers of the world that a configuration may change, as integers (G9); the defaults are the rules'.
 
     Energies and interestingness in thousandths, prices of the handhold and of death in hundred-thousandths.
     min_food … max_poison: from what an episode's counts are drawn (G3). max_steps: where an episode is truncated (G5).
@@ -114,7 +114,7 @@ DEFAULT_NUMBERS = Numbers()
 
 @dataclass(frozen=True)
 class Mode:
-    """What an agent sees, what it is rewarded for, and whether it can die while it is trained.
+    """A mode: an agent's view, its reward, and whether it can die in training.
 
     sees_truth: the observation says food and poison apart (G7). rewarded_for: ``energy``, ``interest`` or
     ``handhold`` (G12). is_mortal: in training (G5); in an evaluation everybody is. is_default: one of ``all``.

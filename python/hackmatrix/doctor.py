@@ -49,7 +49,7 @@ OK, NOTE, BROKEN = "ok", "note", "broken"
 
 @dataclass(frozen=True)
 class Check:
-    """What was found of one thing; ``remedy`` is what to do about it, unless ``found`` says that already."""
+    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
 
     name: str
     status: str

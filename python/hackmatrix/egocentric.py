@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 
 
 class EgocentricBoard(NamedTuple):
-    """What a layer reads: the board around the player, 0 off the board, and then everything else."""
+    """Input of a layer: the board around the player, 0 off the board, and then everything else."""
 
     board: Array
     """(..., 6, 6, features), of every cell."""

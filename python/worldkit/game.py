@@ -43,7 +43,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Something to measure: what it is, and ``measure(num_envs, repetitions)``, imported when called.
+    """A benchmark: its purpose, and ``measure(num_envs, repetitions)``, imported when called.
 
     Whoever measures for minutes gives each record as soon as it is measured, as an iterator.
 
@@ -60,7 +60,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Game:
-    """What the console command of a world is made of.
+    """A world as its console command sees it.
 
     Functions open what is heavy to import, so that ``--help`` and mistakes need not wait for it.
 

@@ -21,7 +21,7 @@ NO_DEFAULT = "–"
 
 @dataclass(frozen=True)
 class Setting:
-    """What a field of a configuration tells the command line and the documents.
+    """A field of a configuration, as the command line and the documents show it.
 
     help: its meaning. group: the heading under which ``--help`` lists it. flag: its flag, from the name unless given.
     kind: from a word of the command line to a value (``bool``: a flag without a value that turns it on).

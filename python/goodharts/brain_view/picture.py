@@ -36,7 +36,7 @@ _SIGNS = {"food": draw_food, "poison": draw_poison}
 
 @dataclass(frozen=True)
 class Caption:
-    """What stands on every picture of an agent: its mode, and how it came about."""
+    """Caption of every picture of an agent: its mode, and how it was trained."""
 
     mode: str
     origin: str

@@ -24,7 +24,7 @@ STYLE_OF = dict(zip(MODES, _STYLES, strict=True))
 
 
 class Metric(NamedTuple):
-    """Something that is shown of every mode: its name in a row, its title, its unit and how it is written."""
+    """A metric that is shown of every mode: its name in a row, its title, its unit and how it is written."""
 
     key: str
     title: str

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What an evaluation found, in plain values.
+    """Result of an evaluation, in plain values.
 
     player: a mode, or ``random``. rules: their version. model: ``update`` and ``timesteps`` of the model; None: chance.
     settings: how it was played. world: its numbers (G9). figures: as ``figures.figures`` gives them.

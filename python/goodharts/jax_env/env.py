@@ -32,7 +32,7 @@ _COLUMNS, _ROWS = np.array(MOVES, np.int32).T
 
 
 class Outcome(NamedTuple):
-    """What a step gave (n, …) besides the new state: components int32 (n, 5), reward float32, all else bool."""
+    """Outcome of a step (n, …) besides the new state: components int32 (n, 5), reward float32, all else bool."""
 
     components: Array
     reward: Array

@@ -26,7 +26,7 @@ _CHUNK = 8
 
 
 class Episode(NamedTuple):
-    """What a new episode begins with: planes (n, 512), and int32 (n,)."""
+    """Start of a new episode: planes (n, 512), and int32 (n,)."""
 
     food: Array
     poison: Array

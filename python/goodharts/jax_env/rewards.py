@@ -23,7 +23,7 @@ _BY_DISTANCE = np.array([0, *POTENTIALS, 0], np.int32)
 
 
 class StepEvents(NamedTuple):
-    """What happened in a step, bool (n,)."""
+    """Events of a step, bool (n,)."""
 
     ate_food: Array
     ate_poison: Array

@@ -30,7 +30,7 @@ class Variant(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """What a step, a piece of food or poison, and a death are worth, in hundred-thousandths."""
+    """Prices of a step, a piece of food or poison, and a death, in hundred-thousandths."""
 
     step: int
     food: int

@@ -25,7 +25,7 @@ _MOST_STEPS_AHEAD = 64
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step of ``n`` games gave.
+    """Outcome of a step of ``n`` games.
 
     codes: int8 (n, 121), what the agents see after it, before anything is restarted. components: int64 (n, 5) and
     reward: float32 (n,), as G12 has them. eaten: int64 (n,), what was eaten: EMPTY, FOOD or POISON.

@@ -15,7 +15,7 @@ DISCOUNT = 99
 
 @dataclass(frozen=True)
 class Prices:
-    """What a step, what is eaten, and a death are rewarded with, in hundred-thousandths (G12)."""
+    """Prices of a step, of food and poison, and of a death, in hundred-thousandths (G12)."""
 
     step: int
     food: int

@@ -28,7 +28,7 @@ _WEIGHTS, _SHUFFLE, NOISE = range(3)
 
 
 class LearnStats(NamedTuple):
-    """What an update says of itself: means over its gradient steps, of all processes; ``action_probs`` has eight.
+    """Statistics of an update: means over its gradient steps, of all processes; ``action_probs`` has eight.
 
     ``value_loss`` is half the squared error.
     """

@@ -58,7 +58,7 @@ _METRICS = {
 
 @dataclass(frozen=True)
 class Job:
-    """What one mode's run is to do.
+    """The task of one mode's run.
 
     config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
     folder: where its outputs go. tracking: on W&B; None: not there.
@@ -75,7 +75,7 @@ class Job:
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a mode's run ended, in a sentence; files: what it left."""
+    """Result of a mode's run, with a sentence for the user; files: those it wrote."""
 
     mode: str
     outcome: Literal["finished", "stopped", "failed"]
@@ -86,7 +86,7 @@ class RunResult:
 
 @dataclass
 class Session:
-    """What this process has done of a run. row: of its last update."""
+    """Progress of a run in this process. row: of its last update."""
 
     updates: int = 0
     episodes: int = 0

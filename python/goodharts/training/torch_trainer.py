@@ -32,7 +32,7 @@ from worldkit.runs.sinks import Metrics
 
 
 class UpdateResult(NamedTuple):
-    """What an update gave, of all processes. metrics: by the names of worldkit's trainers.
+    """Result of an update, of all processes. metrics: by the names of worldkit's trainers.
 
     episodes: those that ended in it, with the columns ``runs.EPISODE``.
     """

@@ -187,7 +187,7 @@ def _cell(place: Place | None) -> str:
 
 @dataclass(frozen=True)
 class Yield:
-    """What a siphon in one cell would give: points (sorted), programs not owned yet, and amounts."""
+    """Yield of a siphon in one cell: points (sorted), programs not owned yet, and amounts."""
 
     points: tuple[int, ...] = ()
     programs: frozenset[int] = frozenset()
@@ -206,7 +206,7 @@ class Yield:
 
 @dataclass(frozen=True)
 class MissedYield:
-    """What a siphon missed: its own yield, both amounts missed, and the better cells with the most of either."""
+    """Amounts that a siphon missed: its own yield, both amounts, and the better cells with the most of either."""
 
     here: Yield
     credits: int

@@ -25,7 +25,7 @@ ENEMY_FIELDS = ("enemies", "enemy_type", "enemy_hp", "stunned", "from_siphon", "
 
 
 class AttackEffects(NamedTuple):
-    """What an action does to enemies and transmissions."""
+    """Effects of an action on enemies and transmissions."""
 
     removed: Cells
     """Those that vanish at once."""

@@ -57,7 +57,7 @@ def arrive(now: Snapshot, runs: Array) -> Snapshot:
 
 
 class _Movers(NamedTuple):
-    """What enemies change while they move: little, because loops carry it."""
+    """State that enemies change while they move; small, because loops carry it."""
 
     enemies: Cells
     enemy_type: Number

@@ -31,7 +31,7 @@ _CHUNK = 64
 
 
 class StepResult(NamedTuple):
-    """What a step gave, besides the new state."""
+    """Output of a step, besides the new state."""
 
     components: Array
     """The reward components in thousandths (int32, table W)."""

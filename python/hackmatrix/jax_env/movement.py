@@ -14,7 +14,7 @@ from worldkit.jax.marks import mark
 
 
 class Move(NamedTuple):
-    """What a direction comes to: a strike, or a step to ``target`` when nothing is in sight."""
+    """Result of moving in a direction: an attack, or a step to ``target`` when nothing is in sight."""
 
     blow: AttackEffects
     target: Cells

@@ -17,7 +17,7 @@ from worldkit.jax.marks import mark
 
 
 class StepEvents(NamedTuple):
-    """What the step did, beyond what before and after show. All is 0 or false where the action was invalid."""
+    """Events of a step, beyond what the states around it show. All is 0 or false where the action was invalid."""
 
     valid: Array
     completed: Array

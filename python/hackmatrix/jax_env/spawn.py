@@ -15,7 +15,7 @@ from worldkit.jax.threefry import Draws, below
 
 
 class Surroundings(NamedTuple):
-    """What decides where a transmission can appear."""
+    """State that decides where a transmission can appear."""
 
     player: Cells
     enemies: Cells

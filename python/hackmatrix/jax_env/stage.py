@@ -27,7 +27,7 @@ _FEWEST_BLOCKS, _BLOCK_COUNTS, _MOST_BLOCKS = 5, 7, 11
 
 
 class Needs(NamedTuple):
-    """What stage generation depends on."""
+    """Inputs of stage generation."""
 
     player: Array
     enemies: Cells
@@ -37,7 +37,7 @@ class Needs(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What blocks hold, under the names of a snapshot."""
+    """Contents of blocks, under the names of a snapshot."""
 
     questions: Cells
     program_blocks: Cells
@@ -47,7 +47,7 @@ class Contents(NamedTuple):
 
 
 class Board(NamedTuple):
-    """What stage generation makes."""
+    """Result of stage generation."""
 
     blocks: Cells
     contents: Contents

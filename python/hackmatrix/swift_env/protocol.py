@@ -30,7 +30,7 @@ ROWS_HEAD = 16
 
 
 class Command(IntEnum):
-    """What a frame asks for."""
+    """Commands of frames."""
 
     HELLO = 0
     OPEN = 1
@@ -50,7 +50,7 @@ class Command(IntEnum):
 
 
 class ObservationFormat(IntEnum):
-    """What rows say of the observation: nothing, the floats, or their small integers (one byte each)."""
+    """Format of observations in rows: none, floats, or their small integers (one byte each)."""
 
     NONE = 0
     FLOATS = 1
@@ -58,7 +58,7 @@ class ObservationFormat(IntEnum):
 
 
 class Rows(NamedTuple):
-    """What the engine says of r games after a step, a start or a look. Its next answer may overwrite the arrays.
+    """Rows of r games after a step, a start or a look. Its next answer may overwrite the arrays.
 
     seeds: uint64 (r,). components: int32 (r, 15), thousandths. facts: uint32 (r, 5): stage, score, hp, turn,
     flags. observation: float32 or, compact, uint8 (r, 1545), or None. mask: bool (r, 28). terminated: bool (r,).

@@ -19,7 +19,7 @@ ENEMY_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
 
 @dataclass(frozen=True)
 class Mix:
-    """How a random board is mixed: chances are those of each cell."""
+    """Mixture of a random board: chances are those of each cell."""
 
     beings: float = 0.2
     blocks: float = 0.25

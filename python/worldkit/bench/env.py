@@ -16,7 +16,7 @@ STEPS_PER_CALL = 128
 
 
 class Play(NamedTuple):
-    """What one step hands to the next.
+    """Carry of one step to the next.
 
     Attributes:
         states: the games, with a leading axis of num_envs.

@@ -15,7 +15,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class CommandCost(NamedTuple):
-    """What a command took.
+    """Cost of a command.
 
     Attributes:
         seconds: wall time until what was waited for.

@@ -18,7 +18,7 @@ from worldkit.ppo.update import UpdateStats, init_runner, make_train, shardings_
 
 
 class Training(NamedTuple):
-    """What one update hands to the next.
+    """Carry of one update to the next.
 
     Attributes:
         runner: network, optimizer and games.

@@ -18,7 +18,7 @@ LOGGING, RUN = "logging and checkpoints", "run"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line of any trainer says of a run."""
+    """Options of a run, for the command line of any trainer."""
 
     no_wandb: bool = setting(False, "leave W&B out", group=LOGGING)
     project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING, kind=str)

@@ -30,7 +30,7 @@ _HOSTS = "several hosts"
 
 @dataclass(frozen=True)
 class TrainOptions(RunOptions):
-    """What the command line says beyond the settings of the trainer."""
+    """Options of the command beyond the settings of the trainer."""
 
     run_suffix: str | None = setting(
         None, "appended to a name made from time and seed", group=LOGGING, values=FileName(), metavar="TEXT"

@@ -22,7 +22,7 @@ NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
 
 @dataclass(frozen=True)
 class TrainSB3Options(RunOptions):
-    """What the command line says beyond the settings of MaskablePPO."""
+    """Options of the command beyond the settings of MaskablePPO."""
 
     resume: Path | None = setting(
         None,

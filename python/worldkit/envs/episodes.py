@@ -19,7 +19,7 @@ _LOGGER = logging.getLogger("worldkit")
 
 
 class EpisodeStep(NamedTuple):
-    """What one step of all n games gave.
+    """Output of one step of all n games.
 
     reward, components, events: as in BatchStep, 0 where a game was lost; events are 0 in worlds without events.
     terminated, truncated: bool (n,). lost: the truncated games that an engine took with it when it failed.

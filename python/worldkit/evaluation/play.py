@@ -85,7 +85,7 @@ def ending_of(spec: EvaluationSpec, events: int, *, terminated: bool) -> str:
 
 
 class _ActionCounts:
-    """How often actions became valid, and were taken at once, each (n, actions)."""
+    """Counts of actions that became valid, and of those taken at once, each (n, actions)."""
 
     def __init__(self, num_games: int, num_actions: int) -> None:
         self.count = np.zeros((num_games, num_actions), np.int64)

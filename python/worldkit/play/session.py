@@ -29,7 +29,7 @@ _INVALID = Obstacle("it is not valid now", "", "not valid")
 
 @dataclass(frozen=True)
 class Notice:
-    """What is said to the player, at most two lines; ``is_refusal``: of something that was not done."""
+    """A message to the player, at most two lines; ``is_refusal``: of something that was not done."""
 
     lines: tuple[str, ...]
     is_refusal: bool = False

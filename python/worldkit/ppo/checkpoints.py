@@ -52,7 +52,7 @@ class Progress(NamedTuple):
 
 
 class Log(NamedTuple):
-    """How far the metrics of a run are: what a resumed run needs so that its next row is whole.
+    """State of a run's metrics, which a resumed run needs so that its next row is complete.
 
     at: the progress at the last row. metrics: that row. unlogged: the stats of the updates since, in order.
     """

@@ -48,7 +48,7 @@ class CompiledTraining(NamedTuple):
 
 @dataclass(frozen=True)
 class SavePlan:
-    """When a run with a folder is saved besides at its end, and where.
+    """Schedule and files of a run's saves; a run with a folder is always saved at its end.
 
     every_updates: if given, every so many updates, else every_minutes.
     checkpoint: the file that holds the latest checkpoint; None: ``checkpoint_{updates}.pkl`` in the folder.

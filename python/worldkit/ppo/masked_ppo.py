@@ -90,7 +90,7 @@ class LossStats(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """What may change from update to update. learning_rate: None where the optimizer has one of its own."""
+    """Rates that may change from update to update. learning_rate: None where the optimizer has one of its own."""
 
     clip_eps: Array | float
     ent_coef: Array | float

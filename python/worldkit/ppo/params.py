@@ -43,7 +43,7 @@ _LEAF = re.compile(re.escape(f"{NETWORK}.params") + r"((?:\['[^']+'\])+)")
 
 @dataclass(frozen=True)
 class Architecture:
-    """What the shapes of parameters tell of their network. name: of its encoder, or ``mlp``."""
+    """Architecture of a network, as the shapes of its parameters tell it. name: of its encoder, or ``mlp``."""
 
     name: str
     num_actions: int

@@ -30,7 +30,7 @@ class RunnerState(NamedTuple):
 
 
 class RolloutMetrics(NamedTuple):
-    """What the steps of all natural games add to the metrics of a run (`curriculum`)."""
+    """Metrics of a rollout, over the steps of all natural games (`curriculum`)."""
 
     reward_sum: Array  # float32
     component_sums: Array  # float32 (components,)

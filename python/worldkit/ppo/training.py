@@ -41,7 +41,7 @@ _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
 
 
 class TrainResult(NamedTuple):
-    """How a run ended.
+    """Result of a run.
 
     progress: of the whole run; since: where this call began. files: what the last save wrote; none without a folder.
     """

@@ -12,7 +12,7 @@ LEAVE = "q"
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What keeps an action from being valid.
+    """A reason why an action is invalid.
 
     reason: in words; rules: the ids that say so; brief: the reason in at most 11 characters, for a narrow column.
     """

@@ -58,7 +58,7 @@ class AppendedFile:
 
 
 class Sink(ABC):
-    """What takes the metrics of each logging interval. It holds nothing open.
+    """A receiver of the metrics of each logging interval. It holds nothing open.
 
     path: where they go.
     """

@@ -30,7 +30,7 @@ _ROOM = 256 * 1024
 
 @dataclass(frozen=True)
 class Tracking:
-    """How a run appears on W&B.
+    """Settings of a run on W&B.
 
     project, entity: where; no entity is the account's own. enabled: false leaves W&B out without a word.
     upload: whether models are kept there too.

@@ -28,7 +28,7 @@ SEED = IntRange(0, 2**32 - 1)
 
 @dataclass(frozen=True)
 class MaskablePPOConfig:
-    """What `worldkit.sb3.training` trains with; the names are those of MaskablePPO.
+    """Settings of `worldkit.sb3.training`; the names are those of MaskablePPO.
 
     ``n_steps`` is per game: an update takes ``num_envs * n_steps`` steps. Rates are floats, or functions of the
     share of the run that is left, from 1 down to 0, as Stable-Baselines3 takes schedules.

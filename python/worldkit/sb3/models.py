@@ -37,7 +37,7 @@ _MOST_NUMBERS = GIB // 4
 
 @dataclass(frozen=True)
 class _Settings(MaskablePPOConfig):
-    """What a file keeps of a model's settings: those of a run, and what a world's own configuration may add."""
+    """Settings of a model in its file: those of a run, and what a world's own configuration may add."""
 
     seed: Any = setting(None, "seed of network and games, or none", group="", values=SEED)
     vf_coef: float = setting(0.5, "weight of the value loss", group="", values=WEIGHT)
@@ -47,7 +47,7 @@ class _Settings(MaskablePPOConfig):
 
 
 class _ModelFault(Exception):
-    """What is wrong with a model's file."""
+    """A fault of a model's file; the message says which."""
 
 
 def policy_for(observation_space: "spaces.Space[Any]") -> str:

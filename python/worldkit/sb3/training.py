@@ -32,7 +32,7 @@ _MOST_EVALUATION_GAMES = 10
 
 
 class TrainResult(NamedTuple):
-    """How a run ended: the last model written, and the steps it has had."""
+    """Result of a run: the last model written, and the steps it has had."""
 
     model: Path
     timesteps: int

@@ -48,7 +48,7 @@ class Controls:
 
 
 class Displayable(Protocol):
-    """What is shown at one moment. ending: how a game ended with it, which is shown for a while; None: it goes on."""
+    """A frame that can be shown. ending: how a game ended with it, which is shown for a while; None: it goes on."""
 
     @property
     def ending(self) -> str | None:
@@ -60,7 +60,7 @@ Seen = TypeVar("Seen", bound=Displayable, contravariant=True)
 
 
 class Screen(Protocol[Seen]):
-    """Where frames are shown, and keys come from."""
+    """A screen that shows frames and gives keys."""
 
     def show(self, frame: Seen, controls: Controls, /) -> None:
         """Show a frame."""

@@ -18,7 +18,7 @@ from worldkit.watch.spec import Agent, PrivilegedAgent, ViewSpec
 
 @dataclass(frozen=True)
 class Decision:
-    """What an agent did, the probabilities (actions,), 0 for invalid ones, and the value, where it has one."""
+    """A decision: the action, probabilities (actions,), 0 for invalid ones, and the value, if the agent has one."""
 
     action: int
     probabilities: NDArray[np.float64]
