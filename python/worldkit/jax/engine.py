@@ -34,7 +34,7 @@ _MIN_CHUNK, _CHUNK_SHARE = 8, 128
 
 
 class _Observed(NamedTuple):
-    """Observations, masks and seeds of the games (n, …) between steps."""
+    """Observations, masks, seeds and facts of the games (n, …) between steps."""
 
     observation: Array
     mask: Array
