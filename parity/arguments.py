@@ -51,7 +51,7 @@ class Values(ABC):
 
     @abstractmethod
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """What is wrong with it, as the end of a sentence that begins with the setting's name; None: nothing."""
+        """The fault of a value, as the end of a sentence that begins with the setting's name; None: nothing."""
 
     def span(self) -> str:
         """The values in few words, for help and tables; nothing where the setting's own help says it."""

@@ -31,7 +31,7 @@ class Coverage:
     rules: tuple[str, ...]
 
     def hits(self, rule: str) -> int:
-        """How often any mark of the rule fired, on the side where it fired less."""
+        """Count of all marks of the rule, on the side where it fired less."""
         counts = [mark for mark in self.marks if mark.rule == rule]
         return min(sum(mark.expected for mark in counts), sum(mark.observed for mark in counts))
 

@@ -157,7 +157,7 @@ class BatchEngine(ABC):
         return None
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
-        """How often each mark fired since the engine was opened, in all games together, (marks,) integers.
+        """Counts of all marks since the engine was opened, in all games together, (marks,) integers.
 
         In the order of the world's marks. Counts only grow: restart, reset and set_state keep them. Marks of
         making an observation count once for each that reset, restart, set_state and a step returns. None when

@@ -49,7 +49,7 @@ class Judge(ABC):
 
     @abstractmethod
     def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> Verdict:
-        """What becomes of a mutant that is planted in the copy."""
+        """Judge a mutant that is planted in the copy."""
 
     def confirmed(self, bench: MutationBench, verdict: Verdict, copy: Path) -> Verdict:
         """The verdict, now that the copy is unchanged again."""

@@ -148,7 +148,7 @@ class Pair(Closable):
         return _counts(self.reference), _counts(self.other)
 
     def newly_fired(self) -> Observed | None:
-        """How often each mark fired since this was last asked, one row; None where marks are not compared.
+        """Counts of all marks since the last call, one row; None where marks are not compared.
 
         Engines count all games together, so the row says that some game differs, not which.
         """

@@ -33,7 +33,7 @@ def print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Fin
 
 
 def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) -> None:
-    """How often each mark fired, and which rules did not."""
+    """Print how often each mark fired, and which rules did not."""
     table = Table("rule", "mark", *engines)
     for mark in found.marks:
         style = "red" if mark.expected != mark.observed or not mark.expected else ""
@@ -56,7 +56,7 @@ def print_rewards(
     disagreements: Sequence[Change],
     console: Console,
 ) -> None:
-    """What changed, where, and whether the engines agree."""
+    """Print which rewards changed, where, and whether the engines agree."""
     transitions = sum(len(episode.golden.case.actions) for episode in episodes)
     console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
     if changes:
@@ -96,7 +96,7 @@ def _print_transitions(
 
 
 def print_mutants(verdicts: Sequence[Verdict], noticed: int, judged: int, console: Console) -> None:
-    """What became of each mutant, and the share that was caught."""
+    """Print the result of each mutant, and the share that was caught."""
     table = Table("engine", "mutant", "rules", "result", "steps", "seen in")
     for verdict in verdicts:
         cells = verdict.engine, verdict.mutant.name, ", ".join(verdict.mutant.rules), verdict.result

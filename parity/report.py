@@ -56,7 +56,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def action_name(world: World, action: Action | None) -> str:
-    """How people call an action."""
+    """The name of an action, for people."""
     if action is None:
         return "start"
     if action == RESTART:
@@ -66,7 +66,7 @@ def action_name(world: World, action: Action | None) -> str:
 
 
 def start_text(trace: Trace) -> str:
-    """Where a trace begins, and how long the game was in which its difference was found."""
+    """The start of a trace in words, and how long the game was in which its difference was found."""
     case = trace.case
     start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
     return start if trace.found is None else f"{start} (shrunk from {counted(len(trace.found.actions), 'action')})"

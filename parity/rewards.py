@@ -57,12 +57,12 @@ class Episode:
         return self.golden.component_names
 
     def changes(self, world: World) -> list[Change]:
-        """What the reference engine gives differently from the recording, each component held to that of its name."""
+        """Rewards of the reference engine that differ from the recording, each component held to that of its name."""
         assert self.golden.components is not None
         return self._between(self.names, self.golden.components, world.components, self.expected)
 
     def disagreements(self, world: World) -> list[Change]:
-        """Where the second engine (after) gives something else than the reference (before)."""
+        """Rewards of the second engine (after) that differ from the reference (before)."""
         return self._between(world.components, self.expected, world.components, self.observed)
 
     def _between(

@@ -182,5 +182,5 @@ class World:
         return path if is_there else self.agents.get(str(path), path)
 
     def agent_name(self, path: Path) -> str:
-        """What people call the agent in a file: its name where it comes with the world, else that of the file."""
+        """The name of the agent in a file: its own where it comes with the world, else that of the file."""
         return next((name for name, file in self.agents.items() if file == path), path.name)

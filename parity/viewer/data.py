@@ -85,7 +85,7 @@ def episode_data(episode: Episode, steps: Sequence[Step]) -> Value:
 
 
 def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
-    """What the list of episodes shows of one.
+    """An episode's row in the list of episodes.
 
     ``return`` is what the first side earned in rewards, null without components; ``differs`` is the first step at which
     the sides part, null where they never do.
@@ -102,7 +102,7 @@ def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
 
 
 def page_data(page: Page, world: World, rows: list[Value], seen: BoardExtent) -> Value:
-    """What the page shows beside its episodes; ``rows`` are theirs."""
+    """Content of the page beside its episodes; ``rows`` are theirs."""
     return {
         "world": world.name,
         "headline": page.headline,

@@ -9,5 +9,5 @@ def available_cores() -> int:
 
 
 def share_of_cores(processes: int) -> int:
-    """How many of them each of so many processes can have to itself, at least one."""
+    """The number of cores for each of so many processes, at least one."""
     return max(1, available_cores() // processes)

@@ -105,5 +105,5 @@ class Game:
 
     @property
     def requirement(self) -> str:
-        """What to install for all of its commands, as pip wants it."""
+        """The requirement for all of its commands, as pip wants it."""
         return f"{self.package}[{self.extra}]"

@@ -147,7 +147,7 @@ def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, 
 
 
 def fault_of(each: Setting, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-    """What is wrong with a value from a file, as the end of a sentence that begins with its name; None: nothing."""
+    """The fault of a value from a file, as the end of a sentence that begins with its name; None: nothing."""
     if value is None and each.default is None:
         return None
     if each.values is None:

@@ -83,7 +83,7 @@ def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tu
 
 
 def add_choice_flags(parser: argparse.ArgumentParser) -> None:
-    """How actions are chosen: drawn unless ``--deterministic`` or ``--search`` is given."""
+    """Add flags that choose actions: drawn unless ``--deterministic`` or ``--search`` is given."""
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--deterministic", action="store_true", help="take the likeliest actions instead of drawing them")
     players.add_search_flag(how)

@@ -58,7 +58,7 @@ def agents_text(view: ViewSpec) -> str:
 
 
 def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
-    """How an agent's file is read, and how the agent chooses."""
+    """Add flags for reading an agent's file, and for how the agent chooses."""
     group.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
     group.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
     add_trust_flag(group)
@@ -72,7 +72,7 @@ def add_agent_flags(group: argparse._ArgumentGroup, game: Game) -> None:
 
 
 def add_search_flag(group: argparse._ActionsContainer) -> None:
-    """How far a search looks ahead before every step."""
+    """Add the flag for how far a search looks ahead before every step."""
     group.add_argument(
         "--search",
         type=LOOKAHEAD,
@@ -90,7 +90,7 @@ def add_trust_flag(group: argparse._ArgumentGroup) -> None:
 
 
 def add_player_seed_flag(group: argparse._ActionsContainer, drawing: str) -> None:
-    """What the player's own chance begins with; ``drawing``: what that is for."""
+    """Add the flag for the player's own seed; ``drawing``: what that is for."""
     told = f"seed of {drawing} (default 0)"
     group.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help=told)
 
@@ -129,7 +129,7 @@ def find(game: Game, view: ViewSpec, path: Path, **how: Any) -> tuple[Path, Agen
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """What the flags say of an agent's file, as ``load_agent`` takes it."""
+    """The flags for an agent's file, as ``load_agent`` takes it."""
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
 
 
@@ -141,7 +141,7 @@ def player_of(agent: Agent, args: argparse.Namespace, searcher: Player | None = 
 
 
 def searcher_for(game: Game, view: ViewSpec, path: Path, args: argparse.Namespace) -> Player | None:
-    """What looks ahead with the agent in a file, where the flags ask for it, and says on standard error that it takes.
+    """The search with the agent in a file, where the flags ask for it, and says on standard error that it takes.
 
     Raises ParityError where the file is none of parameters.
     """
@@ -164,7 +164,7 @@ def announce(game: Game, engine: str) -> None:
 
 
 def caption_of(view: ViewSpec, path: Path, args: argparse.Namespace) -> str:
-    """Who plays, and how, in a few words."""
+    """The player and its way of choosing, in a few words."""
     name = view.world.agent_name(path)
     if args.search:
         return f"{name}, a search of {args.search} steps"

@@ -161,7 +161,7 @@ class Episodes:
         self._insist(lambda: self._engine.begin_step(self._actions, restarting=False))
 
     def finish_step(self) -> EpisodeStep:
-        """What the step begun gave. Games that ended stay as they are until they are started anew."""
+        """Finish the step begun and give its output. Games that ended stay as they are until they are started anew."""
         with self._user:
             return self._finish_step()
 

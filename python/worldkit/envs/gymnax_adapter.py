@@ -73,7 +73,7 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
 
     @property
     def num_actions(self) -> int:
-        """How many actions there are, valid or not."""
+        """The number of actions, valid or not."""
         return self._env.num_actions
 
     def action_space(self, params: EnvParams | None = None) -> spaces.Discrete:

@@ -19,14 +19,14 @@ def signed(seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def view_of_one(spec: EnvSpec, episodes: Episodes, game: int) -> dict[str, Any]:
-    """What an info always says: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
+    """Entries of every info: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
     info = {"action_mask": episodes.mask[game].astype(np.int8), "seed": signed(episodes.seeds).item(game)}
     info.update(zip(spec.world.facts, episodes.facts[game].tolist(), strict=False))
     return info
 
 
 def step_of_one(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
-    """What the info of a step says besides: the breakdown, what happened, and at the end the statistics."""
+    """Entries of the info of a step besides: the breakdown, events, and at the end the statistics."""
     happened = int(step.events[game])
     info: dict[str, Any] = {}
     if happened:

@@ -80,7 +80,7 @@ class WorldVecEnv(VecEnv):
         self._episodes.begin_step(check_actions(actions, self.num_envs, len(self.env_spec.world.actions)))
 
     def step_wait(self) -> VecEnvStepReturn:
-        """What the step begun gave: observation, rewards float32 (n,), dones bool (n,), infos."""
+        """Finish the step begun: observation, rewards float32 (n,), dones bool (n,), infos."""
         spec, episodes, step = self.env_spec, self._episodes, self._episodes.finish_step()
         dones = step.terminated | step.truncated
         ended = np.flatnonzero(dones)

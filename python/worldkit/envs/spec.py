@@ -65,7 +65,7 @@ class EnvSpec:
 
     @property
     def title(self) -> str:
-        """What people call the world: its ``id`` without the version."""
+        """The name of the world: its ``id`` without the version."""
         return self.id.rpartition("-v")[0] or self.id
 
     @property
@@ -76,7 +76,7 @@ class EnvSpec:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What Gymnasium asks an environment, or its class, for."""
+        """Gymnasium's metadata of an environment, or its class."""
         return {"render_modes": list(self.render_modes), "render_fps": self.frames_per_second}
 
     def observation_space(self) -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
@@ -100,7 +100,7 @@ class EnvSpec:
         return whole / unit.denominator
 
     def summary(self, counts: Counts) -> Summary:
-        """What ``info["episode_stats"]`` says of the episodes counted; every leaf is an array (k,).
+        """The ``info["episode_stats"]`` of the episodes counted; every leaf is an array (k,).
 
         ``return`` and ``reward_breakdown`` (by component) in units of the reward, ``actions`` (uses by name),
         ``steps``, and what the world says itself.

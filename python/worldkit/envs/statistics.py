@@ -37,7 +37,7 @@ class Statistics:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """How many steps the episode of each game has had, (n,): as many as it has had actions."""
+        """Steps of the episode of each game, (n,): as many as it has had actions."""
         steps: NDArray[np.int64] = self._actions.sum(axis=1)
         return steps
 

@@ -115,7 +115,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self._episodes.begin_step(checked, np.flatnonzero(self._ended))
 
     def step_wait(self) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
-        """What the step begun gave."""
+        """Finish the step begun and give its output."""
         restarting = self._ended  # only in NEXT_STEP: the step of these games is their reset
         spec, episodes = self.env_spec, self._episodes
         step = episodes.finish_step()

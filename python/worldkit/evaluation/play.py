@@ -76,7 +76,7 @@ def _play(
 
 
 def ending_of(spec: EvaluationSpec, events: int, *, terminated: bool) -> str:
-    """What the world calls the end of a game in whose last step this happened."""
+    """The world's name of the end of a game, by the events of its last step."""
     happened = int(events)
     for event, ending in spec.endings.items():
         if happened >> spec.env.world.events.index(event) & 1:
@@ -98,7 +98,7 @@ class _ActionCounts:
         self.count[games], self.at_once[games], self._before[games] = 0, 0, False
 
     def add(self, masks: NDArray[np.bool_], actions: NDArray[np.int32]) -> None:
-        """What was valid, and what was taken."""
+        """Count which actions were valid, and which were taken."""
         opened = masks & ~self._before
         self.count += opened
         self.at_once[self._games, actions] += opened[self._games, actions]

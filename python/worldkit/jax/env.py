@@ -173,7 +173,7 @@ class JaxEnv(ABC):
         return ()
 
     def info(self, step: StepOutput) -> dict[str, Array]:
-        """What a Gymnax-style environment reports of a step besides reward and end."""
+        """The info of a step in a Gymnax-style environment, besides reward and end."""
         return dict(step.events)
 
     # ----------------------------------------------------------------------------------------------- training
@@ -183,7 +183,7 @@ class JaxEnv(ABC):
         return {"mlp": None}
 
     def privileges(self, compact: Compact) -> Array | None:
-        """What the value alone may read in training (``--privileged-critic``): float32 (..., num_privileges).
+        """Inputs of the value alone in training (``--privileged-critic``): float32 (..., num_privileges).
 
         It comes from compact observations, with any leading axes; ``expand`` need not show all that is in them.
         """

@@ -29,7 +29,7 @@ def prefer_wide_vectors() -> None:
 
 
 def of_parts(parts: int) -> dict[str, str]:
-    """What the environment says so that JAX sees the processor as so many devices, each with its share of the cores.
+    """Environment variables with which JAX sees the processor as so many devices, each with its share of the cores.
 
     A step of the games is thousands of small operations: to hand one out to a second thread takes longer than the
     operation, so that a core plays faster by itself.
@@ -38,7 +38,7 @@ def of_parts(parts: int) -> dict[str, str]:
 
 
 def threads_of_a_share(parts: int) -> dict[str, str]:
-    """What the environment says so that a device of the processor uses one of so many shares of the cores.
+    """Environment variables with which a device of the processor uses one of so many shares of the cores.
 
     It is left as it is where PJRT_NPROC says so.
     """
@@ -64,7 +64,7 @@ def enable_compilation_cache(application: str) -> None:
 
 
 def write_fault(folder: Path) -> str:
-    """Why nothing can be written into a folder, or nothing; it is made if need be."""
+    """The reason why a folder cannot be written, or None; the folder is created if need be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:

@@ -47,7 +47,7 @@ class PlayedGame:
 
     @property
     def ending(self) -> str | None:
-        """How it ended, in the words of `evaluate`; None while it goes on."""
+        """The end of the game, in the words of `evaluate`; None while it goes on."""
         return self.position.ending
 
     def in_rewards(self, components: Components) -> list[float]:
@@ -127,7 +127,7 @@ def last_turn(game: PlayedGame) -> str:
 
 
 def outlook(panels: Panels, game: PlayedGame, ahead: PlayedGame) -> tuple[str, str]:
-    """What the last action of ``ahead``, which is ``game`` and one action more, earns and changes; a line each."""
+    """Rewards and changes of the last action of ``ahead``, which is ``game`` and one action more; a line each."""
     turn = ahead.turns[-1]
     would = f"{game.view.world.actions[turn.action]} would earn {earned(game, turn.components)}"
     changed = ", ".join(panels.changes(game.position.state, ahead.position.state)) or "nothing that is counted changes"

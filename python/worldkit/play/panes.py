@@ -37,7 +37,7 @@ class Layout:
 
 
 def layout_of(session: Session, *, large: bool) -> Layout:
-    """How a screen is laid out: the numbers below a large board and the actions beside both, or the other way round."""
+    """The layout of a screen: the numbers below a large board and the actions beside both, or the other way round."""
     panels, state, count = session.panels, session.game.position.state, len(session.game.view.world.actions)
     lines, numbers = panels.board(state, large=large), panels.numbers(state, large=large)
     board = max(map(width, lines)), len(lines)
@@ -116,7 +116,7 @@ def action_at(session: Session, layout: Layout, column: int, line: int) -> int |
 
 
 def notice(session: Session) -> Text:
-    """What is said to the player: two lines at most."""
+    """The message to the player: two lines at most."""
     said = session.notice
     style = BAD if said.is_refusal else "cyan" if session.preview else ""
     return as_text([[(line, style)] for line in said.lines])
@@ -133,7 +133,7 @@ def rewards(game: PlayedGame) -> Text:
 
 
 def log(game: PlayedGame, last: int | None = None) -> Text:
-    """What was done, step by step; only the last ones where a number is given."""
+    """The log, step by step; only the last ones where a number is given."""
     numbered = list(enumerate(game.turns, start=1))[-last if last else 0 :]
     lines = [turn_line(game, number, turn) for number, turn in numbered] or ["nothing is done yet"]
     return Text("\n".join(lines))

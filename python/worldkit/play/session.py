@@ -85,7 +85,7 @@ class Session:
 
     @property
     def shown(self) -> PlayedGame:
-        """What the board shows: the game as it stands, or as it would be after the action that is looked at."""
+        """The game on the board: as it stands, or as it would be after the action that is looked at."""
         return self.preview.ahead if self.preview and self.preview.ahead else self.game
 
     def press(self, action: int) -> None:
@@ -174,7 +174,7 @@ class Session:
             self._end()
 
     def obstacle(self, action: int) -> Obstacle | None:
-        """Why an action is not valid; the engine says whether, so that no mistaken reading ends a game."""
+        """The reason why an action is invalid; the engine says whether, so that no mistaken reading ends a game."""
         position = self.game.position
         if position.mask[action] and not position.ending:
             return None

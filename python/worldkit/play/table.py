@@ -60,7 +60,7 @@ class Table:
         return self._step(action, _PLAYED)
 
     def look(self, action: int) -> Position:
-        """What the action would lead to, with the draws that the game would make; the game stays as it is.
+        """Look ahead: the result of an action, with the draws that the game would make; the game stays as it is.
 
         A step moves both games, so the one that is played is put back afterwards.
         """

@@ -157,7 +157,7 @@ class TrainConfig:
 
     @property
     def natural_games(self) -> int:
-        """How many games of a batch, the first ones, the curriculum leaves alone."""
+        """The number of games of a batch, the first ones, that the curriculum leaves alone."""
         if self.curriculum == NO_CURRICULUM:
             return self.num_envs
         return self.num_envs - round(self.curriculum_share * self.num_envs)
@@ -174,7 +174,7 @@ class TrainConfig:
 
     @property
     def schedules(self) -> list[str]:
-        """What changes over the run, as flags."""
+        """The flags of rates that change over the run."""
         ends = {
             "--lr-end": self.learning_rate_end,
             "--clip-eps-end": self.clip_eps_end,

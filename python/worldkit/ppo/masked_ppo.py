@@ -195,7 +195,7 @@ def scaled_advantage(advantage: Array, how: AdvantageScale) -> Array:
 def value_errors(
     outputs: Array, old_value: Array, target: Array, config: TrainConfig, clip_eps: Array | float
 ) -> Array:
-    """How wrong a value head's outputs (samples, outputs) are, float32 (samples,).
+    """Errors of a value head's outputs (samples, outputs), float32 (samples,).
 
     ``plain``, and ``popart`` on its own scale: half the squared error, or that of the value clipped around
     ``old_value``, whichever is larger.

@@ -124,7 +124,7 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
 
 
 def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:
-    """What ``load_network`` loads as a compiled function: observations (n, ...) to logits (n, actions)."""
+    """Load a network as a compiled function: observations (n, ...) to logits (n, actions)."""
     network, params = load_network(path, env)
     return jax.jit(lambda observations: network.apply(params, observations)[0])
 

@@ -78,7 +78,7 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
 
 
 def misfit(path: Path) -> ParityError:
-    """What to say of a file whose parameters do not take a world's observations."""
+    """The error for a file whose parameters do not take a world's observations."""
     return ParityError(
         f"{path} holds the parameters of a network for other observations than this world's, or only some of them; "
         "give another params_*.npz file."
@@ -86,7 +86,7 @@ def misfit(path: Path) -> ParityError:
 
 
 def other_actions(path: Path, num_actions: int) -> ParityError:
-    """What to say of a file whose network does not choose among a world's actions."""
+    """The error for a file whose network does not choose among a world's actions."""
     return ParityError(f"{path} holds a network for another number of actions than the {num_actions} here.")
 
 

@@ -57,7 +57,7 @@ def best_actions(env: JaxEnv, judge: PolicyAndValue, search: Search, states: Sta
 
 
 def returns_of(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
-    """What the rollouts of every action bring in n games, float32 (n, actions, rollouts); -inf where it is not tried.
+    """Returns of the rollouts of every action in n games, float32 (n, actions, rollouts); -inf where it is not tried.
 
     Rollouts of one number have the same chance, whatever their action. They are played ``LANES`` at a time, so that
     games with few actions to try, or that are over, cost little. Memory goes with the rollouts, time with those of

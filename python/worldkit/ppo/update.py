@@ -126,7 +126,7 @@ def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> ja
 
 
 def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
-    """Where each leaf of a state, or of its shapes, lies: games are split over ``mesh``, all else is on all devices."""
+    """Shardings of all leaves of a state, or of its shapes: games split over ``mesh``, all else on all devices."""
     whole, split = (NamedSharding(mesh, spec) for spec in (parallel.WHOLE, parallel.SPLIT))
     everywhere: RunnerState = jax.tree.map(lambda leaf: whole, runner)
     of_games = {

@@ -87,7 +87,7 @@ class ValueScale(NamedTuple):
         return scaled * self.deviation + self.mean
 
     def scaled(self, returns: Any) -> Any:  # noqa: ANN401 - arrays of either module
-        """What the head should say for these returns."""
+        """Targets of the head for these returns."""
         return (returns - self.mean) / self.deviation
 
     def following(self, mean: Any, variance: Any, beta: float, xp: Any = np) -> "ValueScale":  # noqa: ANN401 - the same

@@ -60,7 +60,7 @@ class Panels:
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What the signs on the board mean."""
+        """Legend of the signs on the board."""
         return tuple(f"{sign} {meaning}" for sign, meaning in self.world.signs.items())
 
     def board(self, state: State, *, large: bool) -> list[Line]:
@@ -72,15 +72,15 @@ class Panels:
         return [[[(f"{name} {value}", "")]] for name, value in self.world.draw(state).scalars.items()]
 
     def cost(self, action: int) -> str:
-        """What the action costs, in as few columns as can be."""
+        """The cost of the action, in as few columns as can be."""
         return ""
 
     def obstacle(self, state: State, action: int) -> Obstacle | None:
-        """What keeps the action from being valid; None where it is valid, or nobody knows."""
+        """The reason why the action is invalid; None where it is valid, or nobody knows."""
         return None
 
     def changes(self, before: State, after: State) -> Iterator[str]:
-        """What is other than before, in a few words each."""
+        """Changes since the state before, in a few words each."""
         was, now = (self.world.draw(state).scalars for state in (before, after))
         yield from (f"{name} {was[name]} → {now[name]}" for name in now if was[name] != now[name])
 

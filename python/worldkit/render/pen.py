@@ -51,7 +51,7 @@ class Pen:
         self.surface.blit(layer.surface, self.at((0, 0)))
 
     def at(self, point: Point) -> Point:
-        """Where a point of this pen lies on the surface."""
+        """Position of a point of this pen on the surface."""
         return (self.SCALE * (point[0] + self._origin[0]), self.SCALE * (point[1] + self._origin[1]))
 
     def circle(self, centre: Point, radius: float, colour: Colour, width: float = 0) -> None:

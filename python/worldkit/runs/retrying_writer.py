@@ -49,7 +49,7 @@ class RetryingWriter:
 
     @property
     def failing(self) -> list[str]:
-        """What could not be written when it was last tried, each with the reason."""
+        """Files that could not be written when last tried, each with the reason."""
         return list(self._failing.values())
 
     def _write(self, path: Path) -> None:
@@ -58,5 +58,5 @@ class RetryingWriter:
 
 
 def reason(error: OSError) -> str:
-    """Why a file cannot be written, in the system's words."""
+    """The reason why a file cannot be written, in the system's words."""
     return error.strerror or str(error)

@@ -36,7 +36,7 @@ def read_saved_config(folder: Path) -> dict[str, Any]:
 
 
 def began(folder: Path) -> str:
-    """When the run of a folder began, as ``now`` tells it; empty where nothing says so.
+    """The start time of a folder's run, as ``now`` gives it; empty where it is not known.
 
     It stands in the run's settings, or else in the date of its name. The times of files mean nothing: copying changes
     them.

@@ -55,7 +55,7 @@ class Checkpoints(BaseCallback):
 
     @property
     def path(self) -> Path:
-        """Where the model as it is belongs."""
+        """The path of the model at its present step."""
         return self._folder / f"checkpoint_{self.model.num_timesteps}_steps.zip"
 
 

@@ -12,7 +12,7 @@ PLAIN = "worldkit.json"
 
 
 def timesteps_of(path: Path) -> int:
-    """How many steps a model has had, as its file tells; -1 where it does not."""
+    """The steps that a model has had, as its file tells; -1 where it does not."""
     try:
         told = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
     except (OSError, KeyError, Unreadable):

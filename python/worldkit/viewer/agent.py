@@ -127,7 +127,7 @@ class EpisodeInProgress:
         return self._last is not None and self._last.ending is not None
 
     def episode(self) -> Episode:
-        """What has been told; raises ValueError where that is nothing."""
+        """The episode so far; raises ValueError where there is none."""
         last = self._last
         if last is None:
             raise ValueError("nothing has been told of this game")

@@ -43,7 +43,7 @@ class Controls:
 
     @property
     def pace(self) -> str:
-        """What is shown of it."""
+        """The pace in words."""
         return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
 
 

@@ -46,12 +46,12 @@ class Frame:
 
     @property
     def reward(self) -> NDArray[np.float64]:
-        """What the step earned, component by component, in rewards."""
+        """The reward of the step, component by component."""
         return self.view.env.in_rewards(self.components)
 
     @property
     def outcome(self) -> str:
-        """What came of the game so far, in a few words."""
+        """The outcome of the game so far, in a few words."""
         steps = f"{self.step} step{'s' * (self.step != 1)}"
         return f"{self.ending or 'left'}{self.view.progress(self.state)} after {steps}, return {self.earned.sum():.3f}"
 
@@ -171,7 +171,7 @@ def decide(
     steps: NDArray[np.int64],
     read_states: Callable[[], list[State]],
 ) -> list[Decision]:
-    """What the agent does in each of n games.
+    """Decide what the agent does in each of n games.
 
     Observations are (n, *shape), masks (n, actions); seeds (n,) and steps so far (n,) are of the games, and so are the
     complete states, which not every agent asks for.
