@@ -45,10 +45,8 @@ def train_mode(
         TrainingDiverged: a loss is no longer a number; the last checkpoint stays.
         ParityError: there is not enough memory.
     """
-    engine, run = (
-        engine_named(job.config.training.engine),
-        ModeRun(job, report=report, say=say, stop=stop, is_first=is_first),
-    )
+    engine = engine_named(job.config.training.engine)
+    run = ModeRun(job, report=report, say=say, stop=stop, is_first=is_first)
     try:
         with run:
             engine.train(run)
