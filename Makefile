@@ -32,10 +32,12 @@ goodharts: $(VENV)/.goodharts ## train four agents of Goodharts for about three 
 	@$(GOODHARTS_SETTINGS) $(RUN) goodharts.cli.main train $(GOODHARTS_FLAGS)
 	@$(RUN) goodharts.cli.main compare $(GOODHARTS_EVALUATION) --json models/goodharts.json --picture models/goodharts.png
 
-test: lint docs swift ## check style and types, build the documentation and what there is of Swift, run the tests
+test: ## check style and types, build the documentation and what there is of Swift, run the tests
+	@$(MAKE) --no-print-directory --jobs=2 lint docs swift
 	@$(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs
 
-test-long: lint docs swift ## the same with the tests that take minutes, and programs optimised as those of a user are
+test-long: ## the same with the tests that take minutes, and programs optimised as those of a user are
+	@$(MAKE) --no-print-directory --jobs=2 lint docs swift
 	@JAX_DISABLE_MOST_OPTIMIZATIONS=false $(RUN) pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rs -m ""
 
 lint: $(VENV)/.all ## ruff, mypy and the import contracts
