@@ -18,16 +18,11 @@ from worldkit.cli.outputs import fail
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of a page: where in it, how wide and how high the screen is in pixels, and in which colours.
-
-    heading: what the screen begins with; None: the top of the page.
-    """
+    """A picture of a page: where in it, the height of the screen in pixels, and the heading at its top."""
 
     name: str
     fragment: str
-    width: int = 1280
     height: int = 900
-    colours: str = "light"
     heading: str | None = None
 
 
@@ -51,8 +46,6 @@ def draw(path: Path, fragment: str) -> None:
     pictures = (
         Picture("page_ends.png", "", heading="Where games end"),
         Picture("page_episode.png", fragment, height=1000),
-        Picture("page_dark.png", fragment, height=1000, colours="dark"),
-        Picture("page_phone.png", fragment, width=360, height=1000),
     )
     with browser() as opened:
         for picture in pictures:
@@ -61,8 +54,7 @@ def draw(path: Path, fragment: str) -> None:
 
 def take(opened: Browser, address: str, picture: Picture) -> None:
     """Write one picture, once its page has settled."""
-    size = {"width": picture.width, "height": picture.height}
-    page = opened.new_page(viewport=size, color_scheme=picture.colours)  # type: ignore[arg-type] # one of its two words
+    page = opened.new_page(viewport={"width": 1280, "height": picture.height}, color_scheme="light")
     page.goto(address + picture.fragment)
     page.locator("h2:visible").first.wait_for()
     if picture.heading:

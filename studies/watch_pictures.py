@@ -1,16 +1,14 @@
-"""Draw frames of a game for docs/how-to/watch-play-evaluate.md and the README: window, terminal, and the board alone.
+"""Draw frames of a game for docs/how-to/watch-play-evaluate.md and the README: the window, and the board alone.
 
 python studies/watch_pictures.py PARAMS [--seed N] [--step N]
 """
 
-import io
 import os
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from rich.console import Console
-from shared.pictures import IMAGES, draw_moment, write_svg
+from shared.pictures import IMAGES, draw_moment
 
 from hackmatrix.view_spec import VIEW
 from hackmatrix.world import WORLD
@@ -19,7 +17,6 @@ from worldkit.envs.episodes import Episodes
 from worldkit.watch.agents import load_agent
 from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer, games
-from worldkit.watch.text import page, page_sizes
 
 _TRIED = 100
 
@@ -41,10 +38,6 @@ def draw(path: Path, seed: int, step: int) -> None:
     pygame.image.save(surface_of(VIEW.picture(frame.state)), IMAGES / "board.png")
     caption, controls = f"{path.name}, drawn actions, swift", Controls(4)
     pygame.image.save(draw_frame(frame, caption, controls), IMAGES / "watch_window.png")
-    width = page_sizes(VIEW.text_size)[1][0]
-    console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
-    console.print(page(frame, controls, caption, width))
-    write_svg("watch_terminal.svg", console.export_svg(title="hackmatrix watch"))
 
 
 if __name__ == "__main__":
