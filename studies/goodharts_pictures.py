@@ -45,7 +45,7 @@ _BIN = 4
 
 _STEPS_SHOWN = 20
 _SHARE_SHOWN = 0.75
-"""How much of its updates the training in the picture of the dashboard has done."""
+"""Share of the updates done in the picture of the dashboard."""
 
 Columns = Mapping[str, NDArray[np.float64]]
 
@@ -126,7 +126,7 @@ def dashboard(folder: Path) -> bytes:
 
 
 def game() -> NDArray[np.uint8]:
-    """What ``rgb_array`` shows of a game after some random steps."""
+    """Draw ``rgb_array`` of a game after some random steps."""
     env = gym.make("Goodharts-v0", render_mode="rgb_array")
     env.reset(seed=0)
     env.action_space.seed(0)

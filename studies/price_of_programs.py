@@ -1,4 +1,4 @@
-"""What would it bring a trained player to siphon programs? Its return when it must, by the programs it goes for.
+"""Measure the return of a trained player that is made to siphon, by the programs that it siphons.
 
     python studies/price_of_programs.py PARAMS [--programs COL,ROW] [--episodes N] [--engine jax]
 

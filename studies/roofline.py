@@ -67,7 +67,7 @@ class Point:
 
 
 class Played(NamedTuple):
-    """What a rollout keeps of its steps."""
+    """The transitions that a rollout stores."""
 
     seen: Array
     mask: Array
@@ -165,7 +165,7 @@ def _of_one(function: Callable[[Any, Any], Any], carry: Any, given: Any, times: 
 
 
 def ceilings_table(ceilings: Ceilings) -> str:
-    """What the machine can do."""
+    """Table of the machine's ceilings."""
     return _table(
         ("ceiling", "measured"),
         (
@@ -177,7 +177,7 @@ def ceilings_table(ceilings: Ceilings) -> str:
 
 
 def points_table(points: Iterable[Point], ceilings: Ceilings) -> str:
-    """What each pass of each network needs, and how near it comes to the ceiling."""
+    """Table of each network's passes: work, and share of the ceiling."""
     rows = [
         (
             f"`{each.network}`, {each.kind} of {each.samples:,}",
@@ -194,7 +194,7 @@ def points_table(points: Iterable[Point], ceilings: Ceilings) -> str:
 
 
 def steps_tables(steps: dict[int, float], ceilings: Ceilings) -> tuple[str, str]:
-    """What a step of all games takes; and the line through it beside what memory would allow."""
+    """Table of the seconds of a step by games, with a fitted line and the memory bound."""
     fixed, each = line_through(steps)
     moved = 2 * jax_env.state_bytes() + FLOAT * jax_env.PACKED_SIZE
     rows = [

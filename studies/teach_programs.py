@@ -36,7 +36,7 @@ INSISTENCE = 0.9
 
 
 class Lesson(NamedTuple):
-    """What is taught of some steps: what was seen, which actions were valid, and what to make of it."""
+    """Training samples: observations, masks, and targets of policy and value."""
 
     seen: Array  # compact observations
     mask: Array  # bool (..., 28)
@@ -45,7 +45,7 @@ class Lesson(NamedTuple):
 
 
 class Lessons:
-    """The programs of a course, which begins with ``params``."""
+    """Compiled functions of a training that begins with ``params``."""
 
     def __init__(self, network: ActorCritic, params: Params, wanted: Array) -> None:
         self.env = HackMatrixJaxEnv()
@@ -69,7 +69,7 @@ class Lessons:
         return judged[0], judged[1]
 
     def lesson_of(self, games: State) -> Lesson:
-        """What the agent did before, and the siphon where it gives a wanted program."""
+        """Target probabilities: the agent's own, and the siphon where it gives a wanted program."""
         seen, mask = jax.vmap(self.env.compact)(games), jax.vmap(self.env.mask)(games)
         observations = self.env.expand(seen)
         logits, value = self.judged(self.before, observations)
@@ -88,7 +88,7 @@ class Lessons:
     def learned(
         self, params: Params, memory: optax.OptState, lessons: Lesson, key: Array
     ) -> tuple[Params, optax.OptState, Array]:
-        """One pass over the lessons, in ``MINIBATCHES`` parts; the mean loss."""
+        """One epoch over the samples in ``MINIBATCHES`` minibatches; returns the mean loss."""
         order = jax.random.permutation(key, GAMES * STEPS).reshape(MINIBATCHES, -1)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), lessons)
 
@@ -103,7 +103,7 @@ class Lessons:
 
 
 def main() -> None:
-    """Teach, say how it goes, and write the parameters."""
+    """Train, print the progress, and write the parameters."""
     parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("params", type=Path, help="a params_*.npz file, or an agent that comes with the game")
     parser.add_argument("taught", type=Path, help="the file to write")

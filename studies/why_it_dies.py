@@ -1,4 +1,4 @@
-"""Why does an agent die? Where and by whom, and how long before its death something could still have been done.
+"""Measure where and by whom an agent dies, and how long before its death another action would have helped.
 
     python studies/why_it_dies.py AGENT [--episodes N] [--picture FILE] [--json FILE]
 
@@ -167,7 +167,7 @@ def valid_actions(positions: Sequence[Position]) -> Iterator[list[int]]:
 
 
 def outlived(watched: AgentPlayer, tries: Sequence[Try]) -> list[bool]:
-    """Whether the player lives for the steps of each try, or wins before."""
+    """True for each try in which the player survives its steps or wins."""
     return [lived for part in _parts(tries) for lived in _outlived(watched, part).tolist()]
 
 
@@ -209,12 +209,12 @@ def _parts(things: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def origin_of(attacker: Attacker) -> str:
-    """Where an attacker came from (A5)."""
+    """Origin of an attacker (A5)."""
     return SIPHON if attacker.from_siphon else SCHEDULE if attacker.from_schedule else START
 
 
 def figures_of(deaths: Sequence[Death], games: int, avoided: dict[int, list[bool]]) -> Figures:
-    """What is told, as plain values: counts of deaths by stage, of attackers, and shares with 95% intervals."""
+    """Results as plain values: deaths by stage, attackers, and shares with 95% intervals."""
     stages = Counter(death.stage for death in deaths)
     attackers = Counter((killer.type, origin_of(killer)) for death in deaths for killer in death.attackers)
     return {

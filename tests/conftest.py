@@ -1,4 +1,4 @@
-"""What every test needs before JAX is imported: the CPU, and compiled programs kept between runs."""
+"""Settings of JAX before it is imported: the CPU, and a cache of compiled programs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ LARGE = ("tests/hackmatrix/lockstep", "tests/hackmatrix/evaluation", "tests/hack
 
 
 def entry_of(file: str) -> int:
-    """Where a file of tests stands in SLOWEST, its length for all others."""
+    """Index of a test file in SLOWEST, its length for all others."""
     within = file.removeprefix("tests/")
     return next((number for number, paths in enumerate(SLOWEST) if within.startswith(paths)), len(SLOWEST))
 
@@ -81,7 +81,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 def shares_programs_with(test: str) -> str:
-    """Of the id of a test: what those have in common that use the same compiled programs."""
+    """Key of a test's id, the same for tests that share compiled programs."""
     file = test.split("::")[0]
     return file if file.startswith(LARGE) else str(Path(file).parent)
 

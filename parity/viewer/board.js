@@ -1,6 +1,6 @@
-// One side of a step: the board as a table, the single values beside it, the marks that fired.
+// One engine's side of a step: the board as a table, the scalar fields, the coverage marks that fired.
 
-/** A board; `differing` are [row, column] of the cells that the other side has otherwise. */
+/** Render a board; `differing` lists the [row, column] of cells that differ from the other side. */
 function boardTable(board, differing, title) {
   const columns = Math.max(0, ...board.rows.map((texts) => texts.length));
   const isCompact = board.rows.every((texts) => texts.every((text) => text.length <= 1));
@@ -25,13 +25,13 @@ const colours = new Map(Object.entries(page.colours));
 
 function coloured(word) {
   const colour = colours.get(word);
-  // A long word may be broken where a sign begins its next part.
+  // Allow a line break in a long word before each sign.
   const parts = word.split(/(?=[+(])/).flatMap((part) => [make("wbr"), part]).slice(1);
   const element = make("span", { class: "word" }, ...parts);
   return colour ? styled(element, { color: colour }) : element;
 }
 
-/** The single values of a board; `differing` are the names of those that the other side has otherwise. */
+/** Render the scalar fields of a board; `differing` lists the names of those that differ from the other side. */
 function scalarTable(board, differing, title) {
   const rows = board.scalars.map(([name, text]) => make("tr", {},
     make("th", { scope: "row" }, name), valueCell(text, differing.includes(name))));
@@ -42,7 +42,7 @@ function valueCell(text, differs) {
   return make("td", { class: differs ? "value differs" : "value" }, differs && unseen("differs: "), text);
 }
 
-/** What a side of the page is called where there are two: the first one is the reference. */
+/** Title of a side where there are two; the first is the reference. */
 function sideName(side) {
   return hasTwoSides ? `${page.sides[side]} (${side === 0 ? "expected" : "observed"})` : page.sides[side];
 }
@@ -59,7 +59,7 @@ function sideOf(step, side) {
     marks);
 }
 
-/** A table of differences: the field and what each side has. */
+/** Table of differences: field and value on each side. */
 function differenceTable(found) {
   const rows = found.map(([field, ...texts]) => make("tr", {},
     make("th", { scope: "row" }, field), ...texts.map((text) => make("td", { class: "differs" }, text))));
@@ -67,7 +67,7 @@ function differenceTable(found) {
   return make("div", { class: "scrolls", role: "group", tabindex: 0, "aria-label": "Differences" }, table);
 }
 
-/** What the signs on the board mean, as far as the world tells. */
+/** Legend of the signs on the board, where the world has one. */
 function signList() {
   return page.signs.map(([sign, meaning]) => make("div", {}, make("dt", {}, coloured(sign)), make("dd", {}, meaning)));
 }

@@ -3,11 +3,11 @@
 const GOLDEN_ANGLE = 137.508;
 const HEIGHT = 100;
 
-/** Which colour a component has: the same everywhere; its name always stands beside it. */
+/** Colour of a reward component, the same in all charts; its name is always shown too. */
 const tinted = (element, component) =>
   styled(element, { "--hue": (component * GOLDEN_ANGLE + 250) % 360, "--turn": component % 2 });
 
-/** What a step earned on a side, as [component, reward] of those that are not zero. */
+/** Nonzero reward components of a step on one side, as [component, reward]. */
 function rewardsOf(step, side) {
   const earned = (step.components ?? []).map(([component, ...texts]) => [component, Number(texts[side]) * page.unit]);
   return earned.filter(([, reward]) => Number.isFinite(reward) && reward !== 0);
@@ -15,7 +15,7 @@ function rewardsOf(step, side) {
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-/** The rewards of every step as bars that stack up above zero and down below it. */
+/** Stacked bar chart of the reward components of each step, gains above zero and losses below. */
 function rewardChart(steps, side, go) {
   const earned = steps.map((step) => rewardsOf(step, side));
   const reach = (sign) => Math.max(0, ...earned.map((parts) => sum(parts.map(([, reward]) => Math.max(0, sign * reward)))));
@@ -32,14 +32,14 @@ function rewardChart(steps, side, go) {
   return stepChart({ title, said, steps, go, high: axis(top), low: axis(-bottom), marks: [...bars, zero] });
 }
 
-/** [component, low, high] of each part, stacked away from zero. */
+/** Stack components away from zero: [component, low, high] of each bar segment. */
 function stacked(parts) {
   let [above, below] = [0, 0];
   return parts.map(([component, reward]) =>
     reward > 0 ? [component, above, (above += reward)] : [component, (below += reward), below - reward]);
 }
 
-/** What the agent expected before every step, as a line. */
+/** Line chart of the value estimate before each step. */
 function valueChart(steps, go) {
   const points = steps.map((step, number) => [number + 0.5, Number(step.value)]).filter(([, value]) => Number.isFinite(value));
   const values = points.map(([, value]) => value);
@@ -52,7 +52,7 @@ function valueChart(steps, go) {
 
 const heightOf = (value, low, high) => (high > low ? HEIGHT * (1 - (value - low) / (high - low)) : HEIGHT / 2);
 
-/** A chart one unit wide for each step, in which a click or a drag goes to a step. */
+/** Chart with one unit of width a step; a click or drag selects a step. */
 function stepChart({ title, said, steps, go, high, low, marks }) {
   const cursor = drawn("rect", { class: "cursor", y: 0, width: 1, height: HEIGHT });
   const plot = styled(drawn("svg", {
@@ -72,7 +72,7 @@ function stepChart({ title, said, steps, go, high, low, marks }) {
   return { figure, show: (step) => cursor.setAttribute("x", step) };
 }
 
-/** The probabilities of a decision, the likeliest first, as bars; the action taken is marked. */
+/** Bars of the action probabilities of a step, likeliest first; the action taken is marked. */
 function probabilityBars(step) {
   const shares = [...step.probabilities].sort(([, one], [, other]) => other - one);
   const rows = shares.map(([name, share]) => {
@@ -89,7 +89,7 @@ function probabilityBars(step) {
 
 const percent = (share) => (Number.isNaN(share) ? "NaN" : `${(100 * share).toFixed(1)} %`);
 
-/** A curve of a run, whose values are read at the pointer. */
+/** Learning curve of a run; the pointer shows the values at a step. */
 function curveFigure({ name, steps, values }) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const [first, last] = [steps[0], steps.at(-1)];
@@ -125,7 +125,7 @@ function curveFigure({ name, steps, values }) {
     make("figcaption", {}, make("span", {}, name), read), make("div", { class: "scaled" }, ...scale, plot));
 }
 
-/** The index of the point that is nearest to a place along the x axis; points are in its order. */
+/** Index of the point nearest to an x coordinate; points are sorted by x. */
 function nearest(points, x) {
   let [low, high] = [0, points.length - 1];
   while (high - low > 1) {

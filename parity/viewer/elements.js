@@ -1,14 +1,14 @@
-// Elements and the texts of numbers. All texts are set as text, never as markup: what the data says is only ever read.
+// Create elements and format numbers. Text from the data is always set as text, never as markup.
 
 const at = (id) => document.getElementById(id);
 const SVG = at("svg").namespaceURI;
 
-/** A new element with attributes (false and undefined are left out) and children, which are elements or texts. */
+/** Create an element with attributes (false and undefined are skipped) and children (elements or strings). */
 function make(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** The same for a drawing. */
+/** Create an SVG element. */
 function drawn(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -21,20 +21,20 @@ function filled(element, attributes, children) {
   return element;
 }
 
-/** The same element with custom properties for the style sheet. */
+/** Set CSS custom properties on an element and return it. */
 function styled(element, properties) {
   for (const [name, value] of Object.entries(properties)) element.style.setProperty(name, value);
   return element;
 }
 
-/** A button that calls back. */
+/** Create a button with a click handler. */
 function button(attributes, text, onClick) {
   const element = make("button", { type: "button", ...attributes }, text);
   element.addEventListener("click", onClick);
   return element;
 }
 
-/** Text that is read aloud but not seen. */
+/** Text for screen readers only. */
 const unseen = (text) => make("span", { class: "unseen" }, text);
 
 function headRow(...texts) {
@@ -47,14 +47,14 @@ const SMALL = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
-/** A number beside an axis: short. */
+/** Format an axis label. */
 function axis(number) {
   const size = Math.abs(number);
   if (size >= 1000 && size < 1e15) return SHORT.format(number).replace("-", "−");
   return size !== 0 && size < 1e-3 ? number.toExponential(1).replaceAll("-", "−") : shown(number);
 }
 
-/** A number to read, rounded to three places, with a real minus sign. */
+/** Format a number with three decimals and a typographic minus sign. */
 function shown(number) {
   const size = Math.abs(number);
   let text;

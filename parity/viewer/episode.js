@@ -1,13 +1,13 @@
 // One episode, step by step.
 
-/** What is shown: an episode with its charts, and the step at which it stands; null while none is. */
+/** The open episode with its charts and current step; null while none is open. */
 let current = null;
 let now = 0;
 let wanted = null;
 let playing = null;
 let following = null;
 
-/** Open an episode at a step; of several that are asked for at once, the last one is shown. */
+/** Open an episode at a step; the last of several concurrent calls wins. */
 async function showEpisode(number, step) {
   wanted = number;
   clearTimeout(following);
@@ -22,7 +22,7 @@ async function showEpisode(number, step) {
   showStep(step);
 }
 
-/** The components that the episode has at all, in their order, and for every step what each has come to. */
+/** Components with any reward in the episode, in order, and their cumulative sums at each step. */
 function summed(steps) {
   const used = [...new Set(steps.flatMap((step) => (step.components ?? []).map(([component]) => component)))].sort((a, b) => a - b);
   const totals = new Map();
@@ -39,7 +39,7 @@ function chartsOf(steps) {
   return [...rewards, ...values];
 }
 
-/** What stays the same from step to step. */
+/** Render the parts of an episode that do not depend on the step. */
 function showWhole() {
   const { number, steps, used, charts } = current;
   const { name, verdict } = page.episodes[number];
@@ -77,7 +77,7 @@ function showStep(step) {
 
 const quiet = (text) => make("p", { class: "soft" }, text);
 
-/** A step in words: the action, what it earned, and what the agent thought. */
+/** Describe a step in words: action, reward, probability and value. */
 function sentenceOf(step) {
   const earned = step.components && page.sides.map((_, side) => sum(rewardsOf(step, side).map(([, reward]) => reward)));
   const [, share] = step.probabilities?.find(([name]) => name === step.action) ?? [];
@@ -96,7 +96,7 @@ function differencesAt(step, isLast) {
   return within ? [...here, make("h4", {}, "What differed within the batch"), differenceTable(current.inBatch)] : here;
 }
 
-/** What the step earned on each side, as the engines give it. */
+/** Reward of the step on each side, as its engine gives it. */
 function componentTable(step) {
   const earned = new Map((step.components ?? []).map(([component, ...texts]) => [component, texts]));
   const unit = page.unit === 1 ? "" : ` × ${page.unit}`;
@@ -113,14 +113,14 @@ function componentTable(step) {
     headRow(...heads), make("tbody", {}, ...rows));
 }
 
-/** Go to a step of the episode; who steps by hand pauses. */
+/** Go to a step of the episode; stepping by hand pauses playback. */
 function walk(step) {
   pause();
   showStep(step);
   followSoon();
 }
 
-/** The number of the episode before (-1) or after (1) in the list; null where there is none. */
+/** Number of the previous (-1) or next (1) episode in the list; null at its ends. */
 function neighbour(way) {
   const place = current.listed.indexOf(current.number);
   return place < 0 ? null : current.listed[place + way] ?? null;
@@ -149,11 +149,11 @@ function pause() {
 
 function showPlaying() {
   at("play").textContent = playing === null ? "Play" : "Pause";
-  // Nobody wants to hear twenty sentences a second.
+  // Do not announce every step to screen readers during playback.
   at("sentence").setAttribute("aria-live", playing === null ? "polite" : "off");
 }
 
-/** The address follows a moment later, since browsers refuse to change it many times a second. */
+/** Update the address with a delay, because browsers limit how often it may change. */
 function followSoon() {
   following ??= setTimeout(() => {
     following = null;

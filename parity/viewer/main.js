@@ -1,4 +1,4 @@
-// Which view is shown, by the address; buttons and keys.
+// Choose the view from the address; handle buttons and keys.
 
 function showView() {
   const named = addressed();
@@ -29,7 +29,7 @@ const MOVES = {
   n: () => openNeighbour(1),
 };
 
-/** Keys step through an episode, unless they belong to what has the focus. */
+/** Keyboard shortcuts of an episode, unless the focused element uses the key. */
 function onKey(event) {
   if (!Object.hasOwn(MOVES, event.key) || event.altKey || event.ctrlKey || event.metaKey) return;
   if (current === null || at("episode").hidden) return;

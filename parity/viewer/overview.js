@@ -1,13 +1,13 @@
 // The overview: the curves of a run, where its games end, and the list of its episodes, filtered by both.
 
 const FIRST_ROWS = 200;
-/** Curves that are not folded: a row of a wide screen. */
+/** Number of curves shown unfolded: one row on a wide screen. */
 const FIRST_CURVES = 4;
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
-/** What is chosen: `level`, `cause` and `cell` ("row,column") of an end, null for any, and a `text`. */
+/** Current filter: `level`, `cause` and `cell` ("row,column") of an end, null for any, and a `text`. */
 let choice = { level: null, cause: null, cell: null, text: "" };
-/** How the list is sorted: a column, and 1 for upwards or -1 for downwards. */
+/** Sort order of the list: a column, and 1 for ascending or -1 for descending. */
 let order = { column: "number", way: 1 };
 let showsAll = false;
 
@@ -16,7 +16,7 @@ const ended = listed.filter((episode) => episode.end);
 const cellOf = ({ row, column }) => `${row},${column}`;
 const endText = ({ level, cause }) => `${cause}, ${level}`;
 
-/** Whether an episode is among those chosen, whatever is chosen of the facets named in `but`. */
+/** Test whether an episode passes the filter, ignoring the facets named in `but`. */
 function isChosen(episode, but = []) {
   const { end } = episode;
   const facets = { level: end?.level, cause: end?.cause, cell: end && cellOf(end) };
@@ -26,12 +26,12 @@ function isChosen(episode, but = []) {
 
 const searched = ({ name, verdict, end }) => [name, verdict, end ? endText(end) : ""].join(" ").toLowerCase();
 
-/** The numbers of the episodes in the list, in its order. */
+/** Numbers of the listed episodes, in list order. */
 function listedNumbers() {
   return sorted(listed.filter((episode) => isChosen(episode))).map((episode) => episode.number);
 }
 
-/** Choose, or choose no longer where just this was chosen. */
+/** Toggle filter values. */
 function choose(facets) {
   const isAlready = Object.entries(facets).every(([name, value]) => choice[name] === value);
   const freed = Object.fromEntries(Object.keys(facets).map((name) => [name, null]));
@@ -39,7 +39,7 @@ function choose(facets) {
   showOverview();
 }
 
-/** A number that chooses the games it counts. */
+/** A count that filters the list by the games it counts. */
 function countButton(count, facets, said) {
   const pressed = Object.entries(facets).every(([name, value]) => choice[name] === value);
   const label = `${said}: ${counted(count, "game")}`;
@@ -47,7 +47,7 @@ function countButton(count, facets, said) {
     WHOLE.format(count), () => choose(facets));
 }
 
-/** Episodes by a key: a map of it to how many. */
+/** Count episodes by a key. */
 function tally(episodes, keyOf) {
   const counts = new Map();
   for (const episode of episodes) counts.set(keyOf(episode), (counts.get(keyOf(episode)) ?? 0) + 1);
@@ -56,7 +56,7 @@ function tally(episodes, keyOf) {
 
 const most = (counts) => Math.max(1, ...counts.values());
 
-/** Stage by stage how many games ended there, and by what cause. */
+/** Table of ends by stage and cause. */
 function endsTable() {
   const games = ended.filter((episode) => isChosen(episode, ["level", "cause"]));
   const key = (level, cause) => JSON.stringify([level, cause]);
@@ -82,7 +82,7 @@ function barCell(count, largest, facets, said) {
   return styled(make("td", {}, countButton(count, facets, said), make("span", { class: "fill" })), { "--share": count / largest });
 }
 
-/** Where on the board the games ended: a number and a shade in each cell. */
+/** Heat map of the cells in which games ended. */
 function endsMap() {
   const games = ended.filter((episode) => isChosen(episode, ["cell"]));
   const counts = tally(games, ({ end }) => cellOf(end));
@@ -111,7 +111,7 @@ const COLUMNS = {
   verdict: { title: "verdict", valueOf: (episode) => episode.verdict },
 };
 
-/** Sorted as the list is; what has no value comes last, either way. */
+/** Compare two episodes in the sort order; missing values come last in both directions. */
 function sorted(episodes) {
   const { valueOf, isNumber } = COLUMNS[order.column];
   const lacks = (value) => value === null || (isNumber && Number.isNaN(Number(value)));
@@ -158,7 +158,7 @@ const CELLS = {
   }, `${endText(end)} (−${Math.min(BEFORE_END, page.episodes[number].actions)})`) : "–"),
 };
 
-/** What is chosen of the ends, each as a button that lets it go. */
+/** The active filters, each as a button that removes it. */
 function chosenButtons() {
   const texts = {
     level: choice.level,
@@ -169,7 +169,7 @@ function chosenButtons() {
     button({ class: "chip", "aria-label": `${text}: choose any again` }, `${text} ✕`, () => choose({ [name]: choice[name] })));
 }
 
-/** Draw all that depends on what is chosen and sorted; the focus stays where it was. */
+/** Redraw everything that depends on filter and sort order; keep the focus. */
 function showOverview() {
   const { activeElement } = document;
   const { facets, column } = activeElement.dataset ?? {};
@@ -189,7 +189,7 @@ function showOverview() {
   if (same && !activeElement.isConnected) document.querySelector(same)?.focus();
 }
 
-/** Draw what never changes, once. */
+/** Draw the static parts once. */
 function beginOverview() {
   at("curves").hidden = page.curves.length === 0;
   const more = page.curves.slice(FIRST_CURVES);

@@ -1,10 +1,10 @@
-// What the page holds: what lists the episodes is read at once, an episode only when it is opened.
+// Data of the page: the index of episodes is read at once, an episode when it is opened.
 
 const page = JSON.parse(at("page").textContent);
 const BEFORE_END = 10;
 const opened = new Map();
 
-/** The steps of an episode, every one with its whole boards, as a promise. */
+/** Promise of the steps of an episode, each with complete boards. */
 function episodeOf(number) {
   if (!opened.has(number)) opened.set(number, unpacked(at(`episode-${number}`).textContent));
   return opened.get(number);
@@ -22,7 +22,7 @@ async function unpacked(text) {
   return { steps, inBatch };
 }
 
-/** A board from what has changed since the one before. */
+/** Apply the changes of a step to the board before it. */
 function wholeBoard(board, before) {
   if (board.rows) return board;
   const rows = [...before.rows];
@@ -39,7 +39,7 @@ const rowName = (row) => page.rowNames[row] ?? String(row);
 const columnName = (column) => page.columnNames[column] ?? String(column);
 const cellName = (row, column) => `row ${rowName(row)}, column ${columnName(column)}`;
 
-/** Where an episode opens: where its sides part; where they agree, at the end, to which they were compared. */
+/** Initial step of an episode: the first difference, or the last step where the sides agree. */
 function openingStep(number) {
   const { differs, actions } = page.episodes[number];
   return differs ?? (hasTwoSides ? actions : 0);
@@ -48,7 +48,7 @@ function openingStep(number) {
 const nearEnd = (number) => Math.max(0, page.episodes[number].actions - BEFORE_END);
 const addressOf = (number, step) => `#episode=${number}&step=${step}`;
 
-/** The episode and the step that the address names, kept to those there are; null where it names none. */
+/** Episode and step in the address, clamped to valid values; null where it names none. */
 function addressed() {
   const named = new URLSearchParams(location.hash.slice(1));
   const number = whole(named.get("episode"));

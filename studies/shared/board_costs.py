@@ -1,4 +1,4 @@
-"""What a step costs in certain positions of a world's games, as its JAX engine plays them."""
+"""Measure a JAX engine's step in certain positions of a world's games."""
 
 import dataclasses
 import time

@@ -1,4 +1,4 @@
-"""What a machine can do at most: operations of matrix products, and bytes to and from memory."""
+"""Measure a machine's ceilings: operations of matrix products, and bytes to and from memory."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How speed and memory grow with the games and with the devices that play them."""
+"""Measure speed and memory by number of games and of devices."""
 
 import dataclasses
 import json

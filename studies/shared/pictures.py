@@ -1,4 +1,4 @@
-"""What the scripts share that draw the documents' pictures."""
+"""Helpers of the scripts that draw the documents' pictures."""
 
 import argparse
 import re

@@ -26,12 +26,12 @@ def programs_of(text: str) -> list[str]:
 
 
 def wanted_of(names: Collection[str]) -> NDArray[np.bool_]:
-    """Which of the 23 programs these are."""
+    """One-hot mask of these programs, bool (23,)."""
     return np.array([name in names for name in PROGRAMS])
 
 
 def new_within_reach(observations: ArrayLike) -> Array:
-    """Which programs, bool (n, 23), a siphon would add to those owned in observations (n, 1545)."""
+    """Programs that a siphon would add, bool (n, 23), in observations (n, 1545)."""
     seen = jnp.asarray(observations)
     board = seen[:, GRID_PART].reshape(-1, *GRID_SHAPE)
     held = jnp.pad(board[..., _HELD] * (board[..., _SIPHONED, None] == 0), ((0, 0), (1, 1), (1, 1), (0, 0)))

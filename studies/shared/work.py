@@ -1,4 +1,4 @@
-"""What a pass of a network needs by its maths alone: operations, and bytes that cross memory.
+"""Operations and memory traffic of a network's passes, from its maths alone.
 
 Operations are those of the matrix products, two for a multiply-add: of the board its 36 cells, no places around it;
 backwards the gradients of all weights, and of what a layer reads wherever that was learned. Bytes are those that cross
@@ -17,7 +17,7 @@ from worldkit.ppo.params import Params
 
 FLOAT = 4
 _TOLD = NUM_CELLS + len(DIRECTIONS) * SIZE * (SIZE - 1)
-"""How often a cell tells itself or a neighbour on the board of itself."""
+"""Reads of each cell by itself and its neighbours on the board."""
 _LEARNED_FROM = FLOAT * PACKED_SIZE + NUM_ACTIONS + 5 * FLOAT
 """Bytes of a sample: what was seen, the mask, the action, its probability, the value, the advantage and the target."""
 
@@ -38,13 +38,13 @@ class Layer(NamedTuple):
 
 
 def evaluating(params: Params, samples: int) -> Work:
-    """What it takes to tell logits and values of so many compact observations."""
+    """Work of a forward pass over so many compact observations."""
     once = sum(layer.forward for layer in layers_of(params))
     return Work(2 * samples * once, _size(params) + samples * FLOAT * (PACKED_SIZE + NUM_ACTIONS + 1))
 
 
 def learning(params: Params, samples: int) -> Work:
-    """What it takes to tell the gradient of a loss of so many samples."""
+    """Work of the gradient of a loss over so many samples."""
     layers = layers_of(params)
     once = sum(2 * layer.forward + layer.back for layer in layers)
     of_sample = _LEARNED_FROM + 2 * FLOAT * sum(layer.kept for layer in layers)
@@ -56,7 +56,7 @@ def _size(params: Params) -> int:
 
 
 def layers_of(params: Params) -> list[Layer]:
-    """The layers of a network, as the shapes of its kernels tell."""
+    """Layers of a network, from the shapes of its kernels."""
     leaves = jax.tree_util.tree_leaves_with_path(params)
     kernels = {path[-2].key: leaf.shape for path, leaf in leaves if path[-1].key == "kernel"}
     features = kernels.get("cell", (0, 0))[1]

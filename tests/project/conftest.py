@@ -1,4 +1,4 @@
-"""What the tests of the house share."""
+"""Fixtures of the tests of the repository."""
 
 from pathlib import Path
 

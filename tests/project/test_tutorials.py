@@ -29,7 +29,7 @@ SHORTER = {
     "--update-epochs 1 --hidden-dim 16",  # as many updates
     "make goodharts": "goodharts train --engine jax --mode all --network mlp --updates 2",
 }
-"""What a test runs instead, one after another."""
+"""Shorter commands that the test runs instead, replaced in this order."""
 MEASURED = re.compile(r"\d[\d,.]*(?= (?:s|ms|minutes|MB|steps/s)\b)")
 FIGURES = re.compile(r"-?\d[\d,.:]*")
 OF_A_TRAINING = re.compile(r"train|evaluate|checkpoints|--latest")
@@ -83,7 +83,7 @@ def carry_out(block: str, folder: Path, page: str) -> None:
 
 
 def change(diff: str, file: Path) -> None:
-    """What a diff says, once."""
+    """Apply a diff; its old text must occur once."""
     lines = [line for line in diff.splitlines() if not line.startswith(("@@", "..."))]
     old, new = ("\n".join(line[1:] for line in lines if not line.startswith(sign)) for sign in "+-")
     text = file.read_text()
@@ -93,7 +93,7 @@ def change(diff: str, file: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, page: str) -> Path:
-    """Where a page is carried out."""
+    """Working directory of a page."""
     if page in IN_A_COPY:
         written = {"checkpoints", "models", "runs", "logs", "wandb", "parity-report"}
         copy = shutil.copytree(

@@ -1,12 +1,12 @@
-// What the page must know without being told: when to ask what is new, and that nobody answers any more.
-// The clock ticks in the browser alone. Dash drops the answer to a question that was asked once more meanwhile, and
-// training takes all cores: a page that asked at every tick would never see an answer that takes longer than that.
+// Client-side timer: when to poll for new data, and when to report that the server is gone.
+// Dash drops the response to a request that was sent again meanwhile, and training takes all cores: a page that polled
+// at every tick would never see a response that takes longer than a tick.
 const LOST_AFTER = 6, ASK_AGAIN_AFTER = 10; // ticks
 let answeredLast = -1, heardAt = 0;
 
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
     goodharts: {
-        // asked: the tick of the last question; answered: the tick of the last one that was answered.
+        // asked: tick of the last request; answered: tick of the last request with a response.
         ask(tick, asked, answered) {
             const isWaiting = asked > answered && tick - asked < ASK_AGAIN_AFTER;
             return isWaiting ? window.dash_clientside.no_update : tick;
