@@ -1,18 +1,21 @@
-"""The console command ``hackmatrix``: fast help with no extras, versions, and one sentence for a mistake."""
+"""The console commands: fast help with no extras, versions, and one sentence for a mistake."""
 
 import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from goodharts.cli import main as goodharts
 from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
 from hackmatrix.cli.game import GAME
 from parity import World, load_world
+from parity.cli import main as parity
 from parity.errors import ParityError
 from worldkit.cli import app
 
@@ -21,7 +24,8 @@ def test_help_names_every_command_and_imports_none_of_the_heavy_libraries() -> N
     # numpy comes with Gymnasium, in which `import hackmatrix` registers the environment
     check = (
         "import sys; from hackmatrix.cli.main import main; main(['--help']);"
-        "sys.exit(any(heavy in sys.modules for heavy in ('jax', 'torch', 'matplotlib', 'rich', 'pygame')))"
+        "found = {'jax', 'torch', 'matplotlib', 'rich', 'pygame'} & {*sys.modules};"
+        "import hackmatrix.cli.explain; sys.exit(f'{found}' if found or 'jax' in sys.modules else 0)"
     )
     answer = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, timeout=60, check=False)
     assert answer.returncode == 0, answer.stderr
@@ -100,68 +104,72 @@ def test_what_ends_a_command_is_one_sentence(
     assert capsys.readouterr().err == f"{sentence}\n"
 
 
-def test_a_home_that_cannot_be_written_is_no_warning_of_matplotlib(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    program = "from hackmatrix.cli.main import main; main(['version']); import matplotlib.figure"
-    environment = {**os.environ, "MPLCONFIGDIR": str(tmp_path / "file")}
-    answer = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
-    )
-    assert (answer.returncode, answer.stderr) == (0, "")
-
-
-PROGRAMS = ("hackmatrix.cli.main", "goodharts.cli.main", "parity")
+Main = Callable[[list[str]], int]
+MAINS = (cli.main, goodharts.main, parity)
+STREAMS = ("stdin", "stdout", "stderr")
 TOY = "--world toy_world.world:WORLD --engines plain,planes"
-FULL = "the output could not be written (No space left on device)"
 
 
-def closed(redirection: str, module: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    """A command with some of its standard streams closed, as the shell redirects them."""
-    line = shlex.join([sys.executable, "-m", module, *words])
-    return subprocess.run(f"{line} {redirection}", shell=True, capture_output=True, text=True, check=False)
+def close(monkeypatch: pytest.MonkeyPatch, *streams: str) -> None:
+    """Leave the interpreter without these streams, as when the shell started it with them closed."""
+    for name in streams:
+        monkeypatch.setattr(sys, name, None)
+        monkeypatch.setattr(sys, f"__{name}__", None)
 
 
-@pytest.mark.parametrize(
-    ("module", "redirection"),
-    [*((module, "<&- >&- 2>&-") for module in PROGRAMS), *(("parity", each) for each in ("<&-", ">&-", "2>&-"))],
-)
-def test_a_command_needs_none_of_the_standard_streams(module: str, redirection: str) -> None:
-    assert closed(redirection, module, "--help").returncode == 0
-    mistaken = closed(redirection, module, "fly")
-    assert mistaken.returncode == 2
-    assert mistaken.stderr.count("\n") == ("2>&-" not in redirection)
+def code_of(main: Main, *words: str) -> object:
+    try:
+        return main([*words])
+    except SystemExit as stopped:
+        return stopped.code
 
 
-NO_DEV_FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-
-
-@pytest.mark.parametrize(
-    ("redirection", "sentence", "module", "line"),
-    [
-        (">&-", "which is closed", "hackmatrix.cli.main", "evaluate random --json -"),
-        (">&-", "which is closed", "goodharts.cli.main", "evaluate --json -"),
-        (">&-", "which is closed", "parity", "run --json"),
-        pytest.param(">/dev/full", FULL, "hackmatrix.cli.main", "version", marks=NO_DEV_FULL),
-        pytest.param(">/dev/full", FULL, "goodharts.cli.main", "version", marks=NO_DEV_FULL),
-        pytest.param(">/dev/full", FULL, "parity", f"rewards {TOY}", marks=NO_DEV_FULL),
-    ],
-)
-def test_an_output_that_takes_nothing_is_one_sentence(
-    redirection: str, sentence: str, module: str, line: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("streams", [STREAMS, *((name,) for name in STREAMS)])
+@pytest.mark.parametrize("main", MAINS)
+def test_a_command_needs_none_of_the_standard_streams(
+    main: Main, streams: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "parity"))
-    answer = closed(redirection, module, *line.split())
-    assert answer.returncode == 2
-    assert sentence in answer.stderr
-    assert "output" in answer.stderr
-    assert answer.stderr.count("\n") == 1
+    close(monkeypatch, *streams)
+    assert code_of(main, "--help") == 0
+    close(monkeypatch, *streams)
+    assert code_of(main, "fly") == 2
+    assert capsys.readouterr().err.count("\n") == ("stderr" not in streams)
+
+
+@pytest.mark.parametrize(
+    ("main", "line"),
+    [(cli.main, "evaluate random --json -"), (goodharts.main, "evaluate --json -"), (parity, "run --json")],
+)
+def test_an_output_that_is_closed_is_one_sentence(
+    main: Main, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    close(monkeypatch, "stdout")
+    assert code_of(main, *line.split()) == 2
+    said = capsys.readouterr().err
+    assert "standard output, which is closed" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    ("main", "line"), [(cli.main, "version"), (goodharts.main, "version"), (parity, f"rewards {TOY}")]
+)
+def test_an_output_on_a_full_disk_is_one_sentence(
+    main: Main, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert code_of(main, *line.split()) == 2
+    said = capsys.readouterr().err
+    assert "the output could not be written (No space left on device)" in said
+    assert said.count("\n") == 1
 
 
 def test_a_closed_stream_is_the_null_device_for_children_too() -> None:
     child = "import os, sys; sys.exit({os.fstat(0).st_rdev, os.fstat(1).st_rdev} != {os.stat(os.devnull).st_rdev})"
     parent = (
         "import subprocess, sys; from parity.console import open_missing_streams; open_missing_streams();"
-        f"sys.exit(subprocess.run([sys.executable, '-c', {child!r}]).returncode)"
+        f"sys.exit(subprocess.run([sys.executable, '-S', '-c', {child!r}]).returncode)"
     )
     line = shlex.join([sys.executable, "-c", parent])
     assert subprocess.run(f"{line} <&- >&-", shell=True, check=False).returncode == 0
@@ -187,22 +195,22 @@ for command in (*KIT_COMMANDS, *GAME.commands, "version"):
 for script in sys.argv[1:]:
     sys.argv = [script, "--help"]
     ask(script, lambda: runpy.run_path(script, run_name="__main__"))
+import matplotlib.figure
 """
 
 
-def test_help_needs_none_of_the_extras(root: Path) -> None:
-    scripts = [
-        str(root / "python" / "scripts" / name) for name in ("train.py", "watch_jax_agent.py", "watch_trained_agent.py")
-    ]
+def test_help_needs_none_of_the_extras_and_no_home_that_matplotlib_can_write_to(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    names = ("train.py", "watch_jax_agent.py", "watch_trained_agent.py")
     answer = subprocess.run(
-        [sys.executable, "-c", CHECK, *scripts],
-        env={**os.environ, "PYTHONPATH": str(root / "python")},
+        [sys.executable, "-c", CHECK, *(str(root / "python" / "scripts" / name) for name in names)],
+        env={**os.environ, "PYTHONPATH": str(root / "python"), "MPLCONFIGDIR": str(tmp_path / "file")},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert answer.returncode == 0, answer.stderr
+    assert (answer.returncode, answer.stderr) == (0, "")
     assert answer.stdout.count("usage: hackmatrix watch ") == 2
     assert answer.stdout.count("usage: hackmatrix watch-sb3 ") == 2
 

@@ -1,4 +1,4 @@
-"""Where commands print to: what is long stays whole in a file, and no text is too much for a terminal's encoding."""
+"""Output of commands: long lines stay whole in a file, every encoding takes every text, and typed commands run."""
 
 import io
 import os
@@ -132,22 +132,25 @@ def test_every_help_is_printed_in_ascii(encoded: Print) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "module", "is_activated", "folder"),
-    [
-        ("goodharts", "goodharts.cli.main", False, "."),
-        ("parity", "parity", True, "python"),
-        ("parity", "parity", False, Path(sys.executable).parent),
-        ("orchard", "toy_world", False, "/"),
-    ],
+    ("program", "is_activated", "folder"),
+    [("goodharts", False, "."), ("parity", True, "python"), ("parity", False, Path(sys.executable).parent)],
 )
-def test_a_typed_command_runs_from_every_directory(
-    program: str, module: str, is_activated: bool, folder: str, root: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_shell_finds_a_typed_command_from_every_directory(
+    program: str, is_activated: bool, folder: str, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(root / "tests" / "parity"))  # where Orchard is
     if not is_activated:
         monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.chdir(root / folder)
-    done = subprocess.run(typed_command(program, module, "--help"), shell=True, capture_output=True, check=False)
+    line = f'set -- {typed_command(program, "none", "--help")}; command -v "$1"; echo "$2"'
+    found, words = subprocess.run(line, shell=True, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    assert Path(found).samefile(Path(sys.executable).with_name(program))
+    assert words == "--help"
+
+
+def test_a_program_that_is_not_installed_is_typed_as_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.chdir("/")
+    done = subprocess.run(typed_command("none", "parity", "--help"), shell=True, capture_output=True, check=False)
     assert (done.returncode, done.stdout[:6]) == (0, b"usage:"), done.stderr
 
 

@@ -2,42 +2,34 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from hackmatrix import doctor
-from hackmatrix.doctor import BROKEN, NOTE, OK
+from hackmatrix.cli import doctor
+from hackmatrix.cli.doctor import BROKEN, NOTE, OK
+from hackmatrix.cli.main import main
 from parity.errors import install_command
+from worldkit.render.display import has_display
+
+CACHE = "JAX_COMPILATION_CACHE_DIR"
 
 
-def run_doctor(*words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "hackmatrix.cli.main", "doctor", *words]
-    environment = {**os.environ, "COLUMNS": "100"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-
-
-@pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that HACKMATRIX_BINARY names, which is no engine."""
-    path = tmp_path / "HackMatrix"
-    path.write_text("#!/bin/sh\nexit 1\n")
-    path.chmod(0o755)
-    monkeypatch.setenv("HACKMATRIX_BINARY", str(path))
-    return path
+@pytest.fixture(autouse=True)
+def _settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of JAX that the command changes are as before after a test."""
+    monkeypatch.setenv("JAX_ENABLE_COMPILATION_CACHE", "true")
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 
 
 def test_where_all_is_well_every_check_has_a_line_and_the_code_is_0(
-    swift_built: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "new" / "cache"))
-    answer = run_doctor()
-    assert answer.returncode == 0, answer.stdout
-    lines = answer.stdout.splitlines()
+    monkeypatch.setenv(CACHE, str(tmp_path / "new" / "cache"))
+    code, printed = main(["doctor"]), capsys.readouterr().out
+    assert code == 0, printed
+    lines = printed.splitlines()
     assert {line.split()[0] for line in lines} <= {OK, NOTE}
-    assert "\x1b" not in answer.stdout
     for name in ("Python", "packages", "Swift toolchain", "Swift engine", "JAX", "extra sb3", "display"):
         assert [line for line in lines if f" {name} " in line], name
     (cache,) = [line for line in lines if " compilation cache " in line]
@@ -47,37 +39,42 @@ def test_where_all_is_well_every_check_has_a_line_and_the_code_is_0(
 
 
 def test_what_is_broken_is_said_in_json_too_and_the_code_is_1(
-    program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "file"))
-    answer = run_doctor("--json")
-    assert answer.returncode == 1
-    told = json.loads(answer.stdout)
-    assert told["ok"] is False
-    broken = {check["name"]: check for check in told["checks"] if check["status"] == BROKEN}
-    assert set(broken) == {"Swift engine", "compilation cache"}
+    file, program = tmp_path / "file", tmp_path / "HackMatrix"
+    file.touch()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("HACKMATRIX_BINARY", str(program))
+    monkeypatch.setenv(CACHE, str(file))
+    monkeypatch.setenv("JAX_PLATFORMS", "moon")
+    assert main(["doctor", "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is False
+    broken = {check["name"]: check for check in answer["checks"] if check["status"] == BROKEN}
+    assert set(broken) == {"Swift engine", "JAX", "compilation cache"}
     assert "./swift-build" in broken["Swift engine"]["found"]
+    assert "moon" in broken["JAX"]["found"]
+    assert "JAX_PLATFORMS=cpu" in broken["JAX"]["remedy"]
     assert "is no folder" in broken["compilation cache"]["found"]
-    assert "JAX_COMPILATION_CACHE_DIR" in broken["compilation cache"]["remedy"]
+    assert CACHE in broken["compilation cache"]["remedy"]
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "is_jax", "found", "remedy"),
+    ("probed", "found", "remedy"),
     [
-        ("JAX_ENABLE_COMPILATION_CACHE", "0", False, "did not find", "JAX_ENABLE_COMPILATION_CACHE"),
-        ("JAX_PLATFORMS", "moon", True, "moon", "JAX_PLATFORMS=cpu"),
+        ({"devices": ["cpu"], "platform": "cpu", "hit": False}, "did not find", "JAX_ENABLE_COMPILATION_CACHE"),
+        ({"fault": "no moon"}, "could not be tried, because JAX does not run", "fix JAX first"),
     ],
 )
-def test_a_cache_that_nobody_finds_anything_in_and_a_device_that_is_not_there_are_broken(
-    variable: str, value: str, is_jax: bool, found: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_cache_that_nobody_finds_anything_in_is_broken(
+    probed: dict[str, object], found: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variable, value)
-    jax, cache = doctor.jax_and_cache(tmp_path)
-    assert (jax.status, cache.status) == (BROKEN if is_jax else OK, BROKEN)
-    broken = jax if is_jax else cache
-    assert found in broken.found
-    assert remedy in broken.remedy
+    monkeypatch.setattr(doctor, "_probe", lambda *_: probed)
+    _, cache = doctor.jax_and_cache(tmp_path)
+    assert cache.status == BROKEN
+    assert found in cache.found
+    assert remedy in cache.remedy
 
 
 def test_an_engine_that_was_not_built_is_no_fault(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -114,7 +111,7 @@ def test_a_missing_extra_is_noted_with_its_pip_line(monkeypatch: pytest.MonkeyPa
 
 def test_a_package_outside_its_limits_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "hackmatrix.doctor.metadata.requires", lambda name: ["numpy>=99", 'wandb>=99; extra == "wandb"']
+        "hackmatrix.cli.doctor.metadata.requires", lambda name: ["numpy>=99", 'wandb>=99; extra == "wandb"']
     )
     found = doctor.packages()
     assert found.status == BROKEN
@@ -122,11 +119,11 @@ def test_a_package_outside_its_limits_is_broken(monkeypatch: pytest.MonkeyPatch)
     assert "wandb" not in found.found
 
 
-@pytest.mark.parametrize(("variables", "status"), [({}, NOTE), ({"DISPLAY": ":0"}, OK)])
-def test_a_display_is_looked_for(variables: dict[str, str], status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("variables", "is_there"), [({}, False), ({"DISPLAY": ":0"}, True)])
+def test_a_display_is_looked_for(variables: dict[str, str], is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert doctor.display().status == status
+    assert has_display() is is_there

@@ -21,20 +21,15 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
     ``num_envs`` games through the pipe, float observations, masks and rewards included, the choice of actions
     in numpy too. Memory is not measured. Raises SwiftEngineError where the engine is not built.
     """
-    alone = [_alone() for _ in range(repetitions)]
+    command = [binary_path(), "--bench", str(STEPS_ALONE)]
+    answers = [json.loads(subprocess.check_output(command)) for _ in range(repetitions)]
     with SwiftGames(np.arange(num_envs, dtype=np.uint64)) as games:
         _play(games)
         through = [_play(games) for _ in range(repetitions)]
     return [
-        plain_record("swift_steps_per_second", 1, alone),
+        plain_record("swift_steps_per_second", 1, [answer["steps"] / answer["seconds"] for answer in answers]),
         plain_record("swift_protocol_steps_per_second", num_envs, through),
     ]
-
-
-def _alone() -> float:
-    done = subprocess.run([binary_path(), "--bench", str(STEPS_ALONE)], capture_output=True, text=True, check=True)
-    said = json.loads(done.stdout)
-    return float(said["steps"] / said["seconds"])
 
 
 def _play(games: SwiftGames) -> float:

@@ -1,19 +1,57 @@
-"""``hackmatrix doctor``: say what is here and works, and what to do about the rest."""
+"""``hackmatrix doctor``: check the installation and suggest fixes."""
 
-import dataclasses
+import contextlib
+import json
 import os
-from collections.abc import Sequence
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from packaging.requirements import Requirement
 from rich.text import Text
 
-from hackmatrix.doctor import BROKEN, NOTE, OK, examine
+from hackmatrix import RULES_VERSION, __version__
+from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path, build_hint
+from hackmatrix.world import rules_of
 from parity.arguments import Parser
 from parity.console import open_console
+from parity.errors import ParityError, install_command
 from parity.strict_json import json_text
-from worldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache
+from worldkit.jax.xla import CACHE_VARIABLE, enable_compilation_cache, write_fault
+from worldkit.render.display import has_display
 
+PROBE_SECONDS = 180.0
+"""A first JAX program on a cold accelerator takes long; a busy TPU never answers."""
+_PROBE_NAME = "hackmatrix_doctor"
+_ROOT = Path(__file__).resolve().parents[3]
+_EXTRAS = {
+    "sb3": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "pygame"),
+    "wandb": ("wandb",),
+    "gymnax": ("gymnax",),
+    "dashboard": ("dash",),
+    "play": ("textual",),
+}
+"""Extra of the package -> the distributions that one looks for."""
+OK, NOTE, BROKEN = "ok", "note", "broken"
+"""Results of a check; a note is something missing that not everybody needs."""
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
+
+
+class Check(NamedTuple):
+    """Result of one check; ``remedy`` is what to do about it, unless ``found`` says that already."""
+
+    name: str
+    status: str
+    found: str
+    remedy: str = ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,12 +72,171 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = open_console(quiet=args.json)
     checks = []
     cache = os.environ.get(CACHE_VARIABLE)
-    for check in examine(Path(cache) if cache else None):
+    for check in _checks(Path(cache) if cache else None):
         checks.append(check)
-        told = "; ".join(filter(None, (check.found, check.remedy)))
-        line = Text.assemble((f"{check.status:8}", _STYLES[check.status]), f"{check.name:19}{told}")
+        result = "; ".join(filter(None, (check.found, check.remedy)))
+        line = Text.assemble((f"{check.status:8}", _STYLES[check.status]), f"{check.name:19}{result}")
         console.print(line, soft_wrap=True)
-    broken = any(check.status == BROKEN for check in checks)
+    is_broken = any(check.status == BROKEN for check in checks)
     if args.json:
-        print(json_text({"ok": not broken, "checks": [dataclasses.asdict(check) for check in checks]}, indent=2))
-    return int(broken)
+        print(json_text({"ok": not is_broken, "checks": [check._asdict() for check in checks]}, indent=2))
+    return int(is_broken)
+
+
+def _checks(cache: Path | None) -> Iterator[Check]:
+    yield Check("Python", OK, f"{platform.python_version()} ({sys.executable})")
+    yield packages()
+    yield swift_toolchain()
+    yield swift_engine()
+    yield from jax_and_cache(cache)
+    yield from map(extra, _EXTRAS)
+    if has_display():
+        yield Check("display", OK, "windows can be opened")
+    else:
+        yield Check("display", NOTE, "there is none for windows", "run on a desktop, or draw text or pictures instead")
+
+
+def _setup() -> str:
+    """The command that installs everything anew, as it can be typed here."""
+    return "make setup" if Path.cwd() == _ROOT else shlex.join(["make", "-C", str(_ROOT), "setup"])
+
+
+def packages() -> Check:
+    """Versions of the core's packages, compared with those that the project asks for."""
+    ours = f"hackmatrix {__version__}, rules {RULES_VERSION}"
+    try:
+        required = [Requirement(text) for text in metadata.requires("hackmatrix") or ()]
+    except metadata.PackageNotFoundError:
+        return Check("packages", NOTE, f"{ours}, run from its folder without being installed", f"run `{_setup()}`")
+    core = [each for each in required if each.marker is None or each.marker.evaluate({"extra": ""})]
+    found = {each: _version(each.name) for each in core}
+    wrong = [
+        f"{each.name} {version or 'is missing'} (needed: {each.specifier})"
+        for each, version in found.items()
+        if not each.specifier.contains(version or "", prereleases=True)
+    ]
+    if wrong:
+        return Check("packages", BROKEN, f"{ours}; {'; '.join(wrong)}", f"run `{_setup()}`")
+    return Check("packages", OK, ", ".join([ours, *(f"{each.name} {version}" for each, version in found.items())]))
+
+
+def swift_toolchain() -> Check:
+    """The Swift compiler, which only builds the engine."""
+    version = None
+    if shutil.which("swift"):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            version = re.search(r"Swift version (\S+)", _run("swift", "--version").stdout)
+    if version is None:
+        remedy = "to build the Swift engine install Swift 6.2 or later (https://www.swift.org/install)"
+        return Check("Swift toolchain", NOTE, "there is no swift on the PATH that runs", remedy)
+    return Check("Swift toolchain", OK, f"Swift {version[1]}")
+
+
+def swift_engine() -> Check:
+    """The engine's binary: it is there, runs, and has this package's protocol and rules."""
+    name, named = "Swift engine", os.environ.get(BINARY_VARIABLE)
+    try:
+        path = binary_path()
+    except ParityError as error:
+        # Whoever named a binary needs it; whoever has built none may be content with the other engine.
+        return Check(name, BROKEN if named else NOTE, str(error).rstrip("."), "the JAX engine needs none of this")
+    try:
+        rules = rules_of("swift")["rulesVersion"]
+    except ParityError as error:
+        return Check(name, BROKEN, f"{path}: {str(error).rstrip('.')}")
+    if rules != RULES_VERSION:
+        rebuild = build_hint() + (f" and give {BINARY_VARIABLE} the path it prints" if named else "")
+        return Check(name, BROKEN, f"{path} has rules {rules}, but these are rules {RULES_VERSION}", rebuild)
+    return Check(name, OK, f"{path} runs, rules {RULES_VERSION}")
+
+
+def jax_and_cache(cache: Path | None) -> tuple[Check, Check]:
+    """JAX's devices, and the folder in which one process must find what another has compiled.
+
+    The same small program, which nobody compiled before, is run in two processes: the first must not find it in the
+    cache and the second must.
+    """
+    name = "compilation cache"
+    fault = "there is no folder for it, since this user has no home" if cache is None else write_fault(cache)
+    variables = {} if fault else {CACHE_VARIABLE: str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    number = int.from_bytes(os.urandom(3))
+    first = _probe(number, variables)
+    jax = _devices(first)
+    if cache is None or fault:
+        remedy = f"give {CACHE_VARIABLE} a folder that you can write to; without one every run compiles for minutes"
+        return jax, Check(name, BROKEN, fault, remedy)
+    if jax.status == BROKEN:
+        return jax, Check(name, BROKEN, f"{cache} could not be tried, because JAX does not run", "fix JAX first")
+    second = _probe(number, variables)
+    for left in cache.glob(f"jit_{_PROBE_NAME}-*"):
+        left.unlink(missing_ok=True)
+    if first.get("hit") or not second.get("hit"):
+        found = f"{cache} can be written to, but a second process did not find there what the first one compiled"
+        return jax, Check(name, BROKEN, found, "look for JAX_ENABLE_COMPILATION_CACHE=0 or another JAX_* setting")
+    return jax, Check(name, OK, f"{cache}, a second process found there what the first one compiled")
+
+
+def _devices(probed: dict[str, Any]) -> Check:
+    if "fault" in probed:
+        remedy = f"with JAX_PLATFORMS=cpu JAX runs without the accelerator; else run `{_setup()}` again"
+        return Check("JAX", BROKEN, f"JAX does not run: {probed['fault']}", remedy)
+    devices = ", ".join(f"{count} x {kind}" for kind, count in Counter(probed["devices"]).items())
+    if probed["platform"] == "cpu" and "JAX_PLATFORMS" not in os.environ and shutil.which("nvidia-smi"):
+        return Check("JAX", NOTE, f"{devices}, though there is an NVIDIA GPU", install_command("hackmatrix[cuda]"))
+    return Check("JAX", OK, f"{devices} ({probed['platform']})")
+
+
+_PROBE = f"""
+import json
+import jax, numpy
+events = []
+devices = jax.devices()
+jax.monitoring.register_event_listener(lambda event, **_: events.append(event))
+def {_PROBE_NAME}(x):
+    return x * {{number}}.0 + 1
+jax.jit({_PROBE_NAME})(numpy.ones(3, numpy.float32)).block_until_ready()
+print(json.dumps(dict(
+    devices=[device.device_kind for device in devices],
+    platform=devices[0].platform,
+    hit="/jax/compilation_cache/cache_hits" in events,
+)))
+"""
+
+
+def _probe(number: int, variables: dict[str, str]) -> dict[str, Any]:
+    """Devices, platform and cache hit of JAX in a process of its own, or ``fault``: the reason why there are none."""
+    try:
+        done = _run(sys.executable, "-c", _PROBE.format(number=number), **variables)
+    except subprocess.TimeoutExpired:
+        return {"fault": f"it did not start within {PROBE_SECONDS:g} s (is another process using the accelerator?)"}
+    if done.returncode:
+        return {"fault": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def _run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=PROBE_SECONDS,
+        check=False,
+    )
+
+
+def extra(name: str) -> Check:
+    """One extra of the package, which a person installs who wants it."""
+    versions = {distribution: _version(distribution) for distribution in _EXTRAS[name]}
+    if missing := [distribution for distribution, version in versions.items() if version is None]:
+        remedy = install_command(f"hackmatrix[{name}]")
+        return Check(f"extra {name}", NOTE, f"not installed: {', '.join(missing)}", remedy)
+    return Check(f"extra {name}", OK, ", ".join(f"{each} {version}" for each, version in versions.items()))
+
+
+def _version(distribution: str) -> str | None:
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version(distribution)
+    return None

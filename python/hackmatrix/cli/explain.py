@@ -1,4 +1,4 @@
-"""``hackmatrix explain``: play a game and say of every reward component where it comes from."""
+"""``hackmatrix explain``: play a game and explain each of its reward components."""
 
 import argparse
 from collections.abc import Sequence
@@ -17,7 +17,10 @@ from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
 from worldkit.viewer.replay import read_own_trace
 
 _STEP = IntRange(0, 2**31 - 1)
-_ACTION_NUMBERS = {name.lower(): number for number, name in enumerate(ACTIONS)}
+_ACTIONS: dict[str, Action] = {
+    RESTART: RESTART,
+    **{word: number for number, name in enumerate(ACTIONS) for word in (str(number), name.lower())},
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +32,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = _parser()
     args = parser.parse_args(argv)
-    _check(parser, args)
+    if args.trace and (args.seed is not None or args.actions is not None):
+        parser.error("a trace brings its own start and actions; give either TRACE or --seed and --actions")
+    if not args.trace and (args.seed is None or args.actions is None):
+        parser.error("nothing to play; give either TRACE or --seed and --actions")
+    check_output(parser, args.json)
     try:
         case = read_own_trace(WORLD, args.trace, TRACE_NAMES).case if args.trace else Case(args.actions, seed=args.seed)
         played = _play(_cut(case, args), args)
@@ -69,15 +76,6 @@ def _parser() -> Parser:
     return parser
 
 
-def _check(parser: Parser, args: argparse.Namespace) -> None:
-    given = args.seed is not None or args.actions is not None
-    if args.trace and given:
-        parser.error("a trace brings its own start and actions; give either TRACE or --seed and --actions")
-    if not args.trace and (args.seed is None or args.actions is None):
-        parser.error("nothing to play; give either TRACE or --seed and --actions")
-    check_output(parser, args.json)
-
-
 def _cut(case: Case, args: argparse.Namespace) -> Case:
     """The case up to ``--to``; raises UsageError where a bound lies outside of it."""
     end = len(case.actions) - 1
@@ -89,47 +87,34 @@ def _cut(case: Case, args: argparse.Namespace) -> Case:
 
 
 def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
-    """Play the case and print it as it goes; all its steps, those before ``--from`` too."""
-    quiet = args.json == STANDARD_OUTPUT
-    console = open_console(quiet=quiet, width=WIDTH)
+    """Play the case and print it from ``--from`` on; return all its steps."""
+    console = open_console(quiet=args.json == STANDARD_OUTPUT, width=WIDTH)
     played: list[ExplainedStep] = []
+    printed: list[ExplainedStep] = []
     for step in explained_steps(args.engines, case):
-        before = played[-1] if played else None
-        if _shown(step, args):
-            if before and not _shown(before, args):
-                print_before(console, step, before.state)
-            print_step(console, step, args.engines, before.state if before else None)
+        before = played[-1].state if played else None
         played.append(step)
+        if max(step.number, 0) >= args.first:  # the start belongs to step 0
+            if before and not printed:
+                print_before(console, step, before)
+            print_step(console, step, args.engines, before)
+            printed.append(step)
     console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.trace and not all(step.states_agree for step in played):
         words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace
-        replay = typed_command("parity", "parity", *words)
-        console.print(f"Where the states differ: {replay}", soft_wrap=True)
+        console.print(f"Where the states differ: {typed_command('parity', 'parity', *words)}", soft_wrap=True)
     if args.json:
-        shown = [step for step in played if _shown(step, args)]
-        write_output(args.json, json_text(as_json(shown, args.engines), indent=2) + "\n")
+        write_output(args.json, json_text(as_json(printed, args.engines), indent=2) + "\n")
     return played
 
 
-def _shown(step: ExplainedStep, args: argparse.Namespace) -> bool:
-    """The start is shown with step 0."""
-    return max(step.number, 0) >= int(args.first)
-
-
 def _actions(text: str) -> tuple[Action, ...]:
-    return tuple(_action(word.strip()) for word in text.split(","))
-
-
-def _action(word: str) -> Action:
-    if word.lower() == RESTART:
-        return RESTART
-    if word.lower() in _ACTION_NUMBERS:
-        return _ACTION_NUMBERS[word.lower()]
-    if word.isascii() and word.isdigit() and int(word) < len(ACTIONS):
-        return int(word)
-    raise argparse.ArgumentTypeError(
-        f"'{word}' is no action; there are the numbers 0 ... {len(ACTIONS) - 1}, {', '.join(ACTIONS)} and {RESTART}"
-    )
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word.lower() not in _ACTIONS:
+            there = f"the numbers 0 ... {len(ACTIONS) - 1}, {', '.join(ACTIONS)} and {RESTART}"
+            raise argparse.ArgumentTypeError(f"'{word}' is no action; there are {there}")
+    return tuple(_ACTIONS[word.lower()] for word in words)
 
 
 def _engines(text: str) -> tuple[str, ...]:

@@ -1,11 +1,11 @@
-"""Explanation of how a game ended, read from the states around its last step by chapters C and E alone."""
+"""The end of a game, explained from the states around its last step by chapters C and E alone."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hackmatrix.explain.transition import Place, Transition, around, place_of
-from hackmatrix.rules import ACTIONS, ENEMIES, NUM_STAGES, SIPHON
+from hackmatrix.explain.transition import WAIT, Place, Transition, around, place_of
+from hackmatrix.rules import ENEMIES, NUM_STAGES, SIPHON
 from parity import State
 
 WON, INVALID = "won", "invalid action"
@@ -13,12 +13,9 @@ STEP_LIMIT, LEFT = "step limit", "left"
 """Ends that no rule makes: whoever played cut the game off."""
 UNDONE = "UNDO"
 """A record with hp 0 was brought back, which only a state made by hand has (P-UNDO)."""
-CROWD = 3
+_CROWD = 3
 """So many attackers are counted, not listed: a list of causes should stay short enough to compare."""
-
-_WAIT = ACTIONS.index("WAIT")
 _PLURALS = dict(zip(ENEMIES, ("viruses", "daemons", "glitches", "cryptogs"), strict=True))
-_VIRUS = "virus"
 
 
 @dataclass(frozen=True)
@@ -46,28 +43,31 @@ class Ending:
 
     @property
     def from_siphon(self) -> bool:
-        """Whether a siphon had called one of the attackers."""
+        """A siphon had called one of the attackers."""
         return any(attacker.from_siphon for attacker in self.attackers)
 
 
 def ending(last: Transition, cut_off: str = LEFT) -> Ending:
-    """How the game ended with its last step (C3, C4).
+    """The end that came with the last step of a game (C3, C4).
 
     cut_off: the cause of an end that the step itself does not explain, ``STEP_LIMIT`` or ``LEFT``.
     """
     killers = attackers(last) if last.died else ()
-    stage = min(last.after["stage"], NUM_STAGES)
-    return Ending(stage, _cause(last, killers) or cut_off, place_of(last.after["player"]), killers)
+    cause = WON if last.won else cut_off if last.valid else INVALID
+    if last.died:
+        cause = _listed(killers) or UNDONE
+    return Ending(min(last.after["stage"], NUM_STAGES), cause, place_of(last.after["player"]), killers)
 
 
 def attackers(step: Transition) -> tuple[Attacker, ...]:
-    """Who attacked the player in the enemy turn of a step (E4, E5), in row-major order.
+    """The enemies that attacked the player in the enemy turn of a step (E4, E5), in row-major order.
 
     Whoever can act and begins the turn beside the player attacks and stays. Nobody else attacks but a virus that came
-    with the first of its two moves. All attackers are told, even where fewer would have taken the hp that was left:
+    with the first of its two moves. All attackers are listed, even where fewer would have taken the hp that was left:
     the turn runs to its end, and which of them struck last is a matter of the order drawn.
     """
-    if not _has_enemy_turn(step):
+    ends_turn = step.moves or (step.valid and step.action in (SIPHON, WAIT))  # C2
+    if not ends_turn or step.completed or step.before["stepActive"]:  # C3, E1
         return ()
     beside = around(place_of(step.after["player"]))
     acting = [enemy for enemy in step.before["enemies"] if _can_act(enemy, step)]
@@ -78,11 +78,6 @@ def attackers(step: Transition) -> tuple[Attacker, ...]:
         Attacker(enemy["type"], place_of(enemy), enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"])
         for enemy in sorted([*stood, *came], key=place_of)
     )
-
-
-def _has_enemy_turn(step: Transition) -> bool:
-    ends_turn = step.moves or (step.valid and step.action in (SIPHON, _WAIT))  # C2
-    return ends_turn and not step.completed and not step.before["stepActive"]  # C3, E1
 
 
 def _can_act(enemy: State, step: Transition) -> bool:
@@ -97,28 +92,20 @@ def _came_at_once(enemy: State, acting: Sequence[State], step: Transition) -> bo
     gone = {being.place for being in step.removed}
     held = {place_of(entry) for entry in (*step.before["enemies"], *step.before["transmissions"])} - gone
     return (
-        enemy["type"] == _VIRUS
+        enemy["type"] == "virus"
         and place not in held
         and any(place_of(other) in around(place) and _traits(other) == _traits(enemy) for other in acting)
     )
 
 
 def _traits(enemy: State) -> tuple[object, ...]:
-    """What no enemy turn changes of an enemy that can act."""
+    """The traits of an enemy that can act which no enemy turn changes."""
     return enemy["type"], enemy["hp"], enemy["spawnedFromSiphon"], enemy["isFromScheduledTask"]
 
 
-def _cause(last: Transition, killers: Sequence[Attacker]) -> str | None:
-    if last.died:
-        return _listed(killers) if killers else UNDONE
-    if last.won:
-        return WON
-    return None if last.valid else INVALID
-
-
 def _listed(killers: Sequence[Attacker]) -> str:
-    if len(killers) >= CROWD:
+    if len(killers) >= _CROWD:
         return f"{len(killers)} enemies"
     counts = Counter(killer.type for killer in killers)
-    named = ((kind if counts[kind] == 1 else f"{counts[kind]} {_PLURALS[kind]}") for kind in ENEMIES if counts[kind])
-    return " and ".join(named)
+    kinds = filter(counts.get, ENEMIES)
+    return " and ".join(kind if counts[kind] == 1 else f"{counts[kind]} {_PLURALS[kind]}" for kind in kinds)

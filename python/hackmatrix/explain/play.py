@@ -1,4 +1,4 @@
-"""Playing one game on one or more engines, each on its own, and reading its rewards."""
+"""One game played on one or more engines, each on its own, with the readings of its rewards."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ class ExplainedStep:
     number: int
     action: Action | None
     state: State
-    transition: Transition | None = None
-    values: tuple[tuple[int, ...], ...] = ()
-    readings: tuple[Reading, ...] = ()
-    states_agree: bool = True
+    transition: Transition | None
+    values: tuple[tuple[int, ...], ...]
+    readings: tuple[Reading, ...]
+    states_agree: bool
 
     @property
     def engines_agree(self) -> bool:
@@ -54,11 +54,9 @@ def explained_steps(engines: Sequence[str], case: Case) -> Iterator[ExplainedSte
     before: State = {}
     with open_engines(WORLD, engines) as opened:
         for step in replay(opened, case):
-            state, agree = step.states[0], all(each == step.states[0] for each in step.states)
-            if isinstance(step.action, int):
-                transition = Transition(before, state, step.action)
-                readings = readings_of(transition, prices)
-                yield ExplainedStep(step.number, step.action, state, transition, step.components, readings, agree)
-            else:
-                yield ExplainedStep(step.number, step.action, state, states_agree=agree)
+            state = step.states[0]
+            transition = Transition(before, state, step.action) if isinstance(step.action, int) else None
+            readings = readings_of(transition, prices) if transition else ()
+            agree = all(each == state for each in step.states)
+            yield ExplainedStep(step.number, step.action, state, transition, step.components, readings, agree)
             before = state

@@ -5,9 +5,19 @@ the states. The quantities are a witness of their own beside both engines; the p
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from hackmatrix.explain.transition import CELLS, RESET, Place, Transition, around, exit_distance, place_of, places
+from hackmatrix.explain.transition import (
+    CELLS,
+    RESET,
+    Place,
+    Transition,
+    around,
+    cell_name,
+    exit_distance,
+    place_of,
+    places,
+)
 from hackmatrix.rules import COMPONENTS, SIPHON
 from parity import State
 
@@ -15,9 +25,8 @@ Prices = Mapping[str, Sequence[int]]
 """Table W as ``getRules`` has it: the prices of each component in thousandths."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A component's value and its reason: ``base + price x quantity`` thousandths, and what was seen."""
+class Reading(NamedTuple):
+    """A component's value, ``base + price x quantity`` thousandths, and its reason."""
 
     price: int
     quantity: int
@@ -53,12 +62,12 @@ def stage_completion(step: Transition, *prices: int) -> Reading:
 
 def score_gain(step: Transition, price: int) -> Reading:
     """W score_gain: the change of the score."""
-    before, after = (state["player"]["score"] for state in (step.before, step.after))
+    before, after = _both(step, "score")
     return Reading(price, after - before, f"score {before} -> {after}")
 
 
 def kills(step: Transition, price: int) -> Reading:
-    """W kills: who was removed and counts (V4); UNDO repays what was counted since its record (W3)."""
+    """W kills: the removed who count (V4); UNDO repays the kills since its record (W3)."""
     if step.undone:
         return _repaid(step, price, "kills")
     counted = [str(being) for being in step.removed if being.counts]
@@ -70,11 +79,11 @@ def kills(step: Transition, price: int) -> Reading:
 
 
 def data_siphon(step: Transition, price: int) -> Reading:
-    """W data_siphon: a pickup walked onto (V3); UNDO repays what was counted since its record (W3)."""
+    """W data_siphon: a pickup walked onto (V3); UNDO repays the pickups since its record (W3)."""
     if step.undone:
         return _repaid(step, price, "pickups")
     taken = [entry for entry in step.before["resources"] if entry["dataSiphon"] and place_of(entry) == step.entered]
-    return Reading(price, len(taken), f"walked onto the pickup at {_cell(step.entered)}" if step.entered else "")
+    return Reading(price, len(taken), f"walked onto the pickup at {cell_name(step.entered)}" if step.entered else "")
 
 
 def distance_shaping(step: Transition, price: int) -> Reading:
@@ -120,31 +129,41 @@ def resource_holding(step: Transition, price: int) -> Reading:
 
 def damage_penalty(step: Transition, price: int) -> Reading:
     """W damage_penalty: hp lost, after against before."""
-    return _hp(step, price, gained=False)
+    before, after = _both(step, "hp")
+    return Reading(price, max(0, before - after), f"hp {before} -> {after}")
 
 
 def hp_recovery(step: Transition, price: int) -> Reading:
     """W hp_recovery: hp gained, after against before."""
-    return _hp(step, price, gained=True)
+    before, after = _both(step, "hp")
+    return Reading(price, max(0, after - before), f"hp {before} -> {after}")
 
 
 def siphon_quality(step: Transition, price: int) -> Reading:
-    """W siphon_quality: what the best of the better cells would have given more (W2)."""
+    """W siphon_quality: the most of each amount that better cells would have given, beyond that of this one (W2)."""
     if not step.valid or step.action != SIPHON:
         return Reading(price, 0)
-    lost = missed(step.before)
-    better = "; ".join(f"{_cell(place)} gives {there}" for place, there in lost.best)
-    text = f"missed {lost.credits} credits, {lost.energy} energy: here {lost.here}; {better} (W2)"
-    return Reading(price, lost.credits + lost.energy, text)
+    state, own = step.before, place_of(step.before["player"])
+    here = _yield_of(state, own)
+    needed = _open_cross(state, own) & places(state["blocks"]) if here.points or here.programs else set()
+    reaching = [place for place in CELLS if needed <= {place, *around(place)} and place not in places(state["blocks"])]
+    better = {place: there for place in reaching if (there := _yield_of(state, place)).beats(here)}
+    credits = max((there.credits for there in better.values()), default=here.credits)
+    energy = max((there.energy for there in better.values()), default=here.energy)
+    best = "; ".join(
+        f"{cell_name(place)} gives {there}"
+        for place, there in better.items()
+        if there.credits == credits > here.credits or there.energy == energy > here.energy
+    )
+    lost = _Yield(credits=credits - here.credits, energy=energy - here.energy)
+    return Reading(price, lost.credits + lost.energy, f"missed {lost}: here {here}; {best} (W2)")
 
 
 def siphon_death_penalty(step: Transition, price: int) -> Reading:
     """W siphon_death_penalty: died beside an enemy that a siphon had called."""
-    if not step.died:
-        return Reading(price, 0)
-    beside = around(place_of(step.after["player"]))
+    beside = around(place_of(step.after["player"])) if step.died else []
     guilty = [enemy for enemy in step.after["enemies"] if enemy["spawnedFromSiphon"] and place_of(enemy) in beside]
-    who = " and ".join(f"the {enemy['type']} at {_cell(place_of(enemy))}" for enemy in guilty)
+    who = " and ".join(f"the {enemy['type']} at {cell_name(place_of(enemy))}" for enemy in guilty)
     return Reading(price, int(bool(guilty)), f"died beside {who}, from a siphon")
 
 
@@ -152,18 +171,6 @@ def program_waste(step: Transition, price: int) -> Reading:
     """W program_waste: RESET at hp 2."""
     wasted = step.valid and step.action == RESET and step.before["player"]["hp"] == 2
     return Reading(price, int(wasted), "RESET at hp 2")
-
-
-READINGS: dict[str, Callable[..., Reading]] = {
-    read.__name__: read
-    for read in (
-        *(step_penalty, stage_completion, score_gain, kills, data_siphon, distance_shaping, victory, death_penalty),
-        *(resource_gain, resource_holding, damage_penalty, hp_recovery),
-        *(siphon_quality, siphon_death_penalty, program_waste),
-    )
-}
-"""Component -> its reading from a step and the component's prices, in the order of table W."""
-assert tuple(READINGS) == COMPONENTS
 
 
 def readings_of(step: Transition, prices: Prices) -> tuple[Reading, ...]:
@@ -176,17 +183,12 @@ def _repaid(step: Transition, price: int, what: str) -> Reading:
     return Reading(price, -count, f"UNDO repays the {what} since its record, {count} (W3)")
 
 
-def _hp(step: Transition, price: int, *, gained: bool) -> Reading:
-    before, after = step.before["player"]["hp"], step.after["player"]["hp"]
-    return Reading(price, max(0, after - before if gained else before - after), f"hp {before} -> {after}")
+def _both(step: Transition, name: str) -> tuple[int, int]:
+    """A number of the player before and after."""
+    return step.before["player"][name], step.after["player"][name]
 
 
-def _cell(place: Place | None) -> str:
-    return "nowhere" if place is None else f"({place[0]},{place[1]})"
-
-
-@dataclass(frozen=True)
-class Yield:
+class _Yield(NamedTuple):
     """Yield of a siphon in one cell: points (sorted), programs not owned yet, and amounts."""
 
     points: tuple[int, ...] = ()
@@ -197,33 +199,22 @@ class Yield:
     def __str__(self) -> str:
         return f"{self.credits} credits, {self.energy} energy"
 
-    def beats(self, other: "Yield") -> bool:
+    def beats(self, other: "_Yield") -> bool:
         """The same blocks' worth, no less of either amount, and more of one (W2)."""
-        more = (self.credits, self.energy) != (other.credits, other.energy)
         no_less = self.credits >= other.credits and self.energy >= other.energy
-        return (self.points, self.programs) == (other.points, other.programs) and no_less and more
+        return self[:2] == other[:2] and no_less and self != other
 
 
-@dataclass(frozen=True)
-class MissedYield:
-    """Amounts that a siphon missed: its own yield, both amounts, and the better cells with the most of either."""
-
-    here: Yield
-    credits: int
-    energy: int
-    best: tuple[tuple[Place, Yield], ...]
-
-
-def yield_of(state: State, place: Place) -> Yield:
-    """What a siphon in ``place`` would give; nothing in a cell with a block (W2)."""
+def _yield_of(state: State, place: Place) -> _Yield:
+    """Yield of a siphon in ``place``; nothing in a cell with a block (W2)."""
     if place in places(state["blocks"]):
-        return Yield()
+        return _Yield()
     cross = _open_cross(state, place)
     blocks = [block for block in state["blocks"] if place_of(block) in cross]
     bare = cross - places(blocks)
     amounts = [entry for entry in state["resources"] if place_of(entry) in bare]
     programs = {block["programActionIndex"] for block in blocks if "programActionIndex" in block}
-    return Yield(
+    return _Yield(
         points=tuple(sorted(block["points"] for block in blocks if "points" in block)),
         programs=frozenset(programs.difference(state["ownedPrograms"])),
         credits=sum(entry["credits"] for entry in amounts),
@@ -231,22 +222,10 @@ def yield_of(state: State, place: Place) -> Yield:
     )
 
 
-def missed(state: State) -> MissedYield:
-    """What a siphon where the player stands would miss (W2)."""
-    own = place_of(state["player"])
-    here = yield_of(state, own)
-    needed = _open_cross(state, own) & places(state["blocks"]) if here.points or here.programs else set()
-    reaching = [place for place in CELLS if needed <= {place, *around(place)}]
-    open_cells = (place for place in reaching if place not in places(state["blocks"]))
-    better = [(place, there) for place in open_cells if (there := yield_of(state, place)).beats(here)]
-    credits = max((there.credits for _, there in better), default=here.credits)
-    energy = max((there.energy for _, there in better), default=here.energy)
-    best = tuple(
-        each for each in better if each[1].credits == credits > here.credits or each[1].energy == energy > here.energy
-    )
-    return MissedYield(here, credits - here.credits, energy - here.energy, best)
-
-
 def _open_cross(state: State, place: Place) -> set[Place]:
     """The cells of the cross that are not siphoned (S1)."""
     return {place, *around(place)} - places(state["siphoned"])
+
+
+READINGS: dict[str, Callable[..., Reading]] = {component: globals()[component] for component in COMPONENTS}
+"""Component -> its reading from a step and the component's prices, in the order of table W."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
@@ -21,7 +21,7 @@ from parity.table import Table
 from parity.trace import RESTART
 
 WIDTH = 100
-DIFFERS = "!="
+_DIFFERS = "!="
 _FAULT = "bold white on red"
 
 
@@ -34,9 +34,9 @@ def print_step(console: Console, step: ExplainedStep, engines: Sequence[str], be
     console.print(Text(heading(step), style="bold" if step.sound else "bold red"))
     changed = step.transition is None or step.transition.valid
     if step.transition is not None and (changed or not step.sound):
-        console.print(Padding(_rewards(step, engines), (0, 0, 0, 2), expand=False))
+        _print_indented(console, _rewards(step, engines))
     if not step.states_agree:
-        console.print(Text(f"  {DIFFERS} the engines' states differ", style=_FAULT))
+        console.print(Text(f"  {_DIFFERS} the engines' states differ", style=_FAULT))
     if changed:
         _print_state(console, step.state, before)
     console.print()
@@ -51,14 +51,28 @@ def print_before(console: Console, step: ExplainedStep, state: State) -> None:
 
 def _print_state(console: Console, state: State, before: State | None) -> None:
     board = board_model(state)
-    last = board if before is None else board_model(before)
-    console.print(Padding(_board(board, last), (0, 0, 0, 2), expand=False))
-    for line in (_player_line(board), _game_line(board, exit_distance(state))):
-        console.print(Padding(Text(line), (0, 0, 0, 2), expand=False))
+    _print_indented(console, _board(board, board if before is None else board_model(before)))
+    programs = " ".join(board.owned_programs) or "none"
+    numbers = f"hp {board.hp}, credits {board.credits}, energy {board.energy}, score {board.score}"
+    _print_indented(
+        console, f"{numbers}, siphons {board.data_siphons}, attack {board.attack_damage}, programs: {programs}"
+    )
+    distance = exit_distance(state)
+    away = "no path to the exit" if distance is None else f"exit {distance} away"
+    record = "none"
+    if board.record_turn is not None:
+        since = f"{board.kills_since_history} kills, {board.pickups_since_history} pickups since"
+        record = f"turn {board.record_turn}, {since}"
+    place = f"stage {board.stage}, turn {board.turn}, {away}, closest {board.closest_approach}"
+    _print_indented(console, f"{place}, record: {record}")
+
+
+def _print_indented(console: Console, content: RenderableType) -> None:
+    console.print(Padding(content, (0, 0, 0, 2), expand=False))
 
 
 def heading(step: ExplainedStep) -> str:
-    """What was done and, in a few words, what came of it."""
+    """The action of a step and, in a few words, its outcome."""
     if step.action is None:
         return f"start: seed {step.state['seed']}"
     if step.action == RESTART:
@@ -84,14 +98,16 @@ def _rewards(step: ExplainedStep, engines: Sequence[str]) -> Table:
     headings = [Column(f"{'| ' if at else ''}{name}", justify="right") for at, name in enumerate(engines)]
     table = Table(Column("", min_width=20), *headings, "from", box=None)
     for name, values, reading in _components(step):
-        sound = {*values} == {reading.value}
-        table.add_row(name, *_columns(values), _reason(reading, values), style="" if sound else "red")
+        reason = Text(f"= {reading}")
+        if reading.value != values[0]:
+            reason = Text(f"{_DIFFERS} {_signed(reading.value)} by table W, = {reading}", style=_FAULT)
+        table.add_row(name, *_columns(values), reason, style="" if {*values} == {reading.value} else "red")
     table.add_row("total", *_columns(list(map(sum, step.values))), "", style="bold")
     return table
 
 
 def _components(step: ExplainedStep) -> Iterator[tuple[str, tuple[int, ...], Reading]]:
-    """Name, every engine's value and the reading of each component that is not 0 everywhere."""
+    """Name, values of the engines and reading of each component that is not 0 everywhere."""
     for name, values, reading in zip(COMPONENTS, zip(*step.values, strict=True), step.readings, strict=True):
         if any(values) or reading.value:
             yield name, values, reading
@@ -99,17 +115,11 @@ def _components(step: ExplainedStep) -> Iterator[tuple[str, tuple[int, ...], Rea
 
 def _columns(values: Sequence[int]) -> list[Text]:
     """The engines' values; one that differs from the first has the mark instead of the bar."""
-    texts = [Text(_signed(values[0]))]
-    for value in values[1:]:
-        same = value == values[0]
-        texts.append(Text(f"{'|' if same else DIFFERS} {_signed(value)}", style="" if same else _FAULT))
-    return texts
-
-
-def _reason(reading: Reading, values: Sequence[int]) -> Text:
-    if reading.value == values[0]:
-        return Text(f"= {reading}")
-    return Text(f"{DIFFERS} {_signed(reading.value)} by table W, = {reading}", style=_FAULT)
+    first, *others = values
+    return [Text(_signed(first))] + [
+        Text(f"| {_signed(value)}") if value == first else Text(f"{_DIFFERS} {_signed(value)}", style=_FAULT)
+        for value in others
+    ]
 
 
 def _signed(thousandths: int) -> str:
@@ -126,31 +136,15 @@ def _board(board: BoardModel, last: BoardModel) -> Table:
     return table
 
 
-def _player_line(board: BoardModel) -> str:
-    programs = " ".join(board.owned_programs) or "none"
-    numbers = f"hp {board.hp}, credits {board.credits}, energy {board.energy}, score {board.score}"
-    return f"{numbers}, siphons {board.data_siphons}, attack {board.attack_damage}, programs: {programs}"
-
-
-def _game_line(board: BoardModel, distance: int | None) -> str:
-    away = "no path to the exit" if distance is None else f"exit {distance} away"
-    record = "none"
-    if board.record_turn is not None:
-        counted = f"{board.kills_since_history} kills, {board.pickups_since_history} pickups since"
-        record = f"turn {board.record_turn}, {counted}"
-    return f"stage {board.stage}, turn {board.turn}, {away}, closest {board.closest_approach}, record: {record}"
-
-
 def verdict(played: Sequence[ExplainedStep], engines: Sequence[str]) -> str:
-    """One sentence: whether the engines agree, and whether table W's reading does."""
-    steps = sum(step.transition is not None for step in played)
+    """The agreement of the engines, and of table W's reading, in one sentence."""
+    steps = counted(sum(step.transition is not None for step in played), "step")
     apart = _numbers([step for step in played if not step.engines_agree])
     unread = _numbers([step for step in played if not step.readings_agree])
     names = " and ".join(engines)
-    told = f"{names} DIFFER in {apart}" if apart else f"{names} agree on {counted(steps, 'step')}"
-    if len(engines) == 1:
-        told = f"{names} played {counted(steps, 'step')}"
-    return f"{told}; table W's reading " + (f"DIFFERS from {engines[0]} in {unread}." if unread else "agrees.")
+    agreement = f"played {steps}" if len(engines) == 1 else f"DIFFER in {apart}" if apart else f"agree on {steps}"
+    reading = f"DIFFERS from {engines[0]} in {unread}" if unread else "agrees"
+    return f"{names} {agreement}; table W's reading {reading}."
 
 
 def _numbers(found: Sequence[ExplainedStep]) -> str:

@@ -1,8 +1,9 @@
-"""One step of one game as two states and what they say about it, read by the rules alone."""
+"""One step of one game: the states around it, and what follows from them by the rules alone."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from hackmatrix.rules import ACTIONS, DIRECTIONS, MOVES, SIPHON, SIZE, WON_STAGE
@@ -11,12 +12,8 @@ from parity import State
 Place = tuple[int, int]
 """(row, col)"""
 
-WARP = ACTIONS.index("WARP")
-UNDO = ACTIONS.index("UNDO")
-RESET = ACTIONS.index("RESET")
-_PULLED = (ACTIONS.index("PUSH"), ACTIONS.index("PULL"))
-_WAIT = ACTIONS.index("WAIT")
-CELLS: tuple[Place, ...] = tuple((row, col) for row in range(SIZE) for col in range(SIZE))
+WARP, UNDO, RESET, WAIT, _PUSH, _PULL = map(ACTIONS.index, ("WARP", "UNDO", "RESET", "WAIT", "PUSH", "PULL"))
+CELLS: tuple[Place, ...] = tuple(product(range(SIZE), range(SIZE)))
 """In row-major order (A1)."""
 
 
@@ -36,6 +33,11 @@ def around(place: Place) -> list[Place]:
     return [near for up, right in DIRECTIONS if (near := (row + up, col + right)) in CELLS]
 
 
+def cell_name(place: Place) -> str:
+    """A cell in words: ``(row,col)``."""
+    return "({},{})".format(*place)
+
+
 def exit_distance(state: State) -> int | None:
     """Steps from the player to the exit around blocks, whatever enemies stand there; None without a path (W1)."""
     goal = place_of(state["exit"])
@@ -53,15 +55,14 @@ def exit_distance(state: State) -> int | None:
 
 @dataclass(frozen=True)
 class Being:
-    """An enemy or a transmission: what it is called, where it stands, whether its removal counts (V4)."""
+    """An enemy or a transmission; ``counts``: its removal counts as a kill (V4)."""
 
     name: str
     place: Place
     counts: bool
 
     def __str__(self) -> str:
-        row, col = self.place
-        return f"{self.name} at ({row},{col})"
+        return f"{self.name} at {cell_name(self.place)}"
 
 
 @dataclass(frozen=True)
@@ -115,17 +116,10 @@ class Transition:
 
     @cached_property
     def target(self) -> Being | None:
-        """What a move attacked (V1)."""
-        if not self.moves:
-            return None
+        """The enemy or transmission that a move attacked (V1)."""
         beings = {being.place: being for being in _beings(self.before)}
-        blocks = places(self.before["blocks"])
-        for place in self._line:
-            if place in beings:
-                return beings[place]
-            if place in blocks:
-                return None
-        return None
+        stops = beings.keys() | places(self.before["blocks"])
+        return next((beings.get(place) for place in self._line if place in stops), None) if self.moves else None
 
     @cached_property
     def removed(self) -> tuple[Being, ...]:
@@ -134,12 +128,12 @@ class Transition:
         An attack's is read from the state before, because enemies walk afterwards; nobody walks after the other
         programs, so whoever is missing from its cell was removed.
         """
-        if not self.valid or self.action in (SIPHON, _WAIT, UNDO, *_PULLED):
+        if not self.valid or self.action in (SIPHON, WAIT, UNDO, _PUSH, _PULL):
             return ()
         if self.moves:
-            strength, target = self.before["player"]["attackDamage"], self.target
-            struck = (enemy for enemy in self.before["enemies"] if target and place_of(enemy) == target.place)
-            return (target,) if target and all(enemy["hp"] <= strength for enemy in struck) else ()
+            target, strength = self.target, self.before["player"]["attackDamage"]
+            held = {place_of(enemy) for enemy in self.before["enemies"] if enemy["hp"] > strength}
+            return (target,) if target and target.place not in held else ()
         left = {being.place for being in _beings(self.after)}
         return tuple(being for being in _beings(self.before) if being.place not in left)
 

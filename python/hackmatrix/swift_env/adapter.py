@@ -1,4 +1,4 @@
-"""The Swift engine as everybody plays it: the parity contract over the bridge."""
+"""The Swift engine as a batch engine of the harness."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,35 +15,22 @@ from parity import BatchEngine, BatchStep, EngineOptions, State, StateRefused
 Slots = NDArray[np.intp]
 
 _THOUSANDTHS = np.float32(1000)
-_EACH = np.ones(len(COMPONENTS), np.int32)
-"""Times this is the sum of all components, in half the time of ``sum``."""
+_ONES = np.ones(len(COMPONENTS), np.int32)
+"""A product with it sums the components in half the time of ``sum``."""
 _NUM_FACTS = len(FACTS)
 _EVENT_BITS = np.uint32((1 << len(EVENTS)) - 1)
 """The protocol has one bit more: the game was started anew."""
 
-_SNAPSHOT = np.dtype(
-    [
-        ("turn", "<u4"), ("scheduledTaskInterval", "<u4"), ("nextScheduledTaskTurn", "<u4"), ("ownedPrograms", "<u4"),
-        ("credits", "<u2"), ("energy", "<u2"), ("dataSiphons", "<u2"), ("score", "<u2"),
-        ("pendingSiphonTransmissions", "<u2"), ("player", "u1"), ("hp", "u1"), ("attackDamage", "u1"),
-        ("stage", "u1"), ("showActivated", "u1"), ("scheduledTasksDisabled", "u1"), ("stepActive", "u1"),
-        ("atkPlusUses", "u1"), ("closestApproach", "u1"), ("exit", "u1"), ("unused", "u1", 4),
-        ("cells", "u1", (14, 36)),
-    ]
-)  # fmt: skip
-_PACKED = np.dtype(
-    [
-        ("seed", "<u4", 2), ("eventNumber", "<u4"), ("killsSinceHistory", "<u2"), ("pickupsSinceHistory", "<u2"),
-        ("hasHistory", "u1"), ("unused", "u1", 7), ("now", _SNAPSHOT), ("history", _SNAPSHOT),
-    ]
-)  # fmt: skip
-"""A packed state, as docs/reference/protocol.md lays it out."""
+_HEAD = [("words", "<u4", 3), ("halves", "<u2", 2), ("bytes", "u1", (1,)), ("zeros", "u1", 7)]
+_SNAPSHOT = [("words", "<u4", 4), ("halves", "<u2", 5), ("bytes", "u1", 10), ("zeros", "u1", 4), ("cells", "u1", 504)]
+_PACKED = np.dtype([("head", _HEAD), ("now", _SNAPSHOT), ("history", _SNAPSHOT)])
+"""A packed state, by the sizes of its numbers; docs/reference/protocol.md has their order and meaning."""
 
 
 class SwiftEngine(BatchEngine):
-    """``games`` games of the Swift engine, in a process of its own, which heeds ``packed`` and ``deadline``.
+    """``games`` games of the Swift engine, in a process of its own; uses all options.
 
-    Packed observations are uint8 (k, 1545). Everything shown lies in the buffers that the bridge uses again.
+    Packed observations are uint8 (k, 1545). Arrays that methods return lie in buffers that the next call overwrites.
 
     Raises SwiftEngineError where the engine cannot be started and, later, where it fails.
     """
@@ -61,7 +48,7 @@ class SwiftEngine(BatchEngine):
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
         self._resting: Slots | None = None
-        """Where the coming step, once begun the step begun, means nothing, because a restart follows it there."""
+        """Slots in which the coming step, or the step begun, means nothing, because a restart follows it there."""
         self._restarted: tuple[Slots, Rows] | None = None
         """That restart, sent along with the step."""
 
@@ -75,7 +62,7 @@ class SwiftEngine(BatchEngine):
         return self._placed(self._games.restart(slots), slots)
 
     def rest(self, slots: Slots) -> None:
-        """The restart that follows goes to the process together with the step."""
+        """The restart that follows is sent to the process together with the step."""
         self._resting = slots
 
     def seeds(self) -> NDArray[np.uint64]:
@@ -118,21 +105,16 @@ class SwiftEngine(BatchEngine):
         return self._placed(rows, slots)
 
     def state_arrays(self) -> Mapping[str, NDArray[Any]]:
-        """Packed states, spread out. Asked for once, they are sent along with every step."""
+        """Packed states, later sent with every step: ``scalars`` uint32 (n, 46), ``cells`` uint8 (n, 2, 14, 36)."""
         self._packs_each_step = True
         if self._packed is None:
             self._games.send_packed_states()
             self._packed = self._games.receive_packed_states()
         packed = self._packed.view(_PACKED)[:, 0]
-        snapshots = [packed["now"], packed["history"]]
-        names = ("eventNumber", "killsSinceHistory", "pickupsSinceHistory", "hasHistory")
-        scalars = [packed["seed"], *(packed[name] for name in names)]
-        for snapshot in snapshots:
-            scalars += [snapshot[name] for name in _SNAPSHOT.names or () if name not in ("unused", "cells")]
-        return {
-            "scalars": np.column_stack([values.astype(np.uint32) for values in scalars]),
-            "cells": np.stack([snapshot["cells"] for snapshot in snapshots], axis=1),
-        }
+        parts = [packed[name] for name in ("head", "now", "history")]
+        scalars = [part[size].astype(np.uint32) for part in parts for size in ("words", "halves", "bytes")]
+        cells = np.stack([part["cells"] for part in parts[1:]], axis=1)
+        return {"scalars": np.concatenate(scalars, axis=1), "cells": cells.reshape(self.games, 2, 14, 36)}
 
     def marks(self) -> NDArray[np.integer[Any]] | None:
         if self._marks_before is None:
@@ -156,16 +138,16 @@ class SwiftEngine(BatchEngine):
         return BatchStep(
             observation=rows.observation,
             components=rows.components,
-            reward=(rows.components @ _EACH).astype(np.float32) / _THOUSANDTHS,
+            reward=(rows.components @ _ONES).astype(np.float32) / _THOUSANDTHS,
             terminated=rows.terminated,
             facts=self.facts(),
             events=rows.facts[:, -1] & _EVENT_BITS,
         )
 
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
-        """Take what is seen of some slots into what is seen of all."""
-        seen = self._rows
-        seen.seeds[slots], seen.mask[slots], seen.facts[slots] = rows.seeds, rows.mask, rows.facts
+        """Copy the rows of some slots into those of all; return their observations."""
+        every = self._rows
+        every.seeds[slots], every.mask[slots], every.facts[slots] = rows.seeds, rows.mask, rows.facts
         self._begun = self._packed = self._resting = None
         assert rows.observation is not None
         return rows.observation

@@ -24,11 +24,11 @@ _SPINS_PER_GAME, _MOST_SPINS = 3, 1000
 class SwiftGames(Closable):
     """``num_games`` games, in slots 0 … n − 1, that start from ``seeds``, uint64 (n,).
 
-    observing: what rows show; None: floats where the engine shares memory, else what needs least of the pipe.
+    observing: format of the observations in rows; None: floats in shared memory, compact through a pipe.
 
-    Rows that a method returns are overwritten by the next call, but for those that ``lasts`` tells from others.
+    Rows that a method returns are overwritten by the next call, except where ``lasts`` is true of their observation.
     Raises SwiftEngineError when the engine cannot be started, dies, or does not answer within ``deadline`` seconds,
-    Refused (one) when it refuses what it is asked; the games are then as before.
+    CommandRefused when it refuses a command; the games are then as before.
     """
 
     def __init__(
@@ -41,19 +41,24 @@ class SwiftGames(Closable):
         in_memory = ObservationFormat.FLOATS if observing is None else observing
         self._memory = SharedMemory.open(protocol.size_of_rows(self.num_games, in_memory))
         self._places: dict[Command, NDArray[np.uint8]] = {}
-        """Where the rows of the step and of the restart that were sent will lie, if not in their answers."""
+        """Places in shared memory for the rows of the step and of the restart that were sent."""
         self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
         shared = () if self._memory is None else (self._memory.descriptor,)
         spins = min(SPINS + _SPINS_PER_GAME * self.num_games, _MOST_SPINS)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         with ExitStack() as undo:
-            undo.callback(self._forget_memory)
+            undo.callback(setattr, self, "_memory", None)  # an error's trace may keep this object
             self._process = SwiftProcess(deadline=deadline, descriptors=shared, spins=spins)
             undo.callback(self.close)
             self._process.send(protocol.hello())
             self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
-            self._share()
+            if self._memory is not None:
+                try:
+                    self._ask(Command.SHARE, lambda _: None, self._memory.descriptor, self._memory.total)
+                    self._memory.forget_file()
+                except CommandRefused:  # it knows of no memory, or cannot map it, and answers through the pipe
+                    self._memory = None
             chosen = in_memory if self._memory is not None or observing is not None else ObservationFormat.COMPACT
             self._observing = int(chosen)
             self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))
@@ -72,11 +77,11 @@ class SwiftGames(Closable):
         self._process.send(step)
 
     def receive_step(self) -> Rows:
-        """The rows (n) of the step asked for; Refused for an action outside 0 … 27."""
+        """The rows (n) of the step asked for; raises CommandRefused for an action outside 0 … 27."""
         return self._receive(Command.STEP)
 
     def lasts(self, observation: NDArray[Any]) -> bool:
-        """Whether the observation of a step stays as it is for as long as it is held, and may be written to."""
+        """True where the observation of a step stays as it is for as long as it is held, and may be written to."""
         return self._memory is not None and self._memory.lasts(observation)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Rows:
@@ -121,7 +126,7 @@ class SwiftGames(Closable):
         return self._read(Command.GET_PACKED_STATES, lambda frame: protocol.packed_states(protocol.content(frame)))
 
     def marks(self) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
-        """How often each mark fired since the process began, (M,), and the marks' names."""
+        """Counts of the marks since the process began, (M,), and their names."""
         return self._ask(Command.GET_MARKS, protocol.marks)
 
     def rules(self) -> dict[str, Any]:
@@ -130,7 +135,7 @@ class SwiftGames(Closable):
 
     @cached_property
     def divisors(self) -> NDArray[np.float32]:
-        """What the values of a compact observation are divided by, float32 (1545,)."""
+        """Divisors of the values of a compact observation, float32 (1545,)."""
         layout = self.rules()["observation"]
         features = [*layout["player"], *layout["programs"], *(36 * layout["cell"])]
         return np.array([feature["divisor"] for feature in features], np.float32)
@@ -141,34 +146,19 @@ class SwiftGames(Closable):
 
     def _rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
         self._send(command, *parts)
-        return self._read_rows(command)
+        return self._read(command, lambda frame: self._rows_in(command, frame))
 
     def _receive(self, command: Command) -> Rows:
         """The rows of a step or a restart, in its reply or where they were to be placed."""
         place = self._places.get(command)
         if place is None:
-            return self._read_rows(command)
-        return self._read(Command.PLACE, lambda frame: self._rows_placed(command, frame, place))
+            return self._read(command, lambda frame: self._rows_in(command, frame))
 
-    def _rows_placed(self, command: Command, frame: NDArray[np.uint8], place: NDArray[np.uint8]) -> Rows:
-        """The rows in a place of the shared memory, of which the reply gives the size."""
-        protocol.check_placed(frame, len(place))
-        return self._rows_in(command, place)
+        def placed(frame: NDArray[np.uint8]) -> Rows:
+            protocol.check_placed(frame, len(place))
+            return self._rows_in(command, place)
 
-    def _share(self) -> None:
-        """Share memory with the engine; one that knows of none, or cannot map it, answers through the pipe."""
-        if self._memory is None:
-            return
-        try:
-            self._ask(Command.SHARE, lambda _: None, self._memory.descriptor, self._memory.total)
-        except CommandRefused:
-            self._forget_memory()
-        else:
-            self._memory.forget_file()
-
-    def _forget_memory(self) -> None:
-        """Let go of the shared memory and its file, which errors would keep that have this object in their trace."""
-        self._memory = None
+        return self._read(Command.PLACE, placed)
 
     def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
         self._send(command, *parts)
@@ -179,13 +169,9 @@ class SwiftGames(Closable):
         self._process.send(protocol.request(command, *parts))
 
     def _drop_unread(self) -> None:
-        """Pass over answers that nobody came for, such as after Ctrl+C between the halves of a step."""
+        """Skip answers that were never received, such as after Ctrl+C between the halves of a step."""
         while self._process.unread:
             self._process.receive()
-
-    def _read_rows(self, command: Command) -> Rows:
-        """The rows of the next reply."""
-        return self._read(command, lambda frame: self._rows_in(command, frame))
 
     def _rows_in(self, command: Command, frame: NDArray[np.uint8]) -> Rows:
         """The rows of a frame; those of the last one where it lies in the same memory in the same order."""

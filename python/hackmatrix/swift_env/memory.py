@@ -1,5 +1,6 @@
 """Memory that this process and the engine share, in which the engine puts its rows (docs/reference/protocol.md)."""
 
+import contextlib
 import mmap
 import os
 import tempfile
@@ -21,14 +22,6 @@ _MOST_BYTES = 256 * 2**20
 _ALIGNMENT = 64
 
 
-def is_wanted() -> bool:
-    """Whether memory shall be shared; raises UsageError where HACKMATRIX_TRANSPORT names nothing that there is."""
-    wanted = os.environ.get(TRANSPORT_VARIABLE, MEMORY)
-    if wanted not in (MEMORY, PIPE):
-        raise UsageError(f"{TRANSPORT_VARIABLE} is {wanted!r}: choose {MEMORY} or {PIPE}.")
-    return wanted == MEMORY
-
-
 class SharedMemory:
     """Places for answers of ``size`` bytes each, in a file without a name, which ends with its last user.
 
@@ -44,23 +37,30 @@ class SharedMemory:
         lasting = range(1, 1) if size < _SMALL else range(1, 1 + _LASTING_PLACES)
         second = lasting.stop
         self.total = (second + 1 if lasting else 1) * self._stride
-        self._file = _new_file(self.total)
+        self._file = nameless_file("hackmatrix-rows")
+        if hasattr(os, "memfd_create"):
+            self._file.truncate(self.total)
+        else:
+            self._file.write(bytes(self.total))  # not a hole: a full disk shall say so here, not when the engine writes
         self._map = mmap.mmap(self._file.fileno(), self.total)
         self._passing = self._array(0)
         self._second = (second * self._stride, self._array(second)) if lasting else None
         self._lasting: dict[int, weakref.ref[NDArray[np.uint8]] | None] = dict.fromkeys(lasting)
-        """What holds each of them, the last time that it was asked for."""
+        """The last array handed out of each place."""
         _OPEN.add(self)
 
     @classmethod
     def open(cls, size: int) -> Self | None:
-        """The memory, or None where it is not wanted, would be too large, or the system gives none."""
-        if not is_wanted() or size > _MOST_BYTES:
-            return None
-        try:
-            return cls(size)
-        except OSError:
-            return None
+        """The memory, or None where it is not wanted, would be too large, or the system gives none.
+
+        Raises UsageError where HACKMATRIX_TRANSPORT is neither ``memory`` nor ``pipe``.
+        """
+        wanted = os.environ.get(TRANSPORT_VARIABLE, MEMORY)
+        if wanted not in (MEMORY, PIPE):
+            raise UsageError(f"{TRANSPORT_VARIABLE} is {wanted!r}: choose {MEMORY} or {PIPE}.")
+        with contextlib.suppress(OSError):
+            return cls(size) if wanted == MEMORY and size <= _MOST_BYTES else None
+        return None
 
     @property
     def descriptor(self) -> int:
@@ -72,7 +72,7 @@ class SharedMemory:
         self._file.close()
 
     def place(self) -> tuple[int, NDArray[np.uint8]]:
-        """Where the next answer may lie: its offset and its bytes, uint8 (size,)."""
+        """A place for the next answer: its offset and its bytes, uint8 (size,)."""
         for number in self._free():
             array = self._array(number)
             self._lasting[number] = weakref.ref(array)
@@ -80,18 +80,12 @@ class SharedMemory:
         return 0, self._passing
 
     def second_place(self, size: int) -> tuple[int, NDArray[np.uint8]] | None:
-        """Where what is asked for together with a step may lie: its offset and its bytes, uint8 (size,)."""
-        if self._second is None:
-            return None
-        offset, array = self._second
-        return offset, array[:size]
+        """A place for the answer to what is asked for together with a step: its offset and its bytes, uint8 (size,)."""
+        return self._second and (self._second[0], self._second[1][:size])
 
     def lasts(self, view: NDArray[np.generic]) -> bool:
-        """Whether a view of a place keeps what it shows for as long as it is held."""
-        place = view.base
-        if place is None or not self._lasting:
-            return False
-        return any(holder is not None and holder() is place for holder in self._lasting.values())
+        """True for a view of a lasting place, which keeps its content for as long as it is held."""
+        return view.base is not None and any(held and held() is view.base for held in self._lasting.values())
 
     def keep_what_is_held(self) -> None:
         """Before a fork, whose arrays nobody here sees: leave every place that is held now as it is for ever."""
@@ -115,12 +109,8 @@ def _keep_all() -> None:
 os.register_at_fork(before=_keep_all)
 
 
-def _new_file(size: int) -> IO[bytes]:
-    """A file of zeros without a name: in memory where the system can, else on disk."""
+def nameless_file(label: str) -> IO[bytes]:
+    """An empty file without a name: in memory where the system can, else on disk; raises OSError without either."""
     if hasattr(os, "memfd_create"):
-        file: IO[bytes] = os.fdopen(os.memfd_create("hackmatrix-rows"), "r+b", buffering=0)
-        file.truncate(size)
-    else:
-        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it lives as long as its memory
-        file.write(bytes(size))  # not a hole: a full disk shall say so here, not when the engine writes
-    return file
+        return os.fdopen(os.memfd_create(label), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)

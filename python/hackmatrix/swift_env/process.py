@@ -7,16 +7,16 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.swift_env.memory import nameless_file
 from parity.console import typed_program
 from parity.errors import EngineError
 
@@ -28,7 +28,7 @@ _LENGTH = struct.Struct("<I")
 _SHORTEST, _LONGEST = 4, 1 << 30
 _LOG_LINES, _LOG_CHARACTERS = 5, 2000
 SPINS = 40
-"""How often an answer is polled before waiting for it: waking a process may take longer than a step."""
+"""Polls for an answer before waiting for it: waking a process may take longer than a step."""
 _MOST_CREDITS, _MISS_COST, _PROBE_EVERY = 8, 4, 64
 """A failed spin costs four credits; without credits one answer in 64 is spun for."""
 _READ_BYTES = 1 << 12
@@ -39,7 +39,7 @@ _SET_PIPE_SIZE = 1031
 
 
 def build_hint() -> str:
-    """How to build the engine, as it can be typed here."""
+    """The command that builds the engine, as it can be typed here."""
     return f"build it with {typed_program(_ROOT / 'swift-build')}"
 
 
@@ -67,30 +67,26 @@ def binary_path() -> Path:
 
 
 class SwiftProcess:
-    """One running engine. Frames go in and come out; ``close``, or the end of this object, ends the process.
+    """One running engine, which takes and answers frames; ``close``, or the end of this object, ends the process.
 
     A process that died, answered nothing within ``deadline`` seconds, answered against the protocol or was
     left in the middle of a frame (Ctrl+C) is ended, and every later call says so. ``descriptors`` are open in it too.
-    ``spins``: how often an answer is polled before waiting for it.
+    ``spins``: polls for an answer before waiting for it.
 
     Raises SwiftEngineError when the binary is missing or cannot run.
     """
 
-    def __init__(
-        self,
-        arguments: Sequence[str] = ("--binary",),
-        deadline: float = DEADLINE,
-        descriptors: Sequence[int] = (),
-        spins: int = SPINS,
-    ) -> None:
+    def __init__(self, deadline: float = DEADLINE, descriptors: Sequence[int] = (), spins: int = SPINS) -> None:
         path = binary_path()
         self._spins = spins
         self._deadline = deadline
         self._closed_because = "is closed"
-        self._log = _open_log()
+        self._log: IO[bytes] | None = None
+        with contextlib.suppress(OSError):  # a full disk is no reason not to play
+            self._log = nameless_file("hackmatrix-log")
         try:
             self._process = subprocess.Popen(
-                [path, *arguments],
+                [path, "--binary"],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -110,14 +106,18 @@ class SwiftProcess:
         """Above 0 while looking has mostly been worth it; else it is tried every now and then."""
         self._waits = 0
         self._ahead = b""
-        """What was read beyond the last frame."""
+        """Bytes read beyond the last frame."""
         os.set_blocking(self._input.fileno(), False)
-        _widen(self._output)
+        if sys.platform == "linux":
+            import fcntl
+
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(self._output.fileno(), _SET_PIPE_SIZE, _PIPE_BYTES)
         self._writable, self._readable = select.poll(), select.poll()
         self._writable.register(self._input, select.POLLOUT)
         self._readable.register(self._output, select.POLLIN)
         self.unread = 0
-        """How many frames were sent whose answers were not received yet."""
+        """Frames sent whose answers were not received yet."""
         # also when nobody calls close: no process outlives its owner, and none stays as a zombie
         self._end = weakref.finalize(self, _end_process, self._process, self._log)
         _OPEN.add(self)
@@ -127,13 +127,15 @@ class SwiftProcess:
         self._check_open()
         rest = memoryview(_LENGTH.pack(len(frame)) + frame)
         limit = time.monotonic() + self._deadline
-        with _FrameGuard(self):
+        try:
             while rest:
                 try:
                     rest = rest[os.write(self._input.fileno(), rest) :]
                 except BlockingIOError:  # the pipe is full
                     self._wait_for(self._writable, limit)
             self.unread += 1
+        except BaseException as error:
+            self._fail(error)
 
     def receive(self, buffer: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
         """The body of the next frame, in ``buffer`` if that is large enough, else in a new array.
@@ -142,9 +144,13 @@ class SwiftProcess:
         """
         self._check_open()
         limit = time.monotonic() + self._deadline
-        with _FrameGuard(self):
+        try:
             while len(self._ahead) < _LENGTH.size:
-                self._ahead += self._read_some(limit)
+                self._wait_for(self._readable, limit)
+                some = os.read(self._output.fileno(), _READ_BYTES)
+                if not some:
+                    raise BrokenPipeError
+                self._ahead += some
             (length,) = _LENGTH.unpack_from(self._ahead)
             if not _SHORTEST <= length <= _LONGEST:
                 raise self.fault(f"answered with a frame of {length} bytes, which is none of the protocol's")
@@ -154,19 +160,30 @@ class SwiftProcess:
             here = self._ahead[_LENGTH.size : _LENGTH.size + length]
             body.data[: len(here)] = here
             self._ahead = self._ahead[_LENGTH.size + length :]
-            if len(here) < length:
-                self._fill(body.data[len(here) :], limit)
+            rest = body.data[len(here) :]
+            while rest:
+                self._wait_for(self._readable, limit)
+                count = os.readv(self._output.fileno(), [rest])
+                if not count:
+                    raise BrokenPipeError
+                rest = rest[count:]
             self.unread -= 1
+        except BaseException as error:
+            self._fail(error)
         return body
 
     def fault(self, what: str) -> SwiftEngineError:
         """End the process because of what it did; the error to raise, with the last lines of its log."""
         self._closed_because = what
-        said = self._last_words()
+        last = ""
+        if self._log is not None:
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_CHARACTERS))
+            lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
+            last = f"; it said: {' / '.join(lines)}" if lines else ""
         self._process.kill()
         self.close()
         return SwiftEngineError(
-            f"the Swift engine {what}{said}; open a new one, and if it happens again {build_hint()}."
+            f"the Swift engine {what}{last}; open a new one, and if it happens again {build_hint()}."
         )
 
     def close(self) -> None:
@@ -184,21 +201,6 @@ class SwiftProcess:
         if not self._end.alive:
             raise SwiftEngineError(f"the Swift engine {self._closed_because}: open a new one.")
 
-    def _read_some(self, limit: float) -> bytes:
-        self._wait_for(self._readable, limit)
-        some = os.read(self._output.fileno(), _READ_BYTES)
-        if not some:
-            raise BrokenPipeError
-        return some
-
-    def _fill(self, rest: memoryview, limit: float) -> None:
-        while rest:
-            self._wait_for(self._readable, limit)
-            count = os.readv(self._output.fileno(), [rest])
-            if not count:
-                raise BrokenPipeError
-            rest = rest[count:]
-
     def _wait_for(self, pipe: select.poll, limit: float) -> None:
         if pipe.poll(0):  # which is no success of looking
             return
@@ -212,38 +214,15 @@ class SwiftProcess:
         if not pipe.poll(max(0.0, limit - time.monotonic()) * 1000):
             raise self.fault(f"did not answer within {self._deadline:g} s and was ended")
 
-    def gone(self) -> SwiftEngineError:
-        """The error to raise when a pipe is broken."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_CLOSING_SECONDS)
-        return self.fault(_how_it_ended(self._process.returncode))
-
-    def _last_words(self) -> str:
-        if self._log is None:
-            return ""
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - _LOG_CHARACTERS))
-        lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
-        return f"; it said: {' / '.join(lines)}" if lines else ""
-
-
-class _FrameGuard:
-    """A frame goes through whole and is counted, or the process is ended: later ones would turn into nonsense."""
-
-    __slots__ = ("_process",)
-
-    def __init__(self, process: SwiftProcess) -> None:
-        self._process = process
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, SwiftEngineError):
-            return
+    def _fail(self, error: BaseException) -> NoReturn:
+        """End the process in whose frame this happened: later frames would be misread. Raise what the caller gets."""
         if isinstance(error, OSError):
-            raise self._process.gone() from error
-        self._process.fault("was left in the middle of an answer and was ended")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_CLOSING_SECONDS)
+            raise self.fault(_how_it_ended(self._process.returncode)) from error
+        if not isinstance(error, SwiftEngineError):
+            self.fault("was left in the middle of an answer and was ended")
+        raise error
 
 
 _OPEN: "weakref.WeakSet[SwiftProcess]" = weakref.WeakSet()
@@ -259,31 +238,12 @@ def _abandon_all() -> None:
 os.register_at_fork(after_in_child=_abandon_all)
 
 
-def _open_log() -> IO[bytes] | None:
-    """A file for what the engine says: in memory where the system can, else on disk, else none."""
-    try:
-        if hasattr(os, "memfd_create"):
-            return os.fdopen(os.memfd_create("hackmatrix-log"), "w+b", buffering=0)
-        return tempfile.TemporaryFile(buffering=0)
-    except OSError:  # a full disk is no reason not to play
-        return None
-
-
 def _how_it_ended(status: int | None) -> str:
     if status is None:
         return "closed its pipe"
     if status < 0:
         return f"was killed by signal {-status} ({signal.Signals(-status).name})"
     return f"ended with status {status}"
-
-
-def _widen(pipe: IO[bytes]) -> None:
-    """Make a pipe hold a whole frame, where the system can."""
-    if sys.platform == "linux":
-        import fcntl
-
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(pipe.fileno(), _SET_PIPE_SIZE, _PIPE_BYTES)
 
 
 def _end_process(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> None:

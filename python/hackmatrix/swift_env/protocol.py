@@ -1,4 +1,4 @@
-"""The layout of the binary protocol's frames (docs/reference/protocol.md, "Binary mode"): pure functions on bytes."""
+"""Frames of the binary protocol (docs/reference/protocol.md, "Binary mode") as pure functions on bytes."""
 
 import json
 import struct
@@ -58,7 +58,7 @@ class ObservationFormat(IntEnum):
 
 
 class Rows(NamedTuple):
-    """Rows of r games after a step, a start or a look. Its next answer may overwrite the arrays.
+    """Rows of r games; the next answer to the same command may overwrite the arrays.
 
     seeds: uint64 (r,). components: int32 (r, 15), thousandths. facts: uint32 (r, 5): stage, score, hp, turn,
     flags. observation: float32 or, compact, uint8 (r, 1545), or None. mask: bool (r, 28). terminated: bool (r,).
@@ -77,7 +77,7 @@ class CommandRefused(ParityError):
 
 
 class ProtocolError(ValueError):
-    """An answer that is none of the protocol's."""
+    """An answer against the protocol."""
 
 
 def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
@@ -103,22 +103,18 @@ def hello() -> bytes:
 
 def games_of(slots: NDArray[np.intp] | None) -> bytes:
     """*Games*: a count and game numbers, or all of them."""
-    if slots is None:
-        return struct.pack("<I", ALL_GAMES)
-    return struct.pack("<I", len(slots)) + slots.astype("<u4").tobytes()
+    return _WORD.pack(ALL_GAMES) if slots is None else _WORD.pack(len(slots)) + slots.astype("<u4").tobytes()
 
 
 def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp]) -> bytes:
     """The body of setStates: a count, then game, length and JSON text of each."""
-    parts = [struct.pack("<I", len(states))]
-    for game, state in zip(slots.tolist(), states, strict=True):
-        text = json_text(state).encode()
-        parts.append(struct.pack("<II", game, len(text)) + text)
-    return b"".join(parts)
+    texts = [json_text(state).encode() for state in states]
+    heads = [_TWO_WORDS.pack(game, len(text)) for game, text in zip(slots.tolist(), texts, strict=True)]
+    return _WORD.pack(len(states)) + b"".join(head + text for head, text in zip(heads, texts, strict=True))
 
 
 def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The frame of a reply after its status; raises Refused with the engine's own sentence, or ProtocolError."""
+    """The frame of a reply after its status; raises CommandRefused with the engine's sentence, or ProtocolError."""
     status = _uint32(frame, 0)
     if status == _DONE:
         return frame[4:]
@@ -145,16 +141,12 @@ def size_of_rows(count: int, observing: int) -> int:
 
 def check_placed(frame: NDArray[np.uint8], size: int) -> None:
     """Raises CommandRefused, or ProtocolError where a reply does not say that so many shared bytes were filled."""
-    if frame.tobytes() == _TWO_WORDS.pack(_DONE, size):
-        return
-    body = content(frame)
-    if len(body) != 4:
-        raise ProtocolError(f"{len(body)} bytes on rows in the shared memory")
-    raise ProtocolError(f"{_uint32(body, 0)} bytes of rows where there must be {size}")
+    if frame.tobytes() != _TWO_WORDS.pack(_DONE, size):
+        raise ProtocolError(f"no {size} bytes of rows in the shared memory, but {content(frame).tobytes()[:16]!r}")
 
 
 def rows(frame: NDArray[np.uint8]) -> Rows:
-    """The rows of a reply; raises Refused, or ProtocolError when the frame has not the size of its rows."""
+    """The rows of a reply; raises CommandRefused, or ProtocolError when the frame has not the size of its rows."""
     content(frame)
     if len(frame) < ROWS_HEAD:
         raise ProtocolError(f"rows of {len(frame)} bytes")

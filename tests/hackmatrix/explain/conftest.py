@@ -1,19 +1,28 @@
-"""The engines, one game each, that the tests of this folder share."""
+"""Steps of games and what the engine paid for them: single ones, and those of many games."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from hackmatrix.explain.readings import Prices
 from hackmatrix.explain.transition import Transition
-from hackmatrix.world import WORLD, rules_of
-from parity import BatchEngine, State
+from hackmatrix.world import WORLD
+from parity import BatchEngine, State, View
+from parity.sources import choose_actions, open_source
 
-from .corpus import Paid
+GAMES, STEPS, SEED, INVALID_SHARE = 64, 30, 9, 0.02
+ONLY = np.zeros(1, np.intp)
+
+
+class Paid(NamedTuple):
+    """A step, and the 15 components that the engine paid for it, in thousandths."""
+
+    step: Transition
+    values: tuple[int, ...]
+
 
 Play = Callable[[State, int], Paid]
-ONLY = np.zeros(1, np.intp)
 
 
 @pytest.fixture(scope="session")
@@ -21,18 +30,6 @@ def swift(swift_built: None) -> Iterator[BatchEngine]:
     engine = WORLD.engines["swift"](1)
     yield engine
     engine.close()
-
-
-@pytest.fixture(scope="session")
-def jax() -> BatchEngine:
-    """One game of the JAX engine: compiled once, for the whole folder, in the shape that other folders use too."""
-    return WORLD.engines["jax"](1)
-
-
-@pytest.fixture(scope="session")
-def prices(swift_built: None) -> Prices:
-    found: Prices = rules_of("swift")["rewards"]["prices"]
-    return found
 
 
 @pytest.fixture
@@ -45,3 +42,29 @@ def play(swift: BatchEngine) -> Play:
         return Paid(Transition(before, after, action), tuple(step.components[0].tolist()))
 
     return one_step
+
+
+@pytest.fixture(scope="session")
+def paid_steps(swift_built: None) -> list[Paid]:
+    """Steps of many games, directed and from their beginnings."""
+    engine = WORLD.engines["swift"](GAMES)
+    ended = every = np.arange(GAMES)
+    rng = np.random.default_rng(SEED)
+    source = open_source("directed", WORLD, GAMES, rng)
+    observation = engine.reset(np.arange(SEED, SEED + GAMES, dtype=np.uint64), every)
+    paid = []
+    for _ in range(STEPS):
+        for slot, state in source.starts(ended).items():
+            (observation[slot],) = engine.set_state([state], np.array([slot]))
+        before, mask = engine.get_state(every), engine.mask()
+        weights = source.weights(View(observation, mask, every, engine.get_state))
+        actions = choose_actions(rng, weights, mask, INVALID_SHARE)
+        played = engine.step(actions)
+        for old, new, action, values in zip(before, engine.get_state(every), actions, played.components, strict=True):
+            paid.append(Paid(Transition(old, new, int(action)), tuple(values.tolist())))
+        ended = np.flatnonzero(played.ended)
+        observation = played.observation.copy()
+        if len(ended):
+            observation[ended] = engine.restart(ended)
+    engine.close()
+    return paid

@@ -18,9 +18,8 @@ from tests.hackmatrix.rules.movers import glitch, virus
 from tests.hackmatrix.rules.reference.board import ACTION
 from worldkit.render.panels import Obstacle
 
-from .corpus import paid_steps
+from .conftest import GAMES, ONLY, Paid
 
-ONLY = np.zeros(1, np.intp)
 COSTS = costs_of(jax_env.rules())
 WARP = ACTION["warp"]
 
@@ -34,18 +33,14 @@ def refused(given: State) -> list[Obstacle | None]:
     return [obstacle(given, action, COSTS) for action in range(NUM_ACTIONS)]
 
 
-def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(swift_built: None) -> None:
-    games = 64
-    engine = WORLD.engines["swift"](games)
-    met: Counter[tuple[int, str]] = Counter()
-    states = [paid.step.before for paid in paid_steps(engine, steps=10, seed=5)]
-    for first in range(0, len(states), games):
-        together = states[first : first + games]
-        engine.set_state(together, np.arange(games))
-        found = [refused(given) for given in together]
-        assert [[reason is None for reason in reasons] for reasons in found] == engine.mask().tolist()
-        met.update((action, reason.brief) for reasons in found for action, reason in enumerate(reasons) if reason)
+def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(paid_steps: list[Paid]) -> None:
+    states = [step.before for step, _ in paid_steps[: 10 * GAMES]]
+    engine = WORLD.engines["swift"](len(states))
+    engine.set_state(states, np.arange(len(states)))
+    found = [refused(given) for given in states]
+    assert [[reason is None for reason in reasons] for reasons in found] == engine.mask().tolist()
     engine.close()
+    met = Counter((action, reason.brief) for reasons in found for action, reason in enumerate(reasons) if reason)
     own = {(FIRST_PROGRAM + row, program.brief) for row, program in enumerate(PROGRAM_TABLE.values()) if program.brief}
     unreachable = {(ACTIONS.index("EXCH"), "lacks $")}  # who can pay its 4 credits has 4 credits
     assert own - unreachable <= set(met)

@@ -1,5 +1,7 @@
 """Each reading of table W: its arithmetic is the engine's component, and its words name the reasons."""
 
+from collections import Counter
+
 import pytest
 
 from hackmatrix import jax_env
@@ -13,8 +15,9 @@ from tests.hackmatrix.rules.engines import Entry, Json
 from tests.hackmatrix.rules.movers import CALLED, SCHEDULED, coming, daemon, virus
 from tests.hackmatrix.rules.reference.board import ACTION
 
-from .conftest import Play
+from .conftest import Paid, Play
 
+PRICES = jax_env.rules()["rewards"]["prices"]
 RESET, ROW, CRASH, WARP = (ACTION[name] for name in ("reset", "row", "crash", "warp"))
 
 
@@ -84,7 +87,7 @@ def test_W_a_reading_says_what_a_component_was_paid_for(
 ) -> None:
     paid = play(start, action)
     at = COMPONENTS.index(component)
-    reading = readings_of(paid.step, jax_env.rules()["rewards"]["prices"])[at]
+    reading = readings_of(paid.step, PRICES)[at]
     assert reading.value == paid.values[at]
     assert str(reading).startswith(said)
 
@@ -108,5 +111,17 @@ WORTH: dict[str, tuple[State, int]] = {
 @pytest.mark.parametrize("what", WORTH)
 def test_W_every_reading_is_worth_what_the_engine_paid_where_rules_except(play: Play, what: str) -> None:
     paid = play(*WORTH[what])
-    readings = readings_of(paid.step, jax_env.rules()["rewards"]["prices"])
+    readings = readings_of(paid.step, PRICES)
     assert [reading.value for reading in readings] == list(paid.values)
+
+
+def test_W_in_many_games_every_component_is_its_reading(paid_steps: list[Paid]) -> None:
+    times: Counter[str] = Counter()
+    for step, values in paid_steps:
+        worth = tuple(reading.value for reading in readings_of(step, PRICES))
+        assert worth == values, (step, dict(zip(COMPONENTS, worth, strict=True)))
+        for name, value in zip(COMPONENTS, worth, strict=True):
+            times[name] += value != 0
+            times[f"UNDO {name}"] += value != 0 and step.undone
+    assert min(times[name] for name in COMPONENTS) >= 3, times
+    assert min(times[f"UNDO {name}"] for name in ("kills", "data_siphon", "distance_shaping")) >= 3, times

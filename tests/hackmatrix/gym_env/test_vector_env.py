@@ -14,8 +14,7 @@ from parity.errors import UsageError
 from tests.played import assert_same, choose
 
 GAMES = 5
-JAX_GAMES = 64
-"""The width that other tests have the JAX engine compiled for."""
+"""As wide for the JAX engine as one game, for which other tests have compiled it."""
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 
@@ -43,10 +42,10 @@ def test_the_native_one_equals_gymnasiums_own_on_either_engine(swift_built: None
     assert native.metadata["autoreset_mode"] == own.metadata["autoreset_mode"]
     assert native.observation_space == own.observation_space
     assert native.action_space == own.action_space
-    assert play(native, own, 200) > 20
-    swift, jax = (HackMatrixVectorEnv(JAX_GAMES, autoreset_mode=mode, engine=engine) for engine in ("swift", "jax"))
-    assert play(swift, jax, 80) > 100
-    for made in (native, own, swift):
+    assert play(native, own, 150) > 15
+    jax = HackMatrixVectorEnv(GAMES, autoreset_mode=mode, engine="jax")
+    assert play(native, jax, 150) > 15
+    for made in (native, own, jax):
         made.close()
 
 

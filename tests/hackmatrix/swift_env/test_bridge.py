@@ -1,19 +1,20 @@
-"""The bridge to the Swift engine: what it gives, and one clear sentence for whatever goes wrong."""
+"""The bridge to the Swift engine: rows, states, refusals, and the end of its process."""
 
 import gc
 import json
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from hackmatrix import rules
 from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import CommandRefused, ObservationFormat, SwiftEngineError, SwiftGames
+from hackmatrix.swift_env.memory import MEMORY, PIPE
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
 from hackmatrix.world import open_swift
 from parity import EngineOptions
@@ -21,20 +22,38 @@ from parity import EngineOptions
 SEEDS = np.arange(5, dtype=np.uint64)
 
 
-def is_running(process: int) -> bool:
-    """Whether a process, or its zombie, is still there."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def ends(process: int) -> bool:
+    """True where a process ends soon; the zombie of an orphan is its new parent's to collect."""
     deadline = time.monotonic() + 10
-    while is_running(process) and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(process).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
         time.sleep(0.02)
-    return not is_running(process)
+    return False
+
+
+LEFT = f"""
+import os, sys, numpy as np
+from hackmatrix.swift_env import SwiftGames
+for transport in ({MEMORY!r}, {PIPE!r}):
+    os.environ["HACKMATRIX_TRANSPORT"] = transport
+    for end in (lambda: sys.exit(), lambda: os._exit(3), lambda: os.kill(os.getpid(), 9)):
+        if not os.fork():
+            games = SwiftGames(np.zeros(1, np.uint64))
+            print(games._process._process.pid, flush=True)
+            end()
+        os.wait()
+"""
+
+
+def test_no_engine_is_left_after_its_interpreter_ended(swift_built: None) -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], stdout=subprocess.PIPE, text=True, check=True)
+    engines = list(map(int, done.stdout.split()))
+    assert len(engines) == 6
+    assert all(map(ends, engines))
 
 
 def test_an_engine_that_is_not_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -62,30 +81,18 @@ sys.stdin.buffer.read()
 
 
 @pytest.mark.usefixtures("transport")
-class TestNoProcessIsLeft:
-    def test_after_close_and_after_the_last_reference_is_gone(self, swift_built: None) -> None:
-        closed, lost = SwiftGames(SEEDS), SwiftGames(SEEDS)
-        process, number = closed._process._process, lost._process._process.pid
-        closed.close()
-        closed.close()
-        assert process.returncode == 0
-        with pytest.raises(SwiftEngineError, match="is closed"):
-            closed.observe()
-        del lost
-        gc.collect()
-        assert not is_running(process.pid)
-        assert not is_running(number)
-
-    @pytest.mark.parametrize("ending", ["pass", "os._exit(3)", "os.kill(os.getpid(), 9)"])
-    def test_after_the_interpreter_ended(self, swift_built: None, ending: str) -> None:
-        program = (
-            "import os, numpy as np\n"
-            "from hackmatrix.swift_env import SwiftGames\n"
-            "games = SwiftGames(np.zeros(1, np.uint64))\n"
-            "print(games._process._process.pid, flush=True)\n" + ending
-        )
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-        assert ends(int(done.stdout))
+def test_no_process_is_left_after_close_and_after_the_last_reference_is_gone(swift_built: None) -> None:
+    closed, lost = SwiftGames(SEEDS), SwiftGames(SEEDS)
+    process, number = closed._process._process, lost._process._process.pid
+    closed.close()
+    closed.close()
+    assert process.returncode == 0
+    with pytest.raises(SwiftEngineError, match="is closed"):
+        closed.observe()
+    del lost
+    gc.collect()
+    assert not psutil.pid_exists(process.pid)
+    assert not psutil.pid_exists(number)
 
 
 @pytest.mark.usefixtures("transport")
@@ -144,7 +151,7 @@ class TestPlay:
     def test_both_modes_play_the_same_games(self, swift_built: None) -> None:
         with SwiftGames(SEEDS) as games:
             taken = []
-            for _ in range(20):
+            for _ in range(8):
                 actions = games.observe().mask.argmax(axis=1).astype(np.int32)
                 taken.append(actions)
                 games.send_step(actions)

@@ -19,9 +19,9 @@ from hackmatrix.swift_env import SwiftEngineError
 
 pytestmark = pytest.mark.usefixtures("transport")
 
-GAMES, ROUNDS = 4, 60
-EVERY = 3
-"""Every third instruction of a step is interrupted: all of them take three times as long and say the same."""
+GAMES, ROUNDS = 4, 20
+EVERY = 7
+"""Every seventh instruction of a step is interrupted: all of them take seven times as long and say the same."""
 
 
 class Interrupted(KeyboardInterrupt):

@@ -86,7 +86,7 @@ def test_a_system_without_memory_to_share_is_no_reason_not_to_play(monkeypatch: 
     def none(_: int) -> None:
         raise OSError
 
-    monkeypatch.setattr("hackmatrix.swift_env.memory._new_file", none)
+    monkeypatch.setattr("hackmatrix.swift_env.memory.nameless_file", none)
     assert len(observations(FEW, steps=1)) == 1
 
 
