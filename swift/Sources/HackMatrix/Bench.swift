@@ -1,4 +1,4 @@
-/// How fast the engine plays by itself, without a client.
+/// The benchmark of the engine by itself, without a client.
 
 import HackMatrixCore
 
@@ -19,7 +19,7 @@ enum Bench {
         return #"{"steps":\#(steps),"seconds":\#(seconds)}"#
     }
 
-    /// The player's choices: xorshift, which has nothing to do with the draws of the game.
+    /// Random numbers for the player's choices: xorshift, independent of the draws of the game.
     private struct Choices {
         var state: UInt64
 

@@ -1,4 +1,4 @@
-/// The binary mode: many games, one frame in, one frame out. docs/reference/protocol.md holds the frames.
+/// The binary mode: many games, one frame in, one frame out. docs/reference/protocol.md defines the frames.
 
 import HackMatrixCore
 import HackMatrixProtocol
@@ -16,7 +16,7 @@ struct BinaryServer {
         self.log = log
     }
 
-    /// Answers until the input ends or nobody listens.
+    /// Answers until the input ends or the output is closed.
     mutating func run() {
         while let frame = nextFrame() {
             if !answer(frame) {
@@ -91,12 +91,12 @@ struct BinaryServer {
         }
     }
 
-    /// A client is the longer at its own work, the more games it has.
+    /// The more games a client has, the longer it works between two requests.
     private static func patience(with games: Int) -> Duration {
         .microseconds(min(150 + games, 500))
     }
 
-    /// The layout of the rows that a request is answered with.
+    /// The layout of the rows in the answer to a request.
     private func layout(of request: FrameRequest) -> RowLayout {
         switch request {
         case .open(let mode, let seeds): RowLayout(rows: seeds.count, mode: mode)
@@ -106,7 +106,7 @@ struct BinaryServer {
         }
     }
 
-    /// Does what a request with rows asks for, and writes the rows.
+    /// Executes a request that is answered with rows, and writes the rows.
     private mutating func perform(_ request: FrameRequest, into rows: RowWriter) {
         switch request {
         case .open(let mode, let seeds):

@@ -4,12 +4,12 @@ import Dispatch
 import HackMatrixCore
 import HackMatrixProtocol
 
-/// Many games, and how often their marks fired.
+/// Many games, and the counts of their marks.
 struct GameBatch {
     private(set) var games: [Game] = []
     private(set) var marks = [UInt64](repeating: 0, count: MarkSet.names.count)
 
-    /// From so many games on, other cores are worth their waking and, on a busy machine, the wait for the slowest.
+    /// From so many games on several cores are faster, with the time to wake them and to wait for the slowest.
     private static let fewestForAllCores = 1024
     /// The games that a core takes at a time.
     private static let share = 128
@@ -33,7 +33,7 @@ struct GameBatch {
         marks = [UInt64](repeating: 0, count: marks.count)
     }
 
-    /// One action in every game; what that gave, and what the players see then.
+    /// Performs one action in every game and writes the outcomes and the observations after them.
     mutating func step(_ step: StepRequest, into rows: RowWriter) {
         rows.writeHead()
         inShares(of: games.count) { range, games, marks in
@@ -51,7 +51,7 @@ struct GameBatch {
         }
     }
 
-    /// What the players of some games see.
+    /// Writes the rows of some games as they stand.
     mutating func look(at numbers: [Int], into rows: RowWriter) {
         rows.writeHead()
         inShares(of: numbers.count) { range, games, marks in

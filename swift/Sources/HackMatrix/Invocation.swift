@@ -1,9 +1,9 @@
 /// The command line of the executable.
 
-/// What the user asked for.
+/// The mode and the options of an invocation.
 enum Invocation: Equatable {
     case json, binary, version, help
-    /// Play that many steps and say how long it took.
+    /// Play that many steps and print the time that they took.
     case bench(Int)
 
     static let usage = """
@@ -50,7 +50,7 @@ struct UsageFault: Error {
     }
 }
 
-/// How much goes to standard error.
+/// The level of the log on standard error.
 enum Log: Int {
     case silent, info, debug
 

@@ -14,7 +14,7 @@ struct JSONServer {
         self.log = log
     }
 
-    /// Answers until the input ends or nobody listens.
+    /// Answers until the input ends or the output is closed.
     mutating func run() {
         var input = Pipe()
         while let line = input.readLine(limit: JSONServer.longestLine) {
@@ -75,7 +75,7 @@ struct JSONServer {
         return game
     }
 
-    /// Below 2⁵³, so that clients whose numbers are floats can give it back.
+    /// Below 2⁵³, so that clients whose numbers are floats can send it back unchanged.
     private static func systemSeed() -> UInt64 {
         UInt64.random(in: 0..<(1 << 53))
     }

@@ -11,7 +11,7 @@ struct Pipe {
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var start = 0
     private var end = 0
-    /// How long input is looked for before the process sleeps.
+    /// The time for which input is polled before the process sleeps.
     var patience = Duration.microseconds(150)
 
     /// Reads up to and without the next newline; the rest of a last line without one counts as a line.
@@ -75,11 +75,11 @@ struct Pipe {
         return count > 0
     }
 
-    /// Looks for input for a moment before `read` puts the process to sleep: waking it may take longer than a step.
-    /// Where that was mostly in vain, as on a busy machine or with a client who thinks, only now and then.
+    /// Polls for input before `read` puts the process to sleep: waking it may take longer than a step.
+    /// After many failed polls, as on a busy machine or with a slow client, it polls only now and then.
     private mutating func watch() {
         var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
-        if poll(&input, 1, 0) != 0 { return }  // which is no success of looking
+        if poll(&input, 1, 0) != 0 { return }  // input that was there already does not count as a successful poll
         waits &+= 1
         guard trust > 0 || waits % Pipe.probe == 0 else { return }
         let start = ContinuousClock.now
@@ -99,7 +99,7 @@ struct Pipe {
     private static let probe: UInt32 = 64
 
     /// Writes all bytes to a file descriptor.
-    /// - Returns: false when nobody reads them any more.
+    /// - Returns: false when the reading end is closed.
     @discardableResult
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32 = 1) -> Bool {
         bytes.withUnsafeBytes { bytes in
@@ -114,7 +114,7 @@ struct Pipe {
         }
     }
 
-    /// Makes writing to a closed pipe an answer instead of the end of the process.
+    /// Ignores SIGPIPE, so that writing to a closed pipe returns an error instead of ending the process.
     static func ignoreBrokenPipes() {
         signal(SIGPIPE, SIG_IGN)
     }

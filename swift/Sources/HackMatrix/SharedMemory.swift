@@ -1,4 +1,4 @@
-/// Memory that the client shares with the engine. docs/reference/protocol.md says how the two agree on it.
+/// Memory that the client shares with the engine (docs/reference/protocol.md).
 
 import HackMatrixProtocol
 
@@ -8,7 +8,7 @@ import HackMatrixProtocol
     import Glibc
 #endif
 
-/// A mapped file, until the last reference to it is gone.
+/// A mapped file, which is unmapped with the last reference to it.
 final class SharedMemory {
     private let bytes: UnsafeMutableRawBufferPointer
 

@@ -1,4 +1,4 @@
-/// The executable `HackMatrix`: runs what the command line asks for.
+/// The executable `HackMatrix`: runs the mode that the command line names.
 
 import Foundation
 import HackMatrixCore

@@ -1,4 +1,4 @@
-/// The actions and when each is valid. Rules M1–M3, C2, C4's empty mask.
+/// The actions and the mask of the valid ones. Rules M1–M3, C2, C4's empty mask.
 
 /// An action of the player.
 public enum Action: Equatable, Sendable {
@@ -22,7 +22,7 @@ public enum Action: Equatable, Sendable {
         }
     }
 
-    /// Whether the enemy turn follows (C2).
+    /// True for actions that the enemy turn follows (C2).
     var endsTurn: Bool {
         if case .program(let program) = self { program.endsTurn } else { true }
     }
@@ -79,7 +79,7 @@ extension Game {
         return now.player.credits >= Amount(price.credits) && now.player.energy >= Amount(price.energy)
     }
 
-    /// The mark of the M rule that decides on an action.
+    /// The mark of the M rule that decides whether an action is valid.
     func decisiveMark(_ action: Action) -> Mark {
         switch action {
         case .move(let direction):

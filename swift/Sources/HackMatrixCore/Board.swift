@@ -86,7 +86,7 @@ public struct CellSet: Equatable, Sendable {
     public static func |= (left: inout CellSet, right: CellSet) { left.bits |= right.bits }
     public static func -= (left: inout CellSet, right: CellSet) { left.bits &= ~right.bits }
 
-    /// The set moved one step; what would leave the board is dropped.
+    /// The set moved one step; cells that would leave the board are dropped.
     public func shifted(_ direction: Direction) -> CellSet {
         switch direction {
         case .up: CellSet(bits: bits << UInt64(Cell.side)) & .all
@@ -123,7 +123,7 @@ extension CellSet: Sequence {
     public var underestimatedCount: Int { count }
 }
 
-/// What a block gives when it is siphoned (A4).
+/// The content of a block, received when it is siphoned (A4).
 public enum BlockContent: Equatable, Sendable, BitwiseCopyable {
     case data(points: UInt8)
     case program(Program)
@@ -156,7 +156,7 @@ public struct Block: CellValue {
     }
 }
 
-/// Everything that belongs to the stage's board (A3) except what moves on it.
+/// The stage's board (A3) without the player, enemies and transmissions.
 public struct Board: Equatable, Sendable {
     /// The most credits or energy of a cell.
     public static let mostResource: UInt8 = 3

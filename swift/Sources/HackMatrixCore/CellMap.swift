@@ -1,4 +1,4 @@
-/// What stands in which cell: at most one value a cell (A3).
+/// A map from cells to values: at most one value a cell (A3).
 
 /// A value that can stand in a cell. `Word` is an integer at least as large as the value, whose bits it holds.
 public protocol CellValue: BitwiseCopyable, Equatable, Sendable {
@@ -10,7 +10,7 @@ extension UInt8: CellValue {
     public typealias Word = UInt8
 }
 
-/// What other modules read of it is inlinable: a generic type that is not specialised there is ten times slower.
+/// Members that other modules read are inlinable: a generic type that is not specialised there is ten times slower.
 public struct CellMap<Value: CellValue>: Equatable, Sendable {
     /// The cells that hold a value.
     public private(set) var cells = CellSet()

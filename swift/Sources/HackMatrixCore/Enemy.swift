@@ -11,7 +11,7 @@ public enum EnemyType: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     public var entersBlocks: Bool { self == .glitch }
 }
 
-/// Where an enemy or transmission came from; kept for its whole life (A5, A6).
+/// The origin of an enemy or transmission, which never changes (A5, A6).
 public struct Origin: Equatable, Sendable, BitwiseCopyable {
     public static let stage = Origin()
 

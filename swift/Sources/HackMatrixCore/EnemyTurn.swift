@@ -38,7 +38,7 @@ extension Game {
         if now.enemies.cells.isEmpty { return }
         let rounds = now.enemies(of: .virus).isEmpty ? 1 : 2
         fire(rounds == 1 ? .`E4.oneRound` : .`E4.twoRounds`)
-        // Who has attacked does not move any more this turn, so its cell names it.
+        // An enemy that has attacked does not move any more this turn, so its cell identifies it.
         var attackers = CellSet()
         for round in 0..<rounds {
             for cell in uniformOrder(of: now.enemies.cells, .order, offset: Cell.count * round) {
@@ -54,7 +54,7 @@ extension Game {
         }
     }
 
-    /// E4: whether an enemy takes part in a round.
+    /// E4: true for an enemy that takes part in a round.
     private mutating func canAct(_ enemy: Enemy, in round: Int, hasAttacked: Bool) -> Bool {
         if enemy.disabledTurns > 0 { fire(.`E4.disabled`) }
         if enemy.isStunned { fire(.`E4.stunned`) }

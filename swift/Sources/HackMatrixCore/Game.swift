@@ -9,7 +9,7 @@ public struct Game: Sendable {
     public internal(set) var pickupsSinceHistory = Amount(0)
     public let seed: UInt64
     public internal(set) var eventNumber: UInt32 = 0
-    /// What the last action did.
+    /// The events of the last action.
     var deed = StepEvents()
     /// The marks of the last step, or of the start of the game.
     public private(set) var firedMarks = MarkSet()
@@ -133,7 +133,7 @@ public struct Game: Sendable {
 }
 
 extension Game: Equatable {
-    /// Whether two games are in the same complete state; what their last actions did is no part of it.
+    /// True for games in the same complete state, whatever their last actions did.
     public static func == (left: Game, right: Game) -> Bool {
         left.now == right.now && left.history == right.history && left.seed == right.seed
             && left.eventNumber == right.eventNumber && left.killsSinceHistory == right.killsSinceHistory

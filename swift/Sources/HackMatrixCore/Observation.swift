@@ -1,6 +1,6 @@
 /// The observation: small integers, each over a divisor of its own. Rules O1–O4.
 
-/// A value of the observation: what it is called and what its integer is divided by.
+/// A value of the observation: its name and the divisor of its integer.
 public struct Feature: Sendable {
     public let name: String
     public let divisor: UInt8
@@ -18,7 +18,7 @@ public enum Observation {
     public static let divisors: [UInt8] =
         (player.features + programs + (0..<Cell.count).flatMap { _ in cell.features }).map(\.divisor)
 
-    // Where a value is capped at 1.
+    // Divisors at which a value is capped at 1.
     static let mostResources: UInt8 = 50
     static let mostDataSiphons: UInt8 = 10
     static let mostTurns: UInt8 = 4
@@ -107,7 +107,7 @@ private protocol ObservationNumber: ExpressibleByIntegerLiteral {
 }
 
 extension UInt8: ObservationNumber {
-    /// The value itself; who reads it knows the divisor.
+    /// The integer itself; readers know the divisor.
     fileprivate init(_ value: UInt8, over divisor: UInt8) { self = value }
 }
 

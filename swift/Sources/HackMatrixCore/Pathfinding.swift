@@ -1,4 +1,4 @@
-/// Paths over sets of cells, grown layer by layer. Rules E6, E7, W1; B6 asks it what is connected.
+/// Breadth-first search over sets of cells. Rules E6, E7, W1, and the connected cells of B6.
 
 enum Pathfinding {
     /// Length of the shortest path between two cells through `open` (both ends count as open), nil without one.
@@ -30,7 +30,7 @@ enum Pathfinding {
         return front & near
     }
 
-    /// Whether every cell of a set can be reached from every other one inside it.
+    /// True where every cell of a set can be reached from every other one inside it.
     static func isConnected(_ cells: CellSet) -> Bool {
         guard let start = cells.first else { return true }
         var seen = CellSet(start)

@@ -21,7 +21,7 @@ where Word.SIMD32Storage: Sendable, Word.SIMD4Storage: Sendable {
         }
     }
 
-    /// Gives `body` all words in memory, for loops that write many of them.
+    /// Calls `body` with all words in memory, for loops that write many of them.
     @inline(__always)
     mutating func withWords<Result>(_ body: (UnsafeMutableBufferPointer<Word>) -> Result) -> Result {
         withUnsafeMutableBytes(of: &self) { body($0.assumingMemoryBound(to: Word.self)) }

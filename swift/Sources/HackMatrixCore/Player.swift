@@ -18,7 +18,7 @@ public struct Amount: Equatable, Comparable, Sendable {
         return sum > Amount.most
     }
 
-    /// Takes away, not below 0.
+    /// Subtracts, not below 0.
     public mutating func spend(_ cost: Int) {
         self = Amount(value - cost)
     }
@@ -43,7 +43,7 @@ public struct Player: Equatable, Sendable {
         self.cell = cell
     }
 
-    /// Whether a cell lies in the player's row or column.
+    /// True for a cell in the player's row or column.
     func sharesLine(with cell: Cell) -> Bool {
         line.contains(cell)
     }

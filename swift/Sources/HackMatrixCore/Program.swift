@@ -50,7 +50,7 @@ public enum Program: Int, CaseIterable, Sendable, BitwiseCopyable {
     public var spawn: UInt8 { column.spawn }
     /// The place in table P, from 0.
     var place: Int { rawValue - Program.push.rawValue }
-    /// Whether using it ends the player's turn (C2).
+    /// True for programs whose use ends the player's turn (C2).
     var endsTurn: Bool { self == .wait }
 }
 

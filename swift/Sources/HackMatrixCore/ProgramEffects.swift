@@ -1,4 +1,4 @@
-/// When programs apply, what they do, and the record that UNDO brings back. Table P's columns "applicable when" and
+/// The conditions and effects of programs, and the record that UNDO restores. Table P's columns "applicable when" and
 /// "effect", P-PUSH, P-PULL, P-UNDO.
 
 extension Game {
@@ -46,7 +46,7 @@ extension Game {
         }
     }
 
-    /// Pays a program and runs it. Whether it may run is M3's business.
+    /// Pays for a program and runs it, without M3's check that it is valid.
     mutating func run(_ program: Program) {
         pay(program)
         switch program {
@@ -145,7 +145,7 @@ extension Game {
         }
     }
 
-    /// Moves an enemy to a cell unless something that moves stands there.
+    /// Moves an enemy to a cell without player, enemy and transmission; else it stays.
     private mutating func shove(_ cell: Cell, to goal: Cell?, moved: Mark, stayed: Mark, onBlock: Mark) {
         guard let goal, goal != now.player.cell, !now.movers.contains(goal) else {
             fire(stayed)
@@ -212,7 +212,7 @@ extension Game {
         pickupsSinceHistory = Amount(0)
     }
 
-    /// P-UNDO; the deed keeps what it repays (W3).
+    /// P-UNDO; `deed` gets the counts that it repays (W3).
     private mutating func undo() {
         guard let record = history else { return }
         fire(.`P-UNDO`)

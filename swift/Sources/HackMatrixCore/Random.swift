@@ -38,7 +38,7 @@ enum Threefry {
     }
 }
 
-/// What a word is used for (the table of R5).
+/// The purpose of a word (the table of R5).
 public enum Site: UInt32, CaseIterable, Sendable {
     case start = 1
     case bonus, exit, blockCount, blockCell, question, data, points, program, amount, resource
@@ -125,7 +125,7 @@ private struct RowOfWords {
     }
 }
 
-/// Cells in an order of their own, kept inline.
+/// A sequence of cells, stored inline.
 struct CellList: Sendable {
     private var indices = PerCell<UInt8>()
     let count: Int

@@ -8,7 +8,7 @@ public enum Component: Int, CaseIterable, Sendable {
     /// The key in table W, for example "step_penalty".
     public var name: String { Rules.name(of: self) }
 
-    /// What table W pays for it: for every stage where it depends on the stage, and of victory also that of a score.
+    /// The prices of table W: one, one for every stage, or of victory its base and its price of a score.
     public var prices: [Int] {
         switch self {
         case .stepPenalty: [Price.stepPenalty]
@@ -69,7 +69,7 @@ public struct Reward: Sendable {
         set { values[component.rawValue] = Int32(clamping: newValue) }
     }
 
-    /// Gives `body` the thousandths of all components, in the order of table W.
+    /// Calls `body` with the thousandths of all components, in the order of table W.
     public func withThousandths<Result>(_ body: (UnsafeBufferPointer<Int32>) -> Result) -> Result {
         withUnsafeBytes(of: values) {
             body(UnsafeBufferPointer(rebasing: $0.assumingMemoryBound(to: Int32.self)[..<Component.allCases.count]))
@@ -83,7 +83,7 @@ public struct Reward: Sendable {
     public var float: Float { Float(total) / Float(1000) }
 }
 
-/// What a step answers besides the new state.
+/// The outcome of a step besides the new state.
 public struct Outcome: Sendable {
     static let invalid = Outcome(isTerminated: true, isInvalid: true)
 
@@ -97,7 +97,7 @@ public struct Outcome: Sendable {
     public internal(set) var won = false
 }
 
-/// What an action did, as the reward needs it besides the states before and after.
+/// The events of an action that the reward needs besides the states before and after.
 struct StepEvents: Sendable {
     var kills = 0
     var pickups = 0
@@ -106,7 +106,7 @@ struct StepEvents: Sendable {
     var missedBySiphon = 0
     var undone: Undone?
 
-    /// What an UNDO took back (W3).
+    /// The counts that an UNDO took back (W3).
     struct Undone: Sendable {
         let kills: Int
         let pickups: Int
@@ -114,7 +114,7 @@ struct StepEvents: Sendable {
     }
 }
 
-/// What the reward needs to know about the state before the action.
+/// The values of the state before the action that the reward needs.
 struct Before: Sendable {
     let player: Player
     let stage: Int
@@ -180,7 +180,7 @@ extension Game {
         return reward
     }
 
-    /// Whether an enemy that came from a siphon stands orthogonally next to the player.
+    /// True where an enemy that came from a siphon stands orthogonally next to the player.
     private var isSiphonEnemyAdjacent: Bool {
         now.player.cell.neighbours.contains { now.enemies[$0]?.origin.fromSiphon == true }
     }

@@ -1,4 +1,4 @@
-/// What the rules as a whole are called by: their version, and names as their tables print them.
+/// The version of the rules, and names as their tables print them.
 
 /// The version of the rules that this engine implements; it changes whenever a game could differ.
 public enum Rules {

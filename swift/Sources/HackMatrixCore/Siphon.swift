@@ -1,4 +1,4 @@
-/// The siphon action and what a better place for it would have given. Rules S1–S5, W2.
+/// The siphon action and the amounts that it missed. Rules S1–S5, W2.
 
 extension Game {
     /// The siphon action.
@@ -81,16 +81,16 @@ extension Cell {
     var cross: CellSet { CellSet(self) | neighbours }
 }
 
-/// What a siphon at a cell would give (W2).
+/// The yield of a siphon at a cell (W2).
 struct SiphonYield: Equatable, Sendable {
-    /// How many data blocks of each number of points: four bits each.
+    /// The number of data blocks of each number of points, four bits each.
     var points: UInt64 = 0
     /// Programs not yet owned.
     var programs = ProgramSet()
     var credits = 0
     var energy = 0
 
-    /// Whether it holds any points or new programs.
+    /// True where it has points or new programs.
     var isRich: Bool { points != 0 || !programs.isEmpty }
 
     func isBetter(than other: SiphonYield) -> Bool {

@@ -1,4 +1,4 @@
-/// Everything that UNDO brings back: the game without its history, seed and event number. Rules P-UNDO, A7, C4.
+/// The state that UNDO restores: the game without its history, seed and event number. Rules P-UNDO, A7, C4.
 
 public struct Snapshot: Equatable, Sendable {
     public var player: Player
@@ -10,9 +10,9 @@ public struct Snapshot: Equatable, Sendable {
     public var stage: Int
     public var turn: UInt32 = 0
     public var showActivated = false
-    /// Whether CALM is on.
+    /// True while CALM is on.
     public var scheduledTasksDisabled = false
-    /// Whether STEP is on.
+    /// True while STEP is on.
     public var stepActive = false
     /// Uses of ATK+ in this stage.
     public var atkPlusUses: UInt8 = 0

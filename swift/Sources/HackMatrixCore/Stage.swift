@@ -43,7 +43,7 @@ extension Game {
         now.pendingSiphonTransmissions = Amount(0)
     }
 
-    /// B3, on a board cleared of everything
+    /// B3, on an empty board
     private mutating func placeExit() {
         fire(.`B3`)
         let free = CellSet.corners - CellSet(now.player.cell)

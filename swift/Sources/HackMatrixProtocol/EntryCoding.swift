@@ -1,4 +1,4 @@
-/// The entries of S's lists as JSON objects: what stands in which cell. Rules A3–A6; ranges of
+/// The entries of S's lists as JSON objects. Rules A3–A6; ranges of
 /// docs/reference/hackmatrix-rules.md.
 
 import HackMatrixCore

@@ -1,7 +1,7 @@
 /// Strict reading of JSON objects: types, ranges and unknown names. Protocol; ranges of
 /// docs/reference/hackmatrix-rules.md.
 
-/// What is wrong with a message, in one sentence that names the field.
+/// A fault in a message, in one sentence that names the field.
 public struct ProtocolFault: Error, Equatable, CustomStringConvertible {
     public let description: String
 
@@ -100,7 +100,7 @@ struct Fields<Name: FieldName> {
         text += text.isEmpty ? name : ".\(name)"
     }
 
-    /// A path as people write it: `state.enemies[0].hp`.
+    /// A path in the form `state.enemies[0].hp`.
     private static func text(_ path: [any CodingKey], _ last: String? = nil) -> String {
         var text = ""
         for key in path {

@@ -32,7 +32,7 @@ public enum FrameRequest: Sendable {
     indirect case place(offset: Int, FrameRequest)
 
     /// Reads what follows the number of a command, to the end.
-    /// - Parameter games: how many are open.
+    /// - Parameter games: the number of open games.
     /// - Throws: `ProtocolFault`
     public init(_ command: FrameCommand, from reader: ByteReader, games: Int) throws {
         var body = RequestBody(reader: reader, games: games)

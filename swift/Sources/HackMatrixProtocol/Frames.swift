@@ -1,7 +1,7 @@
-/// What binary frames are made of: commands, statuses, limits, and their bytes.
+/// The elements of binary frames: commands, statuses, limits, and their bytes.
 /// docs/reference/protocol.md holds the layout.
 
-/// The numbers that both ends of the pipe agree on.
+/// The constants of the protocol.
 public enum FrameProtocol {
     public static let version: UInt32 = 2
     static let magic = Array("HKMX".utf8)
@@ -25,7 +25,7 @@ public enum FrameCommand: UInt32, Sendable {
         }
     }
 
-    /// Whether the answer has rows.
+    /// True for commands whose answer has rows.
     public var hasRows: Bool {
         switch self {
         case .open, .step, .observe, .reset, .setStates, .restart: true
@@ -40,7 +40,7 @@ enum Status: UInt32 {
     case done, refused
 }
 
-/// How observations are sent.
+/// The format of observations in rows.
 public enum ObservationMode: UInt32, Sendable {
     case none, floats, compact
 }
@@ -106,11 +106,11 @@ public struct ByteReader {
 
 /// Bytes written from front to back, numbers in little-endian order.
 struct ByteWriter {
-    /// What has been written, then zeros for what is to come.
+    /// The bytes written so far, then zeros for later ones.
     private var storage: [UInt8]
     private(set) var count = 0
 
-    /// - Parameter capacity: how many bytes there will be, as far as known; more make the storage grow.
+    /// - Parameter capacity: the expected number of bytes; more make the storage grow.
     init(capacity: Int = 256) {
         storage = [UInt8](repeating: 0, count: capacity)
     }
@@ -136,13 +136,13 @@ struct ByteWriter {
         fill((size - count % size) % size)
     }
 
-    /// All that has been written.
+    /// The bytes written so far.
     mutating func finish() -> [UInt8] {
         storage.removeLast(storage.count - count)
         return storage
     }
 
-    /// All that has been written, its first word being the number of bytes after it.
+    /// The bytes written so far, whose first word becomes the number of bytes after it.
     mutating func finishFrame() -> [UInt8] {
         let length = UInt32(truncatingIfNeeded: count - FrameProtocol.wordSize)
         storage.withUnsafeMutableBytes { $0.storeBytes(of: length.littleEndian, as: UInt32.self) }

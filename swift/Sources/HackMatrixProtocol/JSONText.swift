@@ -3,7 +3,7 @@
 import Foundation
 
 public enum JSONText {
-    /// - Throws: `ProtocolFault`, whatever is wrong with the text.
+    /// - Throws: `ProtocolFault` for every fault of the text.
     public static func read<Value: Decodable>(_ type: Value.Type, from text: [UInt8]) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(text))

@@ -1,8 +1,8 @@
-/// What the answers of the JSON mode hold: O, I and the internal state of the protocol. Rules O3, O4, W.
+/// The contents of the JSON mode's answers: O, I and the internal state of the protocol. Rules O3, O4, W.
 
 import HackMatrixCore
 
-/// O: what the player sees (O4).
+/// O: the observation as the player sees it (O4).
 public struct ObservationMessage: Encodable, Sendable {
     let playerRow: Int
     let playerCol: Int
@@ -118,7 +118,7 @@ public struct ObservationMessage: Encodable, Sendable {
     }
 }
 
-/// I: what a step tells besides its reward. Flags are absent when false.
+/// I: the facts and events of a step besides its reward. Flags are absent when false.
 public struct InfoMessage: Encodable, Sendable {
     let rewardBreakdown: [String: Double]
     let stageComplete: Bool?

@@ -4,7 +4,7 @@
 import HackMatrixCore
 
 public enum Reply {
-    /// The reply to a command that answers nothing.
+    /// The reply without content.
     public static func done() -> [UInt8] { frame(.done) { _ in } }
 
     public static func refused(_ sentence: String) -> [UInt8] {
@@ -28,7 +28,7 @@ public enum Reply {
     }
 
     /// The reply with rows.
-    /// - Parameter write: is given the place of the body.
+    /// - Parameter write: called with the memory of the body.
     public static func rows(_ layout: RowLayout, _ write: (UnsafeMutableRawPointer) -> Void) -> [UInt8] {
         let prefix = FrameProtocol.wordSize
         return [UInt8](unsafeUninitializedCapacity: prefix + layout.size) { frame, count in
@@ -46,7 +46,7 @@ public enum Reply {
         return frame(.done) { $0.append(text) }
     }
 
-    /// - Parameter numbers: whose states, in this order.
+    /// - Parameter numbers: the games, in this order.
     public static func states(of games: [Game], _ numbers: [Int]) throws -> [UInt8] {
         let texts = try numbers.map { try JSONText.write(games[$0]) }
         return frame(.done) { body in
@@ -58,7 +58,7 @@ public enum Reply {
         }
     }
 
-    /// - Parameter numbers: whose states, in this order.
+    /// - Parameter numbers: the games, in this order.
     public static func packedStates(of games: [Game], _ numbers: [Int]) -> [UInt8] {
         let prefix = 4 * FrameProtocol.wordSize
         return frame(.done, capacity: prefix + numbers.count * Game.packedSize) { body in

@@ -7,7 +7,7 @@ enum EpisodeFact: Int, CaseIterable {
     case stage, score, hp, turn, flags
 }
 
-/// The facts of a game without the game, which is large and copied wherever it is handed on.
+/// The facts of a game, copied out of it because a game is large and copied whenever it is passed on.
 public struct EpisodeFacts {
     let stage, score, hp, turn: UInt32
 
@@ -19,11 +19,11 @@ public struct EpisodeFacts {
     }
 }
 
-/// Where the arrays begin within the body of a reply with rows, in bytes, and how much of them each row takes.
+/// The offsets of the arrays within the body of a reply with rows, and their sizes in each row, in bytes.
 public struct RowLayout: Equatable, Sendable {
     let rows: Int
     let mode: ObservationMode
-    /// Status, rows, mode and a zero that keeps what follows aligned.
+    /// Status, rows, mode and a zero that keeps the arrays aligned.
     private static let head = 4 * FrameProtocol.wordSize
 
     let seeds, rewards, facts, floats, masks, terminated, compact: Span
@@ -69,13 +69,13 @@ public struct RowWriter: @unchecked Sendable {
         self.body = body
     }
 
-    /// Writes what stands before the rows.
+    /// Writes the head before the rows.
     public func writeHead() {
         let head = [Status.done.rawValue, UInt32(layout.rows), layout.mode.rawValue, 0]
         for (place, word) in head.enumerated() { store(word, at: FrameProtocol.wordSize * place) }
     }
 
-    /// Writes what the step answered; the facts are those of the game before an automatic reset.
+    /// Writes the outcome of the step; the facts are those of the game before an automatic reset.
     public func writeOutcome(_ row: Int, _ outcome: Outcome?, _ facts: EpisodeFacts, wasReset: Bool) {
         let reward = outcome?.reward ?? Reward()
         reward.withThousandths { thousandths in
@@ -101,7 +101,7 @@ public struct RowWriter: @unchecked Sendable {
         return flags
     }
 
-    /// Writes what the player sees now.
+    /// Writes the seed, the mask and the observation.
     /// - Parameter marks: counts the marks of the O rules.
     public func writeView(_ row: Int, _ game: Game, counting marks: inout [UInt64]) {
         var seen = MarkSet()

@@ -1,4 +1,4 @@
-/// S of the protocol: the complete state as a JSON object, such that reading what was written is the identity.
+/// S of the protocol: the complete state as a JSON object; writing and reading it is the identity.
 /// Rules A3, A7, R3; ranges of docs/reference/hackmatrix-rules.md.
 
 import HackMatrixCore

@@ -4,7 +4,7 @@
 import HackMatrixCore
 
 extension Game {
-    /// Bytes of a packed game, which are the same for every game.
+    /// The size of a packed game in bytes, equal for every game.
     public static let packedSize = Game(seed: 0).packed().count
     /// Records and the snapshots in them begin at multiples of it.
     fileprivate static let packedAlignment = 8
