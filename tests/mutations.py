@@ -21,7 +21,7 @@ def is_one_line(error: BaseException) -> bool:
 
 
 def said_or_read(read: Callable[[], object]) -> str | None:
-    """What a reader says of a file, in one line; None where it reads it. Any other error is the test's."""
+    """The one line with which a reader refuses a file; None where it reads it. Any other error is the test's."""
     said = None
     try:
         read()

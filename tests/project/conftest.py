@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the repository."""
+"""Fixtures of the tests of the project as a whole."""
 
 from pathlib import Path
 

@@ -51,7 +51,7 @@ ALLOWED = {*sys.stdlib_module_names, "numpy", "parity"}
 
 
 def imported(path: Path) -> set[str]:
-    """What a module imports from outside of its folder: top-level names, and a dot for a relative import upwards."""
+    """Imports of a module from outside of its folder: top-level names, and a dot for a relative import upwards."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""What make would do, on a copy of the few files that its rules read, and ``.ci/run``, with stand-ins for the tools."""
+"""The Makefile, on a copy of the few files that its rules read, and ``.ci/run``, with stand-ins for the tools."""
 
 import os
 import shutil
@@ -20,10 +20,6 @@ def make(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def is_up_to_date(folder: Path, target: str) -> bool:
-    return make(folder, "--question", target).returncode == 0
-
-
 @pytest.fixture
 def installed(root: Path, tmp_path: Path) -> Path:
     """A project whose environment has just been installed, with every extra."""
@@ -36,13 +32,14 @@ def installed(root: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_setup_does_nothing_until_the_dependencies_change(installed: Path) -> None:
+def test_an_installed_project_is_installed_anew_when_the_dependencies_change(installed: Path) -> None:
     (installed / "python").mkdir()
     (installed / "python" / "new.py").touch()
-    assert is_up_to_date(installed, "setup")
+    assert make(installed, "--question", "setup").returncode == 0
+    assert "pip" not in make(installed, "--dry-run", "train").stdout
     for changed in ("pyproject.toml", "constraints.txt"):
         os.utime(installed / changed, (NEW, NEW))
-        assert not is_up_to_date(installed, "setup")
+        assert make(installed, "--question", "setup").returncode != 0
         os.utime(installed / changed, (OLD, OLD))
 
 
@@ -52,10 +49,6 @@ def test_a_fresh_clone_installs_what_the_target_needs(installed: Path, target: s
     installs = [line for line in make(installed, "--dry-run", target).stdout.splitlines() if "-m pip" in line]
     assert len(installs) == 1
     assert installs[0].endswith(what)
-
-
-def test_train_after_setup_installs_nothing(installed: Path) -> None:
-    assert "pip" not in make(installed, "--dry-run", "train").stdout
 
 
 @pytest.mark.parametrize(
@@ -112,9 +105,7 @@ def machine(root: Path, tmp_path: Path) -> Path:
 
 def ci(machine: Path, make_exit: int = 0) -> "subprocess.CompletedProcess[str]":
     env = {"PATH": str(machine / "bin"), "HERE": str(machine), "MAKE_EXIT": str(make_exit), "HOME": os.environ["HOME"]}
-    return subprocess.run(
-        [str(machine / ".ci" / "run")], env=env, capture_output=True, text=True, timeout=30, check=False
-    )
+    return subprocess.run([machine / ".ci" / "run"], env=env, capture_output=True, text=True, timeout=30, check=False)
 
 
 def test_a_machine_that_has_everything_installs_nothing_and_ends_as_make_does(machine: Path) -> None:
@@ -135,7 +126,7 @@ def test_what_is_missing_is_installed_first(machine: Path) -> None:
     assert installed.endswith(" python3-venv chromium")
 
 
-def test_another_system_is_told_what_is_missing(machine: Path) -> None:
+def test_on_another_system_missing_packages_are_named(machine: Path) -> None:
     (machine / "bin" / "apt-get").unlink()
     answer = ci(machine)
     assert answer.returncode == 1

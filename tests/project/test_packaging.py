@@ -29,26 +29,24 @@ def project(settings: dict[str, Any]) -> Any:  # noqa: ANN401 - a table
     return settings["project"]
 
 
+def lines_of(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
 @pytest.fixture(scope="module")
 def pins(root: Path) -> dict[str, Version]:
-    lines = [line for line in (root / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
-    requirements = [Requirement(line) for line in lines]
+    requirements = list(map(Requirement, lines_of(root / "constraints.txt")))
     assert all(len(pin.specifier) == 1 and str(pin.specifier).startswith("==") for pin in requirements)
     return {canonicalize_name(pin.name): Version(next(iter(pin.specifier)).version) for pin in requirements}
 
 
-def test_every_declared_dependency_is_pinned_within_its_limits(
+def test_dependencies_are_pinned_within_their_limits_to_releases_and_the_core_drags_in_no_torch(
     project: dict[str, Any], pins: dict[str, Version]
 ) -> None:
     extras = [text for extra in project["optional-dependencies"].values() for text in extra]
     for declared in map(Requirement, project["dependencies"] + extras):
         if declared.name != project["name"]:
             assert pins[canonicalize_name(declared.name)] in declared.specifier
-
-
-def test_no_pin_is_an_unreleased_or_local_build_and_the_core_drags_in_no_torch(
-    project: dict[str, Any], pins: dict[str, Version]
-) -> None:
     assert [name for name, pin in pins.items() if pin.is_prerelease or pin.local or "nightly" in name] == []
     assert "torch" not in {Requirement(text).name for text in project["dependencies"]}
     assert [name for name in pins if name.startswith("nvidia")] == []
@@ -104,7 +102,7 @@ def test_the_packages_in_the_wheel_need_no_file_beside_them(
 
 
 def test_requirements_are_the_project_itself_as_constraints_pin_it(root: Path, project: dict[str, Any]) -> None:
-    lines = [line for line in (root / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+    lines = lines_of(root / "requirements.txt")
     options = dict(line.split(maxsplit=1) for line in lines)
     assert (root / options["--constraint"]).is_file()
     itself = Requirement(options["--editable"].replace(".", "hackmatrix", 1))
@@ -130,7 +128,7 @@ def test_the_dev_container_runs_commands_that_exist_on_what_they_need_and_activa
 def test_the_command_for_an_extra_works_in_every_directory_and_needs_no_index_that_has_the_package(
     tmp_path: Path,
 ) -> None:
-    words = [*shlex.split(install_command("hackmatrix[dev]")), "--dry-run", "--no-index"]
+    words = [*shlex.split(install_command("hackmatrix[play]")), "--dry-run", "--no-index"]
     answer = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     assert "Would install" not in answer.stdout

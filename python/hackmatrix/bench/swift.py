@@ -21,7 +21,7 @@ def measure(num_envs: int, repetitions: int) -> list[Record]:
     ``num_envs`` games through the pipe, float observations, masks and rewards included, the choice of actions
     in numpy too. Memory is not measured. Raises SwiftEngineError where the engine is not built.
     """
-    command = [binary_path(), "--bench", str(STEPS_ALONE)]
+    command = [str(binary_path()), "--bench", str(STEPS_ALONE)]
     answers = [json.loads(subprocess.check_output(command)) for _ in range(repetitions)]
     with SwiftGames(np.arange(num_envs, dtype=np.uint64)) as games:
         _play(games)

@@ -1,1 +1,1 @@
-"""Rewards told from the states around a step: a reading of table W on its own, with the prices of an engine."""
+"""Explanations of rewards, ends of games and invalid actions, read from the states around a step."""

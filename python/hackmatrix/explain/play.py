@@ -13,9 +13,8 @@ from worldkit.viewer.replay import open_engines, replay
 
 @dataclass(frozen=True)
 class ExplainedStep:
-    """The game after its start (``action`` None), after one action, or after a restart.
+    """A ``ReplayStep`` and its readings.
 
-    number: the action's place in the list, from 0; -1 for the start.
     state: the first engine's, afterwards; transition: the step in it, None for a start or restart.
     values: per engine the components in thousandths; readings: those of the first engine's states and prices.
     states_agree: all engines are in the same state.

@@ -1,6 +1,7 @@
 """Many games of the Swift engine in one process, as numpy arrays."""
 
 import json
+import struct
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -43,7 +44,7 @@ class SwiftGames(Closable):
         self._places: dict[Command, NDArray[np.uint8]] = {}
         """Places in shared memory for the rows of the step and of the restart that were sent."""
         self._restarts = (bytes(self.num_games), b"\1" * self.num_games)
-        shared = () if self._memory is None else (self._memory.descriptor,)
+        shared = () if self._memory is None else (self._memory.file.fileno(),)
         spins = min(SPINS + _SPINS_PER_GAME * self.num_games, _MOST_SPINS)
         self._buffers: dict[Command, NDArray[np.uint8]] = {}
         self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
@@ -52,11 +53,11 @@ class SwiftGames(Closable):
             self._process = SwiftProcess(deadline=deadline, descriptors=shared, spins=spins)
             undo.callback(self.close)
             self._process.send(protocol.hello())
-            self._read(Command.HELLO, lambda frame: protocol.check_hello(protocol.content(frame)))
+            self._read(Command.HELLO, protocol.check_hello)
             if self._memory is not None:
                 try:
-                    self._ask(Command.SHARE, lambda _: None, self._memory.descriptor, self._memory.total)
-                    self._memory.forget_file()
+                    self._ask(Command.SHARE, protocol.content, self._memory.file.fileno(), self._memory.total)
+                    self._memory.file.close()
                 except CommandRefused:  # it knows of no memory, or cannot map it, and answers through the pipe
                     self._memory = None
             chosen = in_memory if self._memory is not None or observing is not None else ObservationFormat.COMPACT
@@ -123,7 +124,7 @@ class SwiftGames(Closable):
 
     def receive_packed_states(self) -> NDArray[np.uint8]:
         """The packed states asked for: uint8 (n, 1112)."""
-        return self._read(Command.GET_PACKED_STATES, lambda frame: protocol.packed_states(protocol.content(frame)))
+        return self._read(Command.GET_PACKED_STATES, protocol.packed_states)
 
     def marks(self) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
         """Counts of the marks since the process began, (M,), and their names."""
@@ -131,7 +132,7 @@ class SwiftGames(Closable):
 
     def rules(self) -> dict[str, Any]:
         """Every table of the rules as the engine holds it."""
-        return self._ask(Command.GET_RULES, lambda body: dict(json.loads(body.tobytes())))
+        return self._ask(Command.GET_RULES, lambda frame: dict(json.loads(protocol.content(frame).tobytes())))
 
     @cached_property
     def divisors(self) -> NDArray[np.float32]:
@@ -145,8 +146,7 @@ class SwiftGames(Closable):
         self._process.close()
 
     def _rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
-        self._send(command, *parts)
-        return self._read(command, lambda frame: self._rows_in(command, frame))
+        return self._ask(command, lambda frame: self._rows_in(command, frame), *parts)
 
     def _receive(self, command: Command) -> Rows:
         """The rows of a step or a restart, in its reply or where they were to be placed."""
@@ -161,12 +161,9 @@ class SwiftGames(Closable):
         return self._read(Command.PLACE, placed)
 
     def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
-        self._send(command, *parts)
-        return self._read(command, lambda frame: parse(protocol.content(frame)))
-
-    def _send(self, command: Command, *parts: bytes | NDArray[Any] | int) -> None:
         self._drop_unread()
         self._process.send(protocol.request(command, *parts))
+        return self._read(command, parse)
 
     def _drop_unread(self) -> None:
         """Skip answers that were never received, such as after Ctrl+C between the halves of a step."""
@@ -189,5 +186,5 @@ class SwiftGames(Closable):
             self._buffers[command] = frame
         try:
             return parse(frame)
-        except ValueError as error:
+        except (ValueError, struct.error) as error:
             raise self._process.fault(f"answered against the protocol ({error})") from error

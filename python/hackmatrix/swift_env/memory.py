@@ -29,6 +29,8 @@ class SharedMemory:
     there for small answers and for callers who hold all others, is overwritten by the next answer in it, and so is the
     second place, which is there unless answers are small, for what is asked for together with a step.
 
+    file: for the engine to inherit, until it has mapped it or will not.
+
     Raises OSError where the system has no such memory to give.
     """
 
@@ -37,12 +39,12 @@ class SharedMemory:
         lasting = range(1, 1) if size < _SMALL else range(1, 1 + _LASTING_PLACES)
         second = lasting.stop
         self.total = (second + 1 if lasting else 1) * self._stride
-        self._file = nameless_file("hackmatrix-rows")
+        self.file = nameless_file("hackmatrix-rows")
         if hasattr(os, "memfd_create"):
-            self._file.truncate(self.total)
+            self.file.truncate(self.total)
         else:
-            self._file.write(bytes(self.total))  # not a hole: a full disk shall say so here, not when the engine writes
-        self._map = mmap.mmap(self._file.fileno(), self.total)
+            self.file.write(bytes(self.total))  # not a hole: a full disk shall say so here, not when the engine writes
+        self._map = mmap.mmap(self.file.fileno(), self.total)
         self._passing = self._array(0)
         self._second = (second * self._stride, self._array(second)) if lasting else None
         self._lasting: dict[int, weakref.ref[NDArray[np.uint8]] | None] = dict.fromkeys(lasting)
@@ -61,15 +63,6 @@ class SharedMemory:
         with contextlib.suppress(OSError):
             return cls(size) if wanted == MEMORY and size <= _MOST_BYTES else None
         return None
-
-    @property
-    def descriptor(self) -> int:
-        """Of the file, for the engine to inherit."""
-        return self._file.fileno()
-
-    def forget_file(self) -> None:
-        """Close the file, once the engine has mapped it or will not."""
-        self._file.close()
 
     def place(self) -> tuple[int, NDArray[np.uint8]]:
         """A place for the next answer: its offset and its bytes, uint8 (size,)."""

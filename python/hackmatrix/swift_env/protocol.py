@@ -114,7 +114,10 @@ def states_with_games(states: Sequence[dict[str, Any]], slots: NDArray[np.intp])
 
 
 def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The frame of a reply after its status; raises CommandRefused with the engine's sentence, or ProtocolError."""
+    """The frame of a reply after its status.
+
+    Raises CommandRefused with the engine's sentence, ProtocolError, or struct.error where the frame is too short.
+    """
     status = _uint32(frame, 0)
     if status == _DONE:
         return frame[4:]
@@ -123,8 +126,9 @@ def content(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
     raise ProtocolError(f"status {status}")
 
 
-def check_hello(body: NDArray[np.uint8]) -> None:
-    """Raises SwiftEngineError when the engine is of another version, or ProtocolError."""
+def check_hello(frame: NDArray[np.uint8]) -> None:
+    """Raises SwiftEngineError when the engine is of another version, or as ``content``."""
+    body = content(frame)
     if len(body) < 24:
         raise ProtocolError(f"a greeting of {len(body)} bytes")
     version, *sizes = (_uint32(body, 4 * i) for i in range(5))
@@ -169,9 +173,9 @@ def rows(frame: NDArray[np.uint8]) -> Rows:
     return Rows(seeds, components, facts, observation, mask, terminated)
 
 
-def states(body: NDArray[np.uint8]) -> list[dict[str, Any]]:
-    """The states of a getStates reply."""
-    found, offset = [], 4
+def states(frame: NDArray[np.uint8]) -> list[dict[str, Any]]:
+    """The states of a getStates reply; raises as ``content``, like the following."""
+    body, found, offset = content(frame), [], 4
     for _ in range(_uint32(body, 0)):
         length = _uint32(body, offset)
         found.append(json.loads(body[offset + 4 : offset + 4 + length].tobytes()))
@@ -179,21 +183,19 @@ def states(body: NDArray[np.uint8]) -> list[dict[str, Any]]:
     return found
 
 
-def packed_states(body: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def packed_states(frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The records of a getPackedStates reply: uint8 (k, 1112)."""
+    body = content(frame)
     return body[8:].reshape(_uint32(body, 0), _uint32(body, 4))
 
 
-def marks(body: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
+def marks(frame: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], tuple[str, ...]]:
     """Counts (M,) and names of a getMarks reply."""
+    body = content(frame)
     count = _uint32(body, 0)
     end = 4 + 8 * count
     return np.frombuffer(body[4:end].tobytes(), "<u8"), tuple(body[end:].tobytes().decode().split())
 
 
 def _uint32(body: NDArray[np.uint8], offset: int) -> int:
-    try:
-        word: int = _WORD.unpack_from(body.data, offset)[0]
-    except struct.error:
-        raise ProtocolError(f"{len(body)} bytes, which end before their numbers do") from None
-    return word
+    return int(_WORD.unpack_from(body.data, offset)[0])

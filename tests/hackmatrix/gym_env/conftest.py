@@ -1,4 +1,4 @@
-"""Games that random valid actions play, the same for every environment that is compared."""
+"""``HackMatrix-v0``, made by Gymnasium."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +7,6 @@ import gymnasium as gym
 import pytest
 
 import hackmatrix  # noqa: F401 - registers HackMatrix-v0
-
-Info = dict[str, Any]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """``HackMatrix-v0``, one game: Gymnasium's contract and this game's own."""
 
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -34,33 +32,19 @@ def test_gymnasium_and_stable_baselines_find_no_fault(swift_built: None, monkeyp
     assert all("image" in str(warning.message) for warning in said), "the grid is no image"
 
 
-def test_it_is_registered_by_the_import_alone(swift_built: None) -> None:
-    program = "import gymnasium as gym, hackmatrix; print(gym.make('HackMatrix-v0').reset(seed=3)[1]['seed'])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "3"
-
-
 def test_every_environment_draws_from_spaces_of_its_own(swift_built: None) -> None:
     one, other = HackMatrixEnv(), HackMatrixEnv()
-    drawn: list[list[int]] = []
-    for disturbing in (False, True):
-        one.action_space.seed(5)
-        drawn.append([])
-        for _ in range(20):
-            if disturbing:
-                other.action_space.sample()
-            drawn[-1].append(int(one.action_space.sample()))
-    assert drawn[0] == drawn[1]
+    one.action_space.seed(5)
+    other.action_space.seed(5)
+    drawn = [one.action_space.sample() for _ in range(20)]
+    assert drawn == [other.action_space.sample() for _ in range(20)]
 
 
 def test_spaces_and_the_flat_vector_in_the_order_O(env: Env) -> None:
     parts, _ = env.reset(seed=0)
-    assert {name: (part.shape, part.dtype) for name, part in parts.items()} == {
-        "player": ((10,), np.float32),
-        "programs": ((rules.NUM_PROGRAMS,), np.int8),
-        "grid": (rules.GRID_SHAPE, np.float32),
-    }
-    assert env.action_space == gym.spaces.Discrete(rules.NUM_ACTIONS)
+    shapes = {"player": ((10,), np.float32), "programs": ((23,), np.int8), "grid": ((6, 6, 42), np.float32)}
+    assert {name: (part.shape, part.dtype) for name, part in parts.items()} == shapes
+    assert env.action_space == gym.spaces.Discrete(28)
     flat = FlatObservation(env)
     observation, _ = flat.reset(seed=0)
     assert flat.observation_space.contains(observation)
@@ -75,8 +59,7 @@ def test_a_seed_is_the_engines_seed_R1_and_without_one_the_next_game_follows_R6(
     assert info["seed"] == 41
     with SwiftGames(np.array([41], np.uint64)) as games:
         assert games.opened.observation is not None
-        flat = FlatObservation(env).observation(observation)
-        np.testing.assert_array_equal(flat, games.opened.observation[0])
+        np.testing.assert_array_equal(FlatObservation(env).observation(observation), games.opened.observation[0])
         assert env.get_wrapper_attr("get_state")() == games.get_states()[0]
         _, info = env.reset()
         assert games.restart().seeds[0] == info["seed"] % 2**64
@@ -107,7 +90,7 @@ def test_an_invalid_action_ends_the_episode_C1(env: Env) -> None:
 
 def test_observations_rewards_and_statistics_are_those_of_the_episode(env: Env) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(8):
         _, info = env.reset()
         actions, rewards, stages, totals = [], 0.0, [info["stage"]], dict.fromkeys(COMPONENTS, 0.0)
         terminated = False

@@ -1,4 +1,4 @@
-"""What is made for Gymnasium's environments takes ours, one game or many."""
+"""Gymnasium's wrappers and recorders around ``HackMatrix-v0``, one game or many."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Vector environments: the native one says what Gymnasium's own say, on either engine."""
+"""Vector environments: the native one gives what Gymnasium's own give, on either engine."""
 
 from typing import Any
 

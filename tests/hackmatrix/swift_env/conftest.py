@@ -13,7 +13,7 @@ UNRELIABLE = Path(__file__).with_name("unreliable.py")
 
 @pytest.fixture(params=[MEMORY, PIPE])
 def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How the rows of steps come from the engine, in both ways."""
+    """Both ways in which the rows of steps come from the engine."""
     monkeypatch.setenv(TRANSPORT_VARIABLE, request.param)
     return str(request.param)
 

@@ -1,6 +1,7 @@
 """No input harms the binary: thousands of mutated messages in both modes, and after every refusal all is as it was."""
 
 import json
+import os
 import random
 import subprocess
 from collections import Counter
@@ -71,10 +72,8 @@ def with_broken_bytes(rng: random.Random, text: bytes) -> bytes:
     """The text with a slice cut, doubled, or overwritten by bytes that need not be UTF-8."""
     start = rng.randrange(len(text))
     end = min(len(text), start + rng.choice([1, 1, 2, 8, 64]))
-    noise = rng.choice(
-        [rng.randbytes(end - start), b'"', b"}", b"[" * 600, b"\xff\xfe", b"\\ud800", b"1e999", b"\x00", b""]
-    )
-    middle = rng.choice([b"", text[start:end] * 2, noise])
+    signs = [b'"', b"}", b"[" * 600, b"\xff\xfe", b"\\ud800", b"1e999", b"\x00", b""]
+    middle = rng.choice([b"", text[start:end] * 2, rng.choice([rng.randbytes(end - start), *signs])])
     return text[:start] + middle + (b"" if rng.random() < 0.1 else text[end:])
 
 
@@ -167,17 +166,15 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
 
 def mutated_frame(rng: random.Random, frame: bytes) -> bytes:
     """The frame cut, lengthened, with bytes overwritten, or with a wild number in place of four of them."""
-    kind = rng.randrange(4)
-    if kind == 0:
-        return frame[: rng.randrange(len(frame))]
-    if kind == 1:
-        return frame + rng.randbytes(rng.choice([1, 4, 100]))
-    start = rng.randrange(len(frame)) if kind == 2 else 4 * rng.randrange((len(frame) + 3) // 4)
-    wild = (
-        rng.randbytes(rng.randint(1, 4))
-        if kind == 2
-        else rng.choice([0, 1, 4, 12, 13, 28, 2**31, 2**32 - 1]).to_bytes(4, "little")
-    )
+    start, wild = rng.randrange(len(frame)), rng.randbytes(rng.randint(1, 4))
+    match rng.randrange(4):
+        case 0:
+            return frame[:start]
+        case 1:
+            return frame + rng.randbytes(rng.choice([1, 4, 100]))
+        case 2:
+            start -= start % 4
+            wild = rng.choice([0, 1, 4, 12, 13, 28, 2**31, 2**32 - 1]).to_bytes(4, "little")
     return frame[:start] + wild + frame[start + len(wild) :]
 
 
@@ -224,14 +221,9 @@ def test_the_engine_ends_quietly_when_its_input_does(sent: bytes) -> None:
 
 
 def test_the_engine_ends_quietly_when_nobody_reads_its_answers() -> None:
-    process = subprocess.Popen([binary_path(), "--headless-cli"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdout.close()
-    try:
-        for _ in range(1000):
-            process.stdin.write(b'{"action":"reset","seed":1}\n')
-            process.stdin.flush()
-    except BrokenPipeError:
-        pass
-    assert process.wait(10) == 0
+    lines = b'{"action":"reset","seed":1}\n' * 1000
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([binary_path(), "--headless-cli"], input=lines, stdout=writing, timeout=10, check=False)
+    os.close(writing)
+    assert done.returncode == 0

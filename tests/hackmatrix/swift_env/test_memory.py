@@ -24,7 +24,7 @@ MANY, FEW = 64, 2
 
 
 def observations(games: int, steps: int) -> list[NDArray[np.float32]]:
-    """What is seen after each step of first valid actions, held until the end; a copy of each beside it."""
+    """Observations after each step of first valid actions, held until the end and compared with copies."""
     episodes = Episodes(WORLD, games)
     held, copies = [], []
     episodes.start(np.arange(games), np.arange(games, dtype=np.uint64))
@@ -66,7 +66,7 @@ def test_many_cores_give_what_one_does() -> None:
 
 
 def rows_and_marks(seeds: NDArray[np.uint64]) -> tuple[list[NDArray[Any]], NDArray[np.uint64]]:
-    """What a step up gives in all games, those that end started anew, and which marks have fired until then."""
+    """Rows of a step up in all games, those that end started anew, and counts of the marks until then."""
     with SwiftGames(seeds, ObservationFormat.FLOATS) as games:
         games.send_step(np.zeros(len(seeds), np.int32), auto_reset=True)
         rows = games.receive_step()
@@ -127,7 +127,7 @@ class TestRefusals:
     @pytest.fixture
     def ask(self) -> Iterator[Callable[[bytes], bytes]]:
         memory = SharedMemory(self.SIZE)
-        process = SwiftProcess(descriptors=[memory.descriptor])
+        process = SwiftProcess(descriptors=[memory.file.fileno()])
 
         def ask(frame: bytes) -> bytes:
             process.send(frame)
@@ -136,31 +136,25 @@ class TestRefusals:
         ask(hello())
         ask(request(Command.OPEN, FEW, int(ObservationFormat.NONE), np.arange(FEW, dtype="<u8")))
         assert b"no memory is shared" in ask(request(Command.PLACE, 0, request(Command.OBSERVE)))
-        assert ask(request(Command.SHARE, memory.descriptor, memory.total)) == bytes(4)
+        assert ask(request(Command.SHARE, memory.file.fileno(), memory.total)) == bytes(4)
         yield ask
         process.close()
 
-    @pytest.mark.parametrize(
-        ("offset", "command"),
-        [
-            (8, request(Command.RESTART, games_of(None))),
-            (4, request(Command.RESTART, games_of(np.array([0])))),
-            (2**32 - 8, request(Command.RESTART, games_of(None))),
-            (0, request(Command.GET_STATES, games_of(None))),
-            (0, request(Command.PLACE, 0, request(Command.OBSERVE))),
-            (0, b""),
-        ],
-        ids=["too far", "off 8", "far off", "no rows", "twice", "nothing"],
-    )
-    def test_of_places(self, ask: Callable[[bytes], bytes], offset: int, command: bytes) -> None:
+    def test_of_places_and_descriptors(self, ask: Callable[[bytes], bytes]) -> None:
+        places = {
+            "too far": (8, request(Command.RESTART, games_of(None))),
+            "off 8": (4, request(Command.RESTART, games_of(np.array([0])))),
+            "far off": (2**32 - 8, request(Command.RESTART, games_of(None))),
+            "no rows": (0, request(Command.GET_STATES, games_of(None))),
+            "twice": (0, request(Command.PLACE, 0, request(Command.OBSERVE))),
+            "nothing": (0, b""),
+        }
+        frames = {what: request(Command.PLACE, *place) for what, place in places.items()}
+        frames |= {f"descriptor {number}": request(Command.SHARE, number, 8) for number in (1, 999, 2**32 - 1)}
         states = request(Command.GET_PACKED_STATES, games_of(None))
         before = ask(states)
-        assert ask(request(Command.PLACE, offset, command))[:4] == b"\1\0\0\0"
-        assert ask(states) == before
-
-    @pytest.mark.parametrize(("descriptor", "size"), [(1, 8), (999, 8), (2**32 - 1, 8)])
-    def test_of_descriptors(self, ask: Callable[[bytes], bytes], descriptor: int, size: int) -> None:
-        assert ask(request(Command.SHARE, descriptor, size))[:4] == b"\1\0\0\0"
+        for what, frame in frames.items():
+            assert (ask(frame)[:4], ask(states)) == (b"\1\0\0\0", before), what
 
     def test_of_files_that_are_too_short(self, tmp_path: Path) -> None:
         with (tmp_path / "short").open("w+b") as short:

@@ -32,7 +32,7 @@ def frame(source) -> bytes:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a 
 
 
 def command(request: bytes) -> int:
-    """What a frame asks for, also where its rows are to be placed in the shared memory."""
+    """The command of a frame, also where its rows are to be placed in the shared memory."""
     number, _, placed = struct.unpack("<3I", request[4:16].ljust(12, b"\0"))
     return placed if number == PLACE else number
 
