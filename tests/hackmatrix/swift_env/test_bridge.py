@@ -150,7 +150,7 @@ class TestPlay:
             lines = [{"action": "reset", "seed": seed}]
             lines += [{"action": "step", "actionIndex": int(actions[game])} for actions in taken]
             lines += [{"action": "getState"}]
-            command = [binary_path(), "--headless-cli"]
+            command = [str(binary_path()), "--headless-cli"]
             answers = subprocess.check_output(command, input="\n".join(map(json.dumps, lines)), text=True)
             assert json.loads(answers.splitlines()[-1])["state"] == states[game]
 
