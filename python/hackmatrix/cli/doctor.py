@@ -74,9 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     cache = os.environ.get(CACHE_VARIABLE)
     for check in _checks(Path(cache) if cache else None):
         checks.append(check)
-        result = "; ".join(filter(None, (check.found, check.remedy)))
-        line = Text.assemble((f"{check.status:8}", _STYLES[check.status]), f"{check.name:19}{result}")
-        console.print(line, soft_wrap=True)
+        result = f"{check.name:19}{'; '.join(filter(None, (check.found, check.remedy)))}"
+        console.print(Text.assemble((f"{check.status:8}", _STYLES[check.status]), result), soft_wrap=True)
     is_broken = any(check.status == BROKEN for check in checks)
     if args.json:
         print(json_text({"ok": not is_broken, "checks": [check._asdict() for check in checks]}, indent=2))

@@ -19,7 +19,7 @@ from parity.engine import Closable
 Slots = NDArray[np.intp]
 T = TypeVar("T")
 _SPINS_PER_GAME, _MOST_SPINS = 3, 1000
-"""A look takes half a microsecond or more, and a step somewhat less than one for each game."""
+"""A poll takes half a microsecond or more, and a step somewhat less than one for each game."""
 
 
 class SwiftGames(Closable):

@@ -81,29 +81,29 @@ class SwiftProcess:
         self._spins = spins
         self._deadline = deadline
         self._closed_because = "is closed"
-        self._log: IO[bytes] | None = None
-        with contextlib.suppress(OSError):  # a full disk is no reason not to play
+        try:
             self._log = nameless_file("hackmatrix-log")
+        except OSError:  # a full disk is no reason not to play
+            self._log = os.fdopen(os.open(os.devnull, os.O_RDWR), "r+b", buffering=0)
         try:
             self._process = subprocess.Popen(
                 [path, "--binary"],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._log or subprocess.DEVNULL,
+                stderr=self._log,
                 pass_fds=descriptors,
                 process_group=0,  # Ctrl+C in a terminal is the client's to handle: it may want to save first
             )
         except OSError as error:
-            if self._log is not None:
-                self._log.close()
+            self._log.close()
             raise SwiftEngineError(f"{path} cannot be run ({error.strerror}): {build_hint()}.") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
         self._output: IO[bytes] = self._process.stdout
         self._credits = _MOST_CREDITS
-        """Above 0 while looking has mostly been worth it; else it is tried every now and then."""
+        """Above 0 while polling mostly succeeds; at 0 it is tried every now and then."""
         self._waits = 0
         self._ahead = b""
         """Bytes read beyond the last frame."""
@@ -175,11 +175,9 @@ class SwiftProcess:
     def fault(self, what: str) -> SwiftEngineError:
         """End the process because of what it did; the error to raise, with the last lines of its log."""
         self._closed_because = what
-        last = ""
-        if self._log is not None:
-            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_CHARACTERS))
-            lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
-            last = f"; it said: {' / '.join(lines)}" if lines else ""
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_CHARACTERS))
+        lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
+        last = f"; it said: {' / '.join(lines)}" if lines else ""
         self._process.kill()
         self.close()
         return SwiftEngineError(
@@ -202,7 +200,7 @@ class SwiftProcess:
             raise SwiftEngineError(f"the Swift engine {self._closed_because}: open a new one.")
 
     def _wait_for(self, pipe: select.poll, limit: float) -> None:
-        if pipe.poll(0):  # which is no success of looking
+        if pipe.poll(0):  # what was there already is no success of polling
             return
         self._waits += 1
         if self._credits or self._waits % _PROBE_EVERY == 0:
@@ -246,7 +244,7 @@ def _how_it_ended(status: int | None) -> str:
     return f"ended with status {status}"
 
 
-def _end_process(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> None:
+def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None
         with contextlib.suppress(OSError):
@@ -256,5 +254,4 @@ def _end_process(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> Non
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    if log is not None:
-        log.close()
+    log.close()

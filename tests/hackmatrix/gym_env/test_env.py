@@ -1,6 +1,7 @@
 """``HackMatrix-v0``, one game: Gymnasium's contract and this game's own."""
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -9,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from stable_baselines3.common import env_checker as sb3_env_checker
 
-from hackmatrix import rules
+from hackmatrix import rules  # which registers HackMatrix-v0
 from hackmatrix.gym_env import HackMatrixEnv
 from hackmatrix.gym_wrappers import FlatObservation
 from hackmatrix.rules import ACTIONS, COMPONENTS
@@ -18,6 +19,13 @@ from parity.errors import UsageError
 from tests.played import choose
 
 Env = gym.Env[Any, Any]
+
+
+@pytest.fixture
+def env(swift_built: None) -> Iterator[Env]:
+    made = gym.make("HackMatrix-v0")
+    yield made
+    made.close()
 
 
 def test_gymnasium_and_stable_baselines_find_no_fault(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
