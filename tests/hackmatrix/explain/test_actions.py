@@ -37,10 +37,12 @@ def test_M_played_games_meet_every_reason_exactly_where_the_mask_is_false(paid_s
     states = [step.before for step, _ in paid_steps[: 10 * GAMES]]
     engine = WORLD.engines["swift"](len(states))
     engine.set_state(states, np.arange(len(states)))
-    found = [refused(given) for given in states]
-    assert [[reason is None for reason in reasons] for reasons in found] == engine.mask().tolist()
+    met: Counter[tuple[int, str]] = Counter()
+    for given, mask in zip(states, engine.mask().tolist(), strict=True):
+        reasons = refused(given)
+        assert [reason is None for reason in reasons] == mask
+        met.update((action, reason.brief) for action, reason in enumerate(reasons) if reason)
     engine.close()
-    met = Counter((action, reason.brief) for reasons in found for action, reason in enumerate(reasons) if reason)
     own = {(FIRST_PROGRAM + row, program.brief) for row, program in enumerate(PROGRAM_TABLE.values()) if program.brief}
     unreachable = {(ACTIONS.index("EXCH"), "lacks $")}  # who can pay its 4 credits has 4 credits
     assert own - unreachable <= set(met)
