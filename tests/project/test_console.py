@@ -22,25 +22,17 @@ from worldkit.cli.app import kit_commands, main
 from worldkit.runs.console import ConsoleProgress, compiling
 
 LONG = "x" * 300
-
-
 Print = Callable[[str], Callable[[], bytes]]
 
 
 @pytest.fixture
 def encoded(monkeypatch: pytest.MonkeyPatch) -> Print:
-    """Puts a standard output of this encoding in place; what it returns says what has been printed."""
+    """Replaces standard output by one of this encoding; the function that it returns gives what has been printed."""
 
     def use(encoding: str) -> Callable[[], bytes]:
-        stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-        monkeypatch.setattr(sys, "stdout", stream)
-
-        def content() -> bytes:
-            stream.flush()
-            stream.seek(0)
-            return stream.buffer.read()
-
-        return content
+        buffer = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding=encoding, write_through=True))
+        return buffer.getvalue
 
     return use
 
