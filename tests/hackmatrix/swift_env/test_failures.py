@@ -209,13 +209,8 @@ def test_no_place_for_a_log_is_no_reason_not_to_play(swift_built: None, monkeypa
 
 
 def test_the_engine_plays_on_when_its_log_is_full(swift_built: None) -> None:
+    command = [str(binary_path()), "--headless-cli", "--debug"]
+    lines = b'{"action":"reset","seed":1}\n{"action":"getValidActions"}\n'
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [binary_path(), "--headless-cli", "--debug"],
-            input=b'{"action":"reset","seed":1}\n{"action":"getValidActions"}\n',
-            stdout=subprocess.PIPE,
-            stderr=full,
-            check=False,
-        )
-    assert done.returncode == 0
-    assert len(done.stdout.splitlines()) == 2
+        answers = subprocess.check_output(command, input=lines, stderr=full)
+    assert len(answers.splitlines()) == 2
