@@ -19,8 +19,7 @@ from goodharts.training.checkpoints import Checkpoint, checkpoint_path
 from goodharts.training.rates import rates_at
 from parity.errors import ParityError
 from parity.strict_json import json_text
-from worldkit.runs.branch import move_aside
-from worldkit.runs.folder import CURVE, make_folder
+from worldkit.runs.folder import CURVE, make_folder, move_aside
 from worldkit.runs.lock import locked
 from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN, now

@@ -1,4 +1,9 @@
-"""The console command of a world: looks at the first word only and imports nothing but what that word needs."""
+"""The console command of a world: looks at the first word only and imports nothing but what that word needs.
+
+The ``main`` of each command takes the world and the words after the command, and returns the exit code. It raises
+SystemExit with code 2 after one sentence on standard error where the command line is wrong, and ParityError for what
+cannot be used or fails.
+"""
 
 import argparse
 import importlib
@@ -26,14 +31,9 @@ VERSION = "version"
 
 
 def main(game: Game, argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand and return its exit code.
+    """Run one subcommand, by default with the words of the process, and return its exit code.
 
-    Args:
-        game: the world.
-        argv: the words after the command; by default those of the process.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
+    Raises SystemExit, with code 2 and one sentence on standard error, where the command line is wrong.
     """
     open_missing_streams()
     # matplotlib warns of a home that it cannot write to, and of fonts that it looks through: neither asks for anything
@@ -103,8 +103,7 @@ def _run(game: Game, command: str, arguments: list[str]) -> int:
         if command in game.commands:
             return game.commands[command].main(arguments)
         module = importlib.import_module(f"worldkit.cli.{command.replace('-', '_')}")
-        exit_code: int = module.main(game, arguments)
-        return exit_code
+        return int(module.main(game, arguments))
     except ModuleNotFoundError as error:
         missing, _, _ = (error.name or "").partition(".")
         if missing in (game.module.partition(".")[0], "worldkit", "parity"):

@@ -1,7 +1,7 @@
 """``bench``: measure, show each figure as soon as it is there, and write them as JSON where asked."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -16,13 +16,9 @@ from worldkit.jax.xla import PARTS, of_parts, prefer_wide_vectors
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Run the benchmarks named in ``argv`` (all where none is named) and return the exit code.
+    """Run the benchmarks named in ``argv``, all where none is named; return 0.
 
     What was measured is shown and written whatever comes next, Ctrl+C too.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where an argument is wrong or the JSON file
-            cannot be written, before anything is measured.
     """
     benchmarks = {**kit_benchmarks(game), **game.benchmarks}
     parser = _parser(game, benchmarks)
@@ -40,12 +36,18 @@ def main(game: Game, argv: Sequence[str]) -> int:
     console = open_console(stderr=True)
     rows = console if args.json == STANDARD_OUTPUT else open_console()
     chosen = {name: benchmarks[name] for name in args.benchmarks or _possible(game, benchmarks, console)}
-    measured = _measured(chosen, args.num_envs, args.repetitions, console)
-    is_first = True
-    for record in _written(measured, args.json):
-        rows.print(as_row(record, with_heading=is_first), soft_wrap=True)
-        is_first = False
-    if is_first:
+    found: list[Record] = []
+    is_rewritten = args.json and can_be_rewritten(args.json)
+    try:
+        for record in _measured(chosen, args.num_envs, args.repetitions, console):
+            found.append(record)
+            if is_rewritten:
+                write_output(args.json, as_json(found))
+            rows.print(as_row(record, with_heading=len(found) == 1), soft_wrap=True)
+    finally:  # also where that is Ctrl+C or a fault
+        if args.json and found and not is_rewritten:
+            write_output(args.json, as_json(found))
+    if not found:
         fail("Nothing was measured: install what is missing, or name another benchmark.")
     return 0
 
@@ -57,24 +59,6 @@ def _measured(
         for num_envs in counts or [benchmark.games]:
             console.print(f"measuring {name} with {num_envs:,} games ...")
             yield from benchmark.measure(num_envs, repetitions)
-
-
-def _written(records: Iterable[Record], target: str | None) -> Iterator[Record]:
-    """The records, which are in the file ``target``, if that is given, before they are handed on.
-
-    What cannot be rewritten, such as standard output, gets them at the end: also where that is Ctrl+C or a fault.
-    """
-    found: list[Record] = []
-    is_rewritten = target is not None and can_be_rewritten(target)
-    try:
-        for record in records:
-            found.append(record)
-            if target and is_rewritten:
-                write_output(target, as_json(found))
-            yield record
-    finally:
-        if target and found and not is_rewritten:
-            write_output(target, as_json(found))
 
 
 def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
@@ -126,7 +110,7 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
 
 
 def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
-    """All but those whose library is not installed or whose engine cannot start."""
+    """Name all but those whose library is not installed or whose engine cannot start."""
     names = [name for name, each in benchmarks.items() if _is_installed(each)]
     if len(names) < len(benchmarks):
         missing = " and ".join(name for name in benchmarks if name not in names)
@@ -139,7 +123,7 @@ def _possible(game: Game, benchmarks: dict[str, Benchmark], console: Console) ->
 
 
 def _engine_fault(game: Game) -> EngineError | None:
-    """Why the world's first engine cannot start; None where it can."""
+    """Return why the world's first engine cannot start; None where it can."""
     try:
         next(iter(game.env().world.engines.values()))(1).close()
     except EngineError as error:

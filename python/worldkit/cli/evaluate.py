@@ -20,13 +20,7 @@ BOTH = "both"
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Play, print the figures and return the exit code: 1 where the two engines gave different episodes, else 0.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        UsageError: the parameters cannot be used.
-        EngineError: an engine cannot start, or fails.
-    """
+    """Play and print the figures; return 1 where the two engines gave different episodes, else 0."""
     parser = _parser(game)
     args = parser.parse_args(argv)
     check_output(parser, args.json)
@@ -67,7 +61,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 
 def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tuple[Player, str]":
-    """Who plays, and how, in a few words."""
+    """Return the player, and how it chooses in a few words."""
     from worldkit.evaluation.players import agent_file, player_of
 
     if args.search is None:

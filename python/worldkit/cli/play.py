@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Play games until the player leaves; the exit code is 0, or 130 where a signal asked for the end.
+    """Play games until the player leaves; return 0, or 130 where a signal asked for the end.
 
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        ParityError: there is no terminal to play in, the agent cannot be used, or the game cannot be saved.
-        EngineError: the engine is not built, or fails; the game is saved before.
+    Raises EngineError where the engine is not built, or fails; the game is saved before.
     """
     parser = _parser(game)
     args = parser.parse_args(argv)
@@ -47,7 +44,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.play.session import Session
     from worldkit.play.table import open_table
 
-    view = players.chosen_view(game, args, args.agent)
+    view = players.view_of(game, args.mode, args.agent)
     player = _player(game, view, args)
     players.announce(game, args.engine)
     with closing(open_table(view, args.engine)) as table:
@@ -105,7 +102,7 @@ def _check_terminal() -> None:
 
 
 def _parser(game: Game) -> Parser:
-    view = players.default_view(game)
+    view = players.view_of(game)
     engines = tuple(view.world.engines)
     parser = Parser(
         prog=f"{game.name} play",

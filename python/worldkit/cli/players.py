@@ -27,31 +27,25 @@ EPISODES = IntRange(1, 10_000_000)
 _SIZE = IntRange(1, 2**20)
 
 
-def default_view(game: Game) -> ViewSpec:
-    """The world as it is shown where nobody has said what is to be shown."""
+def view_of(game: Game, mode: str | None = None, path: Path | None = None) -> ViewSpec:
+    """Return the view of the world in a mode, or else in that of an agent's file or a trace, or in its first.
+
+    Raises UsageError where mode and file do not fit each other.
+    """
     assert game.view is not None
-    return game.view(None, None)
+    return game.view(mode, path)
 
 
 def add_mode_flag(parser: argparse.ArgumentParser, game: Game) -> None:
-    """Which mode of the world is played, where it has several."""
+    """Add the flag for the mode of the world, where it has several."""
     parser.set_defaults(mode=None)
     if game.modes:
         default = f"of the world (default {game.modes[0]}, or that of the file)"
         parser.add_argument("-m", "--mode", choices=game.modes, metavar="MODE", help=default)
 
 
-def chosen_view(game: Game, args: argparse.Namespace, path: Path | None) -> ViewSpec:
-    """The world in the mode that is asked for, or else that of an agent's file or a trace.
-
-    Raises UsageError where these do not fit each other.
-    """
-    assert game.view is not None
-    return game.view(args.mode, path)
-
-
 def agents_text(view: ViewSpec) -> str:
-    """Which files and names are agents that can be watched."""
+    """List the files and names of agents that can be watched."""
     own, named = map("*{}".format, view.readers), map("`{}`, which comes with the game".format, view.world.agents)
     kinds = [*own, KINDS, "a MaskablePPO .zip", "a run's folder", *named]
     return f"{', '.join(kinds[:-1])}, or {kinds[-1]}"
@@ -83,7 +77,7 @@ def add_search_flag(group: argparse._ActionsContainer) -> None:
 
 
 def add_trust_flag(group: argparse._ArgumentGroup) -> None:
-    """Whether a model of MaskablePPO may execute what it likes."""
+    """Add the flag for models of MaskablePPO that may execute what they like."""
     group.add_argument(
         "--trust", action="store_true", help="let a .zip execute what it likes, as models need that others saved"
     )
@@ -91,12 +85,12 @@ def add_trust_flag(group: argparse._ArgumentGroup) -> None:
 
 def add_player_seed_flag(group: argparse._ActionsContainer, drawing: str) -> None:
     """Add the flag for the player's own seed; ``drawing``: what that is for."""
-    told = f"seed of {drawing} (default 0)"
-    group.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help=told)
+    text = f"seed of {drawing} (default 0)"
+    group.add_argument("--player-seed", type=PLAYER_SEED, default=0, metavar="N", help=text)
 
 
 def add_game_flags(group: argparse._ActionsContainer, episodes: int) -> None:
-    """Which games are played; ``episodes`` of them unless the person says how many."""
+    """Add the flags for the games to play; ``episodes`` of them by default."""
     group.add_argument(
         "--episodes", type=EPISODES, default=episodes, metavar="N", help=f"how many games (default {episodes})"
     )

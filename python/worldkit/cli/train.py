@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,13 +80,7 @@ class TrainOptions(RunOptions):
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Run the command and return its exit code.
-
-    That is 0, 1 if training failed or a file is not complete, 130 if stopped before there were results.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-    """
+    """Train; return 0, 1 if training failed or a file is not complete, or 130 if stopped before there were results."""
     arguments = _parser(game).parse_args(argv)
     options = from_flags(arguments, TrainOptions)
     prefer_wide_vectors()
@@ -141,7 +135,7 @@ def _parser(game: Game) -> Parser:
 
 
 def _joined(options: TrainOptions) -> bool:
-    """Join the other processes, if there are any; whether this is the first."""
+    """Join the other processes, if there are any; return whether this is the first."""
     if not options.distributed:
         return True
     number, processes = options.process_id, options.num_processes
@@ -186,22 +180,16 @@ def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEn
 def _config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]) -> TrainConfig:
     """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
     kind = game.train_config
-    flags = {**_preset(options, kind), **from_file(kind, options.config), **given(arguments, kind)}
+    if options.preset is not None and options.preset not in kind.presets:
+        known = " or ".join(kind.presets) or "left out, since this world has none"
+        raise UsageError(f"--preset must be {known}, got {options.preset!r}.")
+    preset = kind.presets[options.preset] if options.preset else {}
+    flags = {**preset, **from_file(kind, options.config), **given(arguments, kind)}
     config = kind(**before | flags)
     if options.auto_tune:
         config = auto_tune_for_device(config, explicit=flags)
     is_same_batch = all(before.get(name) == getattr(config, name) for name in ("num_envs", "num_steps"))
     return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
-
-
-def _preset(options: TrainOptions, kind: type[TrainConfig]) -> Mapping[str, Any]:
-    """The settings of the preset that is asked for, if one is."""
-    if options.preset is None:
-        return {}
-    if options.preset not in kind.presets:
-        known = " or ".join(kind.presets) or "left out, since this world has none"
-        raise UsageError(f"--preset must be {known}, got {options.preset!r}.")
-    return kind.presets[options.preset]
 
 
 def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
@@ -243,7 +231,8 @@ def _train(
     )
     plan = SavePlan(options.save_interval, options.save_interval_minutes)
     if options.preset:
-        run.say(f"Preset {options.preset}: {as_flags(game.train_config, _preset(options, game.train_config))}")
+        preset = game.train_config.presets[options.preset]
+        run.say(f"Preset {options.preset}: {as_flags(game.train_config, preset)}")
     is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
         run.say(f"--checkpoint-dir has no effect: the run continues in {folder}.")

@@ -41,13 +41,7 @@ class TrainSB3Options(RunOptions):
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Train and return the exit code: 0, 1 if a file is not complete, or 130 if stopped before the first step.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        UsageError: the model to resume or the folder cannot be used.
-        EngineError: the engine cannot be started, or fails.
-    """
+    """Train; return 0, 1 if a file is not complete, or 130 if stopped before the first step."""
     parser = Parser(
         prog=f"{game.name} train-sb3",
         description="Train an agent with MaskablePPO of Stable-Baselines3.",

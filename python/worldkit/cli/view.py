@@ -28,33 +28,18 @@ if TYPE_CHECKING:
 TRACE = ".json"
 _AGENT = (PARAMS, CHECKPOINT, MODEL)
 _EPISODES = 20
-_OF_AGENTS = (
-    "episodes",
-    "seed",
-    "max_steps",
-    "stochastic",
-    "search",
-    "player_seed",
-    "hidden_dim",
-    "num_layers",
-    "trust",
-)
-"""What the flags settle that a trace has settled already."""
+_GAME_FLAGS = ("episodes", "seed", "max_steps")
+_AGENT_FLAGS = ("stochastic", "search", "player_seed", "hidden_dim", "num_layers", "trust")
+"""Flags that a trace leaves nothing to."""
 
 
 def main(game: Game, argv: Sequence[str]) -> int:
-    """Write a page, say where, and return the exit code, 0.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        ParityError: what is to be shown cannot be used, or the page cannot be written.
-        EngineError: an engine is not built, or fails.
-    """
-    default = players.default_view(game)
+    """Write a page, print where, and return 0."""
+    default = players.view_of(game)
     parser = _parser(game, default)
     args = parser.parse_args(argv)
     _check(parser, args, default)
-    view = players.chosen_view(game, args, args.path)
+    view = players.view_of(game, args.mode, args.path)
     command = typed_command(game.name, game.module, "view", *argv)
     make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
     # Imported only now: a mistaken command line should not have to wait.
@@ -118,7 +103,7 @@ def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:
     if not args.path.is_dir() and args.path.suffix not in (TRACE, *_AGENT, *view.readers):
         parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {players.agents_text(view)}")
     if args.path.suffix == TRACE and not args.path.is_dir():
-        given = [name for name in _OF_AGENTS if getattr(args, name) != parser.get_default(name)]
+        given = [name for name in (*_GAME_FLAGS, *_AGENT_FLAGS) if getattr(args, name) != parser.get_default(name)]
         if given:
             parser.error(f"a trace brings its own game: leave out --{given[0].replace('_', '-')}")
     args.output = args.output or Path(_default_name(view, args.path))

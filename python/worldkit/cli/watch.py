@@ -38,17 +38,11 @@ _CHECKPOINTS = Path("checkpoints")
 
 
 def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
-    """Play episodes and show every board; the exit code is 0, or 130 where a signal asked for the end.
-
-    Raises:
-        SystemExit: code 2 with one sentence on standard error where the command line is wrong.
-        ParityError: the agent cannot be used, nothing can be shown here, or a film cannot be written.
-        EngineError: the engine is not built, or fails.
-    """
+    """Play episodes and show every board; return 0, or 130 where a signal asked for the end."""
     parser = _parser(game, command)
     args = parser.parse_args(argv)
     _check(parser, args)
-    view = players.chosen_view(game, args, args.agent)
+    view = players.view_of(game, args.mode, args.agent)
     path, agent = _agent(game, view, args)
     # Imported only now: a mistaken command line should not have to wait.
     from worldkit.envs.episodes import Episodes
@@ -134,7 +128,7 @@ def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, 
 def _recording(
     args: argparse.Namespace, caption: str, view: ViewSpec, player: AgentPlayer, episodes: Episodes
 ) -> AbstractContextManager[Callable[[Frame], None] | None]:
-    """What keeps the frames that are shown: a film, a page, or nothing."""
+    """Open the film or the page that keeps the frames; None without one."""
     if not args.record:
         return nullcontext()
     if args.record.suffix == PAGE:
@@ -155,14 +149,13 @@ def _warm_up(episodes: Episodes, player: AgentPlayer) -> None:
 
 
 def _is_terminal() -> bool:
-    """Whether somebody can press keys and see pages."""
+    """Return whether somebody can press keys and see pages."""
     return sys.stdin.isatty() and open_console().is_terminal and not open_console().is_dumb_terminal
 
 
 def _check(parser: Parser, args: argparse.Namespace) -> None:
     """Settle what is watched and where; exits with one sentence where that cannot be."""
-    given = [agent for agent in (args.agent, args.model, args.latest) if agent is not None]
-    if len(given) > 1:
+    if sum(agent is not None for agent in (args.agent, args.model, args.latest)) > 1:
         parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
     args.agent = args.agent or args.model
     if args.record and args.record.suffix not in RECORDS:
@@ -173,7 +166,7 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
 
 
 def _parser(game: Game, command: str) -> Parser:
-    view = players.default_view(game)
+    view = players.view_of(game)
     engines = tuple(view.world.engines)
     parser = Parser(
         prog=f"{game.name} {command}",

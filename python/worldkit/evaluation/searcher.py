@@ -54,7 +54,28 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
         judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
         return judged
 
-    return _Searcher(world, search_program(env, judge, params, Search(*lookahead, discount_of(path)), seed))
+    program = search_program(env, judge, params, Search(*lookahead, discount_of(path)), seed)
+    engine: JaxEngine | None = None
+
+    def player(
+        observations: NDArray[Any], masks: NDArray[np.bool_], seeds: NDArray[np.uint64], steps: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        nonlocal engine
+        if engine is None or engine.games != len(steps):
+            opened = world.engines[_ENGINE](len(steps))
+            if not isinstance(opened, JaxEngine):
+                raise UsageError(f"the engine {_ENGINE} of {world.name} does not play a JaxEnv: {_NO_SEARCH}.")
+            engine = opened
+        begun = np.flatnonzero(steps == 0)
+        if len(begun):
+            engine.reset(seeds[begun], begun)
+        if not np.array_equal(engine.mask(), masks):
+            raise EngineError("these are not the games that the search follows on the JAX engine.")
+        actions = np.asarray(program(engine.states, seed_pairs(seeds), steps, masks))
+        engine.step(actions)
+        return actions
+
+    return player
 
 
 def search_program(env: JaxEnv, judge: PolicyAndValue, params: Params, search: Search, seed: int) -> Program:
@@ -83,37 +104,3 @@ def discount_of(path: Path) -> float:
     if fault := SHARE.fault(gamma):
         raise UsageError(f"gamma {fault}, got {gamma!r} in {path.parent / CONFIG}.")
     return float(gamma)
-
-
-class _Searcher:
-    """The player: games that it follows, and a program that says what to do in them."""
-
-    def __init__(self, world: World, program: Program) -> None:
-        self._world, self._program = world, program
-        self._engine: JaxEngine | None = None
-
-    def __call__(
-        self,
-        observations: NDArray[Any],
-        masks: NDArray[np.bool_],
-        seeds: NDArray[np.uint64],
-        steps: NDArray[np.int64],
-    ) -> NDArray[np.int32]:
-        engine = self._engine_of(len(steps))
-        begun = np.flatnonzero(steps == 0)
-        if len(begun):
-            engine.reset(seeds[begun], begun)
-        if not np.array_equal(engine.mask(), masks):
-            raise EngineError("these are not the games that the search follows on the JAX engine.")
-        actions = np.asarray(self._program(engine.states, seed_pairs(seeds), steps, masks))
-        engine.step(actions)
-        return actions
-
-    def _engine_of(self, games: int) -> JaxEngine:
-        """The engine that follows so many games."""
-        if self._engine is None or self._engine.games != games:
-            engine = self._world.engines[_ENGINE](games)
-            if not isinstance(engine, JaxEngine):
-                raise UsageError(f"the engine {_ENGINE} of {self._world.name} does not play a JaxEnv: {_NO_SEARCH}.")
-            self._engine = engine
-        return self._engine

@@ -1,19 +1,24 @@
 """Folders of training runs."""
 
+import contextlib
 import datetime
+import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 
 from parity.arguments import FileName
 from parity.errors import UsageError
+from worldkit.runs.retrying_writer import reason
 
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
-"""What every run writes into its folder."""
+"""Files that every run writes into its folder."""
 METRICS_LINES, EVALUATIONS = "metrics.jsonl", "evaluations.npz"
 RECORDS = (METRICS, METRICS_LINES, CURVE, CONFIG, EVALUATIONS)
 """The files in which a run tells of itself, whichever trainer writes them."""
 _RESULTS = ("params_*.npz", METRICS, "*.zip")
-"""What a run leaves once it has come to something."""
+"""Files of a run that has come to something."""
 
 
 def fresh_run_name(kind: str, seed: int) -> str:
@@ -30,10 +35,10 @@ def run_folder(parent: Path, flag: str, kind: str, seed: int, name: str | None, 
     whole = name or fresh_run_name(kind, seed) + (f"-{suffix}" if suffix else "")
     if fault := FileName().fault(whole):
         raise UsageError(f"A run's name {fault}, got {whole!r}: choose another --run-name or --run-suffix.")
-    number, folder = 1, parent / whole
-    while name is None and not _is_ours(folder):
-        number += 1
-        folder = parent / f"{whole}-{number}"
+    folder = parent / whole
+    if name is None:
+        with contextlib.suppress(OSError):  # whose reason make_folder tells
+            folder = _make_first(parent / (whole if number == 1 else f"{whole}-{number}") for number in count(1))
     make_folder(folder, f"choose another {flag}")
     if any(file.stat().st_size for pattern in _RESULTS for file in folder.glob(pattern)):
         raise UsageError(f"{folder} already holds a run; choose another --run-name or {flag}.")
@@ -50,10 +55,30 @@ def make_folder(folder: Path, advice: str) -> None:
         raise UsageError(f"The output folder {folder} cannot be written ({error.strerror}); {advice}.") from None
 
 
-def _is_ours(folder: Path) -> bool:
-    """Make a folder; false where another run has it. What else goes wrong is said when it is written to."""
+def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> Path:
+    """Move the files ``later`` into a new folder ``abandoned-N`` and copy ``records`` there; the folder.
+
+    Raises UsageError where that cannot be done.
+    """
     try:
-        folder.mkdir(parents=True)
+        folder = _make_first(parent / f"abandoned-{number}" for number in count(1))
+        for path in records:
+            if path.exists():
+                shutil.copyfile(path, folder / path.name)
+        for path in later:
+            path.rename(folder / path.name)
     except OSError as error:
-        return not isinstance(error, FileExistsError)
-    return True
+        raise UsageError(
+            f"What {parent} holds of later steps could not be moved into a subfolder ({reason(error)}): make room, or "
+            "move it away."
+        ) from error
+    return folder
+
+
+def _make_first(folders: Iterator[Path]) -> Path:
+    """Make the first of these folders that is not there, of an earlier run or of another process just now."""
+    for folder in folders:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+    raise AssertionError("there is always another name")

@@ -1,10 +1,10 @@
-"""One training run, whoever trains it: what it shows, writes and obeys."""
+"""One training run, whoever trains it: its outputs and its end."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,9 +13,8 @@ from rich.console import Console
 
 from parity.errors import ParityError
 from parity.strict_json import json_text
-from worldkit.runs.branch import move_aside
 from worldkit.runs.console import HEADLINES, ConsoleProgress
-from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder
+from worldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder, move_aside
 from worldkit.runs.lock import LOCK, locked
 from worldkit.runs.milestone import Milestone
 from worldkit.runs.retrying_writer import RetryingWriter
@@ -49,7 +48,7 @@ class Run:
         stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
         sinks: more that takes the metrics of a run with a folder.
         report: takes each row of metrics, with a folder or without.
-        say: takes what the user is told, instead of the console.
+        say: takes lines for the user, instead of the console.
     """
 
     def __init__(
@@ -68,7 +67,8 @@ class Run:
     ) -> None:
         self.folder = None if folder is None else Path(folder)
         self.console = console or Console(quiet=True)
-        self._extra, self._report, self._say = sinks, report, say or self._print
+        self.say = say or self._print
+        self._extra, self._report = sinks, report
         self.stop = stop or StopRequest()
         self._title, self._step, self._milestone = title, step, milestone
         self._tracking = tracking or Tracking(enabled=False)
@@ -125,11 +125,11 @@ class Run:
     def write(self, metrics: Metrics) -> None:
         """Hand the metrics of one interval to everything that takes them."""
         if self._progress:
-            self._show(functools.partial(self._progress.write, metrics))
+            self._show(self._progress.write, metrics)
         self._report(metrics)
         self.writer.retry()
         for sink in self._sinks:
-            self.writer.attempt(sink.path, functools.partial(sink.write, metrics))
+            self.writer.attempt(sink.path, partial(sink.write, metrics))
 
     def advance(self, timesteps: int) -> None:
         """Move the progress bar between two rows of metrics."""
@@ -138,15 +138,12 @@ class Run:
 
     def upload(self, path: Path) -> None:
         """Keep a file on W&B, where that is asked for."""
-        if self._wandb and self._tracking.upload:
+        if self._wandb:
             self._wandb.upload(path)
 
-    def say(self, line: str) -> None:
-        """Tell the user something, in one line however narrow the terminal is."""
-        self._say(line)
-
     def _print(self, line: str) -> None:
-        self._show(functools.partial(self.console.print, line, soft_wrap=True, highlight=False, markup=False))
+        """Print one line, however narrow the terminal is."""
+        self._show(self.console.print, line, soft_wrap=True, highlight=False, markup=False)
 
     def close(self) -> None:
         """End a run that went well: write what is missing, and draw the curve, earlier sessions included."""
@@ -184,9 +181,9 @@ class Run:
         if self.writer.failing:
             self.say(f"Not complete, because they could not be written: {', '.join(self.writer.failing)}.")
 
-    def _show(self, show: Callable[[], None]) -> None:
+    def _show(self, show: Callable[..., None], *arguments: object, **options: object) -> None:
         try:
-            show()
+            show(*arguments, **options)
         except (BrokenPipeError, SystemExit):
             # Whoever read this has gone, as after `| head`, and rich asks to exit: that ends a run as Ctrl-C does, with
             # everything saved.

@@ -58,24 +58,34 @@ class AppendedFile:
 
 
 class Sink(ABC):
-    """A receiver of the metrics of each logging interval. It holds nothing open.
+    """A receiver of the metrics of each logging interval. It holds no file open.
 
-    path: where they go.
+    Args:
+        path: where they go.
     """
 
-    path: Path
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._waiting: list[Metrics] = []
 
-    @abstractmethod
     def write(self, metrics: Metrics) -> None:
-        """Take the metrics of one interval by their names, and write them; raises OSError as writing does."""
+        """Write the metrics of an interval by their names; raises OSError where that fails, and keeps them."""
+        self._waiting.append(dict(metrics))
+        self.flush()
 
-    @abstractmethod
     def flush(self) -> None:
         """Write what could not be written yet; raises OSError as writing does."""
+        if self._waiting:
+            self._write(self._waiting)
+            self._waiting = []
 
     def end(self) -> None:
         """As ``flush``, and forget what an earlier session left of later steps: they do not come again."""
         self.flush()
+
+    @abstractmethod
+    def _write(self, rows: Sequence[Metrics]) -> None:
+        """Write the metrics of these intervals; raises OSError where none of them could be written."""
 
 
 class _RowLog(Sink):
@@ -90,53 +100,43 @@ class _RowLog(Sink):
     """
 
     def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
-        self.path = path
+        super().__init__(path)
         self._step, self._last = step, float(after)  # the last step whose row is this run's and on the disk
-        self._waiting: list[_Row] = []
-        self._has_begun = False
-        self._has_later = True  # as far as is known
+        self._has_later: bool | None = None  # unknown, until this run has written a row
         self._file = AppendedFile(path)
-        self._check()
-
-    def write(self, metrics: Metrics) -> None:
-        """Take a row; raises OSError where it cannot be written now, and keeps it."""
-        self.write_all([metrics])
+        _complete_lines(path)
 
     def write_all(self, rows: Iterable[Metrics]) -> None:
-        """Take rows that are written at once; several may be of one step, and then a step's come together."""
-        self._waiting += map(self._row, rows)
+        """Write rows at once; several may be of one step, and then a step's come together."""
+        self._waiting += map(dict, rows)
         self.flush()
 
-    def flush(self) -> None:
-        """Write the rows that could not be written yet; raises OSError as writing does."""
-        if not self._waiting:
-            return
-        if self._has_later or not self._can_append(self._waiting):
-            self._rewrite()
+    def _write(self, rows: Sequence[Metrics]) -> None:
+        if self._has_later is False and self._can_append(rows):
+            self._file.append(self._text(rows).encode())
         else:
-            self._file.append(self._text(self._waiting).encode())
-        self._last = self._step_of(self._waiting[-1])
-        self._waiting = []
-        self._has_begun = True
+            self._rewrite(rows)
+        self._last = self._step_of(rows[-1])
 
     def end(self) -> None:
         """Drop rows of later steps than the run's last, unless it has no row of its own; raises OSError as writing."""
         self.flush()
-        if self._has_begun:
+        if self._has_later:
             self.drop_later()
 
     def drop_later(self) -> None:
         """Drop rows of later steps than the run's last; raises OSError as writing does."""
-        if self._has_later and self.path.exists():
-            self._rewrite(keep_later=False)
+        if self.path.exists():
+            self._rewrite((), keep_later=False)
 
-    def _rewrite(self, *, keep_later: bool = True) -> None:
-        """Write the whole file anew: the run's rows, those that wait, and later ones that have not come again."""
-        newest = self._step_of(self._waiting[-1]) if self._waiting else self._last
+    def _rewrite(self, rows: Sequence[Metrics], *, keep_later: bool = True) -> None:
+        """Write the whole file anew: the run's rows, these, and later ones that have not come again."""
+        newest = self._step_of(rows[-1]) if rows else self._last
         there = list(self._read())
         own = [row for row in there if self._step_of(row) <= self._last]
         later = [row for row in there if keep_later and newest < self._step_of(row) < math.inf]
-        content = self._whole([*own, *self._waiting, *later]).encode()
+        content = self._text([*own, *rows, *later], is_whole=True).encode()
+        self._has_later = None  # lest the next rows are appended where this one fails
         write_whole(self.path, content)
         self._file = AppendedFile(self.path, len(content))
         self._has_later = bool(later)
@@ -149,27 +149,15 @@ class _RowLog(Sink):
             return math.inf
 
     @abstractmethod
-    def _check(self) -> None:
-        """Raises UsageError where the file is not one of metrics."""
-
-    @abstractmethod
-    def _row(self, metrics: Metrics) -> _Row:
-        """A row as it stands in the file."""
-
-    @abstractmethod
     def _read(self) -> Iterable[_Row]:
         """The whole rows of the file, none where there is no file."""
 
     @abstractmethod
-    def _can_append(self, rows: Sequence[_Row]) -> bool: ...
+    def _text(self, rows: Sequence[_Row], *, is_whole: bool = False) -> str:
+        """The lines of these rows; ``is_whole``: with what a file begins with."""
 
-    @abstractmethod
-    def _text(self, rows: Sequence[_Row]) -> str:
-        """The lines of these rows."""
-
-    @abstractmethod
-    def _whole(self, rows: Sequence[_Row]) -> str:
-        """A file of these rows."""
+    def _can_append(self, rows: Sequence[_Row]) -> bool:
+        return True
 
 
 class CsvLog(_RowLog):
@@ -178,15 +166,12 @@ class CsvLog(_RowLog):
     A metric that comes up later gets a column, empty in the rows before.
     """
 
-    _columns: Sequence[str] = ()
-
-    def _check(self) -> None:
-        rows = read_csv(self.path)
-        if rows and self._step not in rows[0]:
-            raise UsageError(f"{self.path} has no column {self._step!r}: fix it or move it away.")
-
-    def _row(self, metrics: Metrics) -> _Row:
-        return {name: "" if math.isnan(value) else value for name, value in metrics.items()}
+    def __init__(self, path: Path, step: str = "update", after: int = 0) -> None:
+        super().__init__(path, step, after)
+        self._columns: Sequence[str] = ()
+        rows = read_csv(path)
+        if rows and step not in rows[0]:
+            raise UsageError(f"{path} has no column {step!r}: fix it or move it away.")
 
     def _read(self) -> Iterable[_Row]:
         return _csv_rows(self.path)
@@ -194,31 +179,23 @@ class CsvLog(_RowLog):
     def _can_append(self, rows: Sequence[_Row]) -> bool:
         return all(name in self._columns for row in rows for name in row)
 
-    def _text(self, rows: Sequence[_Row]) -> str:
+    def _text(self, rows: Sequence[_Row], *, is_whole: bool = False) -> str:
         lines = io.StringIO(newline="")
-        csv.DictWriter(lines, self._columns).writerows(rows)
+        if is_whole:
+            self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        writer = csv.DictWriter(lines, self._columns)
+        if is_whole and rows:
+            writer.writeheader()
+        for row in rows:
+            writer.writerow({name: "" if value != value else value for name, value in row.items()})  # NaN is empty
         return lines.getvalue()
-
-    def _whole(self, rows: Sequence[_Row]) -> str:
-        self._columns = list(dict.fromkeys(name for row in rows for name in row))
-        if not rows:
-            return ""
-        header = io.StringIO(newline="")
-        csv.DictWriter(header, self._columns).writeheader()
-        return header.getvalue() + self._text(rows)
 
 
 class JsonLinesLog(_RowLog):
     """One JSON object per logging interval and line; a mean over no episodes is "NaN". As ``CsvLog`` otherwise."""
 
-    def _check(self) -> None:
-        _whole_text(self.path)
-
-    def _row(self, metrics: Metrics) -> _Row:
-        return dict(metrics)
-
     def _read(self) -> Iterable[_Row]:
-        for line in _whole_text(self.path).splitlines():
+        for line in _complete_lines(self.path).splitlines():
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):  # a line that was cut off
@@ -226,13 +203,8 @@ class JsonLinesLog(_RowLog):
             if isinstance(row, dict):
                 yield row
 
-    def _can_append(self, rows: Sequence[_Row]) -> bool:
-        return True
-
-    def _text(self, rows: Sequence[_Row]) -> str:
+    def _text(self, rows: Sequence[_Row], *, is_whole: bool = False) -> str:
         return "".join(json_text(row) + "\n" for row in rows)
-
-    _whole = _text
 
 
 class TensorBoardLog(Sink):
@@ -243,29 +215,18 @@ class TensorBoardLog(Sink):
     """
 
     def __init__(self, folder: Path, step: str = "update", after: int = 0) -> None:
-        self.path = folder
-        self._step = step
+        super().__init__(folder)
         self._file = AppendedFile(folder / f"events.out.tfevents.{time.time():.6f}.{socket.gethostname()}")
-        self._after = after
-        self._waiting = b""
-        self._has_begun = False
+        self._step, self._after, self._has_begun = step, after, False
 
-    def write(self, metrics: Metrics) -> None:
-        """Add a point to every curve; raises OSError where that cannot be written now, and keeps it."""
+    def _write(self, rows: Sequence[Metrics]) -> None:
         from worldkit.runs import events  # here: what it imports takes seconds, which the first row need not wait for
 
-        if not self._has_begun:
-            self._waiting += events.beginning(self._after)
-            self._has_begun = True
-        self._waiting += events.points(int(metrics[self._step]), metrics)
-        self.flush()
-
-    def flush(self) -> None:
-        """Write the points that could not be written yet; raises OSError as writing does."""
-        if self._waiting:
-            self.path.mkdir(exist_ok=True)
-            self._file.append(self._waiting)
-            self._waiting = b""
+        content = b"" if self._has_begun else events.beginning(self._after)
+        content += b"".join(events.points(int(metrics[self._step]), metrics) for metrics in rows)
+        self.path.mkdir(exist_ok=True)
+        self._file.append(content)
+        self._has_begun = True
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
@@ -287,12 +248,12 @@ def _number(text: str) -> float:
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:
-    for row in csv.DictReader(io.StringIO(_whole_text(path), newline="")):
+    for row in csv.DictReader(io.StringIO(_complete_lines(path), newline="")):
         if None not in row and None not in row.values():  # as many cells as columns
             yield row
 
 
-def _whole_text(path: Path) -> str:
+def _complete_lines(path: Path) -> str:
     """The text of a file of metrics but for a last line that was cut off; empty where there is no file.
 
     Raises UsageError where it cannot be read.

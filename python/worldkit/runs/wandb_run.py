@@ -1,29 +1,29 @@
 """Weights & Biases: on where it can be, and never in the way of a run."""
 
-import functools
 import logging
 import math
 import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from worldkit.runs.sinks import Sink
+from worldkit.runs.sinks import Metrics, Sink
 
 _T = TypeVar("_T")
 
 _OFFLINE = ("offline", "dryrun")
 _CONNECT_SECONDS = 20
 _CALL_SECONDS = 30.0
-"""How long a call of W&B may take: longer than connecting, of which W&B says itself why it failed."""
+"""Deadline of a call: longer than connecting, of which W&B says itself why it failed."""
 _FINISH_SECONDS = 120.0
-"""How long the end may take, when W&B sends what it has not sent yet."""
+"""Deadline of the end, when W&B sends what it has not sent yet."""
 _ROOM = 256 * 1024
 """Bytes that must fit on the disk before W&B gets more: it writes in blocks of 32 KiB, and some beside them."""
 
@@ -68,9 +68,8 @@ class WandbRun(Sink):
         run_id: str | None = None,
         after: int = 0,
     ) -> None:
-        self.path = folder / "wandb"
-        self._say, self._step = say, step
-        self._waiting: list[Mapping[str, float]] = []
+        super().__init__(folder / "wandb")
+        self._say, self._step, self._uploads = say, step, tracking.upload
         self._run: Any = None
         mode = os.environ.get("WANDB_MODE", "online")
         if tracking.rewind and (obstacle := _no_rewind(tracking.enabled, mode, run_id)):
@@ -117,42 +116,30 @@ class WandbRun(Sink):
         """The run's id on W&B; None without one."""
         return None if self._run is None else str(self._run.id)
 
-    def write(self, metrics: Mapping[str, float]) -> None:
-        """Send metrics, at the step that they name; raises OSError while the disk is full, and keeps them."""
+    def _write(self, rows: Sequence[Metrics]) -> None:
+        """Send metrics, each at the step that they name; raises OSError while the disk is full."""
         if self._run is not None:
-            self._waiting.append({name: value for name, value in metrics.items() if not math.isnan(value)})
-            self.flush()
-
-    def flush(self) -> None:
-        """Send the metrics that wait; raises OSError while the disk is full."""
-        if not self._waiting:
-            return
-        _check_room(self.path.parent)
-        waiting, self._waiting = self._waiting, []
-        for metrics in waiting:
-            self._try(functools.partial(self._log, metrics), _CALL_SECONDS)
+            _check_room(self.path.parent)
+        for metrics in rows:
+            numbers = {name: value for name, value in metrics.items() if not math.isnan(value)}
+            self._call(_CALL_SECONDS, "log", numbers, step=int(numbers[self._step]))
 
     def upload(self, path: Path) -> None:
-        """Keep a file on W&B as an artifact of the run."""
-
-        def log() -> None:
-            self._run.log_artifact(str(path), name=f"{self._run.id}-{path.stem.split('_')[0]}", type="model")
-
-        self._try(log, _CALL_SECONDS)
+        """Keep a file on W&B as an artifact of the run, where that is asked for."""
+        if self._uploads:
+            name = f"{self.run_id}-{path.stem.split('_')[0]}"
+            self._call(_CALL_SECONDS, "log_artifact", str(path), name=name, type="model")
 
     def close(self) -> None:
         """Finish the run; closing twice is fine."""
-        self._try(lambda: self._run.finish(), _FINISH_SECONDS)
+        self._call(_FINISH_SECONDS, "finish")
         self._run = None
 
-    def _log(self, metrics: Mapping[str, float]) -> None:
-        self._run.log(metrics, step=int(metrics[self._step]))
-
-    def _try(self, call: Callable[[], object], seconds: float) -> None:
+    def _call(self, seconds: float, method: str, *arguments: object, **options: object) -> None:
         if self._run is None:
             return
         try:
-            _in_time(call, seconds)
+            _in_time(partial(getattr(self._run, method), *arguments, **options), seconds)
         except Exception as error:
             self._run = None
             self._give_up(error)
@@ -174,7 +161,7 @@ def _check_room(folder: Path) -> None:
 
 
 def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
-    """Why the history on W&B cannot be rewound; None where it can."""
+    """Return why the history on W&B cannot be rewound; None where it can."""
     if not enabled or mode == "disabled":
         return "W&B is left out"
     if mode in _OFFLINE:
@@ -183,7 +170,7 @@ def _no_rewind(enabled: bool, mode: str, run_id: str | None) -> str | None:
 
 
 def _in_time(call: Callable[[], _T], seconds: float) -> _T:
-    """What ``call`` returns; raises TimeoutError where that takes longer, and lets it go on by itself."""
+    """Return what ``call`` does; raise TimeoutError where that takes longer, and let it go on by itself."""
     answer: Future[_T] = Future()
 
     def work() -> None:
@@ -200,7 +187,7 @@ def _in_time(call: Callable[[], _T], seconds: float) -> _T:
 
 
 def _reason(error: Exception) -> str:
-    """Why W&B fails, in one line."""
+    """Return why W&B fails, in one line."""
     from pydantic import ValidationError  # which W&B checks its settings with
 
     if isinstance(error, ValidationError):

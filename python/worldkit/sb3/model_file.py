@@ -12,10 +12,10 @@ PLAIN = "worldkit.json"
 
 
 def timesteps_of(path: Path) -> int:
-    """The steps that a model has had, as its file tells; -1 where it does not."""
+    """Read the steps that a model has had from its file; -1 where it does not have them."""
     try:
-        told = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
+        metadata = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
     except (OSError, KeyError, Unreadable):
         return -1
-    steps = told.get("num_timesteps") if is_object(told) else None
+    steps = metadata.get("num_timesteps") if is_object(metadata) else None
     return int(steps) if steps is not None and is_count(steps, ALL_STEPS.most + 1) else -1

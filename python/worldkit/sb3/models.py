@@ -25,7 +25,7 @@ from parity.strict_json import is_json_number, json_text, number_of
 from worldkit.ppo.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.model_file import LIMIT, PLAIN
-from worldkit.sb3.spaces import SpaceError, space_of, told_space
+from worldkit.sb3.spaces import SpaceError, space_from_json, space_to_json
 from worldkit.settings import kept, setting
 
 Config = TypeVar("Config", bound=MaskablePPOConfig)
@@ -60,27 +60,27 @@ def model_content(model: MaskablePPO) -> bytes:
     content = io.BytesIO()
     model.save(content)
     with zipfile.ZipFile(content, "a") as archive:
-        archive.writestr(PLAIN, json_text(_told(model), indent=2, default=float))
+        archive.writestr(PLAIN, json_text(_metadata(model), indent=2, default=float))
     return content.getvalue()
 
 
 def settings_of(model: MaskablePPO, config: Config) -> Config:
     """A configuration with the settings that a model has."""
     has = {name: getattr(model, name) for name in config.ppo()}
-    has |= {name: rate for name in RATES if (rate := _told_rate(has[name])) is not None}
+    has |= {name: rate for name in RATES if (rate := _rate_value(has[name])) is not None}
     return replace(config, **{name: value for name, value in has.items() if value is not None})
 
 
-def _told(model: MaskablePPO) -> dict[str, Any]:
+def _metadata(model: MaskablePPO) -> dict[str, Any]:
     """All of a model but its tensors, as plain values; a rate that is a function is null."""
     names = _Settings().ppo()
     return {
         "format": _FORMAT,
         "version": _VERSION,
-        "observation_space": told_space(model.observation_space),
-        "action_space": told_space(model.action_space),
+        "observation_space": space_to_json(model.observation_space),
+        "action_space": space_to_json(model.action_space),
         "settings": {
-            name: _told_rate(getattr(model, name)) if name in RATES else getattr(model, name) for name in names
+            name: _rate_value(getattr(model, name)) if name in RATES else getattr(model, name) for name in names
         },
         "num_timesteps": model.num_timesteps,
         "updates": model._n_updates,
@@ -88,7 +88,7 @@ def _told(model: MaskablePPO) -> dict[str, Any]:
     }
 
 
-def _told_rate(rate: Any) -> float | None:  # noqa: ANN401 - a float or a schedule
+def _rate_value(rate: Any) -> float | None:  # noqa: ANN401 - a float or a schedule
     schedule = FloatSchedule(rate).value_schedule
     return schedule.val if isinstance(schedule, ConstantSchedule) else None
 
@@ -119,7 +119,10 @@ def load_model(
         content = read_bytes(path, LIMIT)
         files = read_zip(content, LIMIT)
         if trust:
-            return _trusted(content, env, device, changes or {})
+            try:
+                return MaskablePPO.load(io.BytesIO(content), env=env, device=device, custom_objects=dict(changes or {}))
+            except Exception as error:  # what is unpickled runs code of its own, which may raise anything
+                raise _ModelFault((str(error).splitlines() or [type(error).__name__])[0]) from error
         if PLAIN not in files:
             raise UsageError(
                 f"{path} has no {PLAIN}, so that only pickles hold its settings, and these can execute anything: "
@@ -132,13 +135,6 @@ def load_model(
         raise UsageError(f"{path} is no model of this world that this version can load ({fault}).") from fault
 
 
-def _trusted(content: bytes, env: VecEnv | None, device: str, changes: Mapping[str, Any]) -> MaskablePPO:
-    try:
-        return MaskablePPO.load(io.BytesIO(content), env=env, device=device, custom_objects=dict(changes))
-    except Exception as error:  # what is unpickled runs code of its own, which may raise anything
-        raise _ModelFault((str(error).splitlines() or [type(error).__name__])[0]) from error
-
-
 def _plain(
     path: Path,
     files: Mapping[str, bytes],
@@ -148,18 +144,18 @@ def _plain(
     changes: Mapping[str, Any],
 ) -> MaskablePPO:
     try:
-        told = json_of(files[PLAIN])
+        metadata = json_of(files[PLAIN])
     except Unreadable as fault:
         raise _ModelFault(f"its {PLAIN}: {fault}") from fault
-    if not is_object(told):
+    if not is_object(metadata):
         raise _ModelFault(f"its {PLAIN} is no object")
-    if told.get("format") != _FORMAT or told.get("version") != _VERSION:
-        raise _ModelFault(f"its {PLAIN} is of version {shown(told.get('version'))}, and {_VERSION} is read")
+    if metadata.get("format") != _FORMAT or metadata.get("version") != _VERSION:
+        raise _ModelFault(f"its {PLAIN} is of version {shown(metadata.get('version'))}, and {_VERSION} is read")
     if env is None:
-        observed, actions = space_of(told.get("observation_space")), space_of(told.get("action_space"))
+        observed, actions = (space_from_json(metadata.get(f"{kind}_space")) for kind in ("observation", "action"))
     else:
         observed, actions = env.observation_space, env.action_space
-    settings = _settings(path, told.get("settings"), rates, changes, is_resumed=env is not None)
+    settings = _settings(path, metadata.get("settings"), rates, changes, is_resumed=env is not None)
     weights, optimizer = (_tensors(files, f"{name}.pth") for name in ("policy", "policy.optimizer"))
     if settings["n_steps"] * (spaces.flatdim(observed) + spaces.flatdim(actions)) > _MOST_NUMBERS:
         raise _ModelFault(f"its rollouts are of {settings['n_steps']:,} steps, which takes too much memory")
@@ -173,19 +169,19 @@ def _plain(
     _check_weights(weights, {name: value.shape for name, value in model.policy.state_dict().items()})
     model.policy.load_state_dict(weights)
     _restore_optimizer(model, optimizer)
-    _restore_counts(model, told)
+    _restore_counts(model, metadata)
     return model
 
 
 def _settings(
-    path: Path, told: object, rates: Mapping[str, Any], changes: Mapping[str, Any], *, is_resumed: bool
+    path: Path, saved: object, rates: Mapping[str, Any], changes: Mapping[str, Any], *, is_resumed: bool
 ) -> dict[str, Any]:
     """The arguments of MaskablePPO as the file has them but for ``changes``, functions as ``rates`` has them."""
     names = _Settings().ppo()
-    if not is_object(told) or told.keys() != names.keys():
+    if not is_object(saved) or saved.keys() != names.keys():
         raise _ModelFault(f"its settings must be {', '.join(names)}")
-    functions = [name for name in RATES if told[name] is None and name not in changes]
-    plain = {name: value for name, value in {**told, **changes}.items() if name not in functions}
+    functions = [name for name in RATES if saved[name] is None and name not in changes]
+    plain = {name: value for name, value in {**saved, **changes}.items() if name not in functions}
     settings = kept(_Settings, plain, path)
     for name in functions:
         settings[name] = rates.get(name)
@@ -248,18 +244,18 @@ def _restore_optimizer(model: MaskablePPO, saved: object) -> None:
     model.policy.optimizer.load_state_dict({**fresh, "state": state})
 
 
-def _restore_counts(model: MaskablePPO, told: Mapping[str, Any]) -> None:
+def _restore_counts(model: MaskablePPO, metadata: Mapping[str, Any]) -> None:
     for name in ("num_timesteps", "updates"):
-        if not is_count(told.get(name), 2**53):
-            raise _ModelFault(f"its {name} is {shown(told.get(name))}")
-    episodes = told.get("episodes")
+        if not is_count(metadata.get(name), 2**53):
+            raise _ModelFault(f"its {name} is {shown(metadata.get(name))}")
+    episodes = metadata.get("episodes")
     if not isinstance(episodes, list) or not all(_is_episode(episode) for episode in episodes):
         raise _ModelFault("its episodes are no list of returns, lengths and times")
-    model.num_timesteps, model._n_updates = told["num_timesteps"], told["updates"]
+    model.num_timesteps, model._n_updates = metadata["num_timesteps"], metadata["updates"]
     episodes = [{name: number_of(part) for name, part in episode.items()} for episode in episodes]
     model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)
 
 
 def _is_episode(value: object) -> bool:
-    return is_object(value) and value.keys() == set("rlt") and all(is_json_number(part) for part in value.values())
+    return is_object(value) and value.keys() == set("rlt") and all(map(is_json_number, value.values()))

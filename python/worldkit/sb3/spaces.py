@@ -10,22 +10,22 @@ from parity.safe_read import is_count, is_object, shown
 from parity.strict_json import is_json_number, number_of
 
 MOST_VALUES = 2**18
-"""How many numbers an observation that a file describes may have."""
+"""Limit to the numbers of an observation that a file describes."""
 _MOST_PARTS = 100
 _DTYPES = ("float32", "float64", "uint8", "int8", "int16", "int32", "int64")
 
 
 class SpaceError(Exception):
-    """A value describes no space."""
+    """A value that describes no space."""
 
 
-def told_space(space: "spaces.Space[Any]") -> dict[str, Any] | None:
-    """A Box, Discrete or MultiBinary space, or a Dict of them, as plain values; None for another one.
+def space_to_json(space: "spaces.Space[Any]") -> dict[str, Any] | None:
+    """Return a Box, Discrete or MultiBinary space, or a Dict of them, as plain values; None for another one.
 
-    Of a Box with many bounds only the outermost are told.
+    A Box keeps only its outermost bounds.
     """
     if isinstance(space, spaces.Dict):
-        parts = {name: told_space(part) for name, part in space.spaces.items()}
+        parts = {name: space_to_json(part) for name, part in space.spaces.items()}
         return None if None in parts.values() else {"kind": "Dict", "spaces": parts}
     if isinstance(space, spaces.Box):
         bounds = {"low": space.low.min().item(), "high": space.high.max().item()}
@@ -37,44 +37,40 @@ def told_space(space: "spaces.Space[Any]") -> dict[str, Any] | None:
     return None
 
 
-def space_of(told: object) -> "spaces.Space[Any]":
-    """The space that plain values tell; raises SpaceError where they tell none."""
-    if is_object(told) and told.keys() == {"kind", "spaces"} and told["kind"] == "Dict":
-        parts = told["spaces"]
+def space_from_json(value: object) -> "spaces.Space[Any]":
+    """Read a space from plain values; raises SpaceError where they describe none."""
+    if is_object(value) and value.keys() == {"kind", "spaces"} and value["kind"] == "Dict":
+        parts = value["spaces"]
         if not is_object(parts) or not 0 < len(parts) <= _MOST_PARTS:
             raise SpaceError("a Dict space in it has no parts, or too many")
         space = spaces.Dict({name: _simple_space(part) for name, part in parts.items()})
         if spaces.flatdim(space) > MOST_VALUES:
             raise SpaceError(f"its observations have more than {MOST_VALUES:,} numbers")
         return space
-    return _simple_space(told)
+    return _simple_space(value)
 
 
-def _simple_space(told: object) -> "spaces.Space[Any]":
-    if not is_object(told):
+def _simple_space(value: object) -> "spaces.Space[Any]":
+    if not is_object(value):
         raise SpaceError("a space in it is no object")
-    match told:
+    match value:
         case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
             # models of earlier versions have null for infinity
             bounds = (-math.inf if low is None else number_of(low), math.inf if high is None else number_of(high))
             is_known = isinstance(dtype, str) and dtype in _DTYPES
             is_bounded = all(bound is None or is_json_number(bound) for bound in (low, high))
             if _is_shape(shape) and is_known and is_bounded:
-                return _box(bounds, shape, np.dtype(dtype))
+                try:
+                    return spaces.Box(*bounds, tuple(shape), np.dtype(dtype).type)
+                except Exception as error:
+                    raise SpaceError(f"a Box in it has bounds that {dtype} does not have") from error
         case {"kind": "Discrete", "n": n, "start": start}:
             if is_count(n, MOST_VALUES) and n and is_count(start, MOST_VALUES):
                 return spaces.Discrete(n, start=start)
         case {"kind": "MultiBinary", "n": n}:
             if n and _is_shape(n if isinstance(n, list) else [n]):
                 return spaces.MultiBinary(n)
-    raise SpaceError(f"a space in it, of the kind {shown(told.get('kind'))}, is none that MaskablePPO takes")
-
-
-def _box(bounds: tuple[float, float], shape: list[int], dtype: "np.dtype[Any]") -> spaces.Box:
-    try:
-        return spaces.Box(*bounds, tuple(shape), dtype.type)
-    except Exception as error:  # bounds that the dtype does not have
-        raise SpaceError(f"a Box in it has bounds that {dtype} does not have") from error
+    raise SpaceError(f"a space in it, of the kind {shown(value.get('kind'))}, is none that MaskablePPO takes")
 
 
 def _is_shape(value: object) -> bool:

@@ -1,9 +1,8 @@
 """The commands around MaskablePPO as a person types them."""
 
 import json
-import os
+import runpy
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,57 +11,60 @@ from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
 from tests.hackmatrix.conftest import CommandRefused
+from worldkit.runs.run import Run
+from worldkit.runs.sinks import Metrics
 from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.models import model_content
 from worldkit.sb3.training import TrainResult
 
-ROOT = Path(__file__).resolve().parents[3]
-TRAIN = [sys.executable, str(ROOT / "python" / "scripts" / "train.py")]
+SCRIPT = Path(__file__).resolve().parents[3] / "python" / "scripts" / "train.py"
 SHORT = ["--num-envs", "2", "--n-steps", "64", "--batch-size", "64", "--n-epochs", "1", "--eval-episodes", "2"]
 
 
-def call(words: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    # what W&B leaves in the environment of a process that used it would send a child to its run
-    own = {name: value for name, value in os.environ.items() if not name.startswith("WANDB")}
-    environment = {**own, **variables}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+def train(*flags: str) -> object:
+    """The exit code of the script for a run called ``mine``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [str(SCRIPT), "--run-name", "mine", *SHORT, *flags])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(SCRIPT), run_name="__main__")
+    return ended.value.code
 
 
 def test_train_with_w_and_b_offline_then_watch(
-    swift_built: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flags = ["--timesteps", "256", "--save-freq", "100", "--eval-freq", "200", "--run-name", "mine", *SHORT]
-    done = call([*TRAIN, *flags], tmp_path, WANDB_MODE="offline")
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
-    folder = tmp_path / "models" / "mine"
-    assert "Done after 256 steps" in done.stdout
-    assert "models/mine/best_model.zip" in done.stdout
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    assert train("--timesteps", "256", "--save-freq", "100", "--eval-freq", "200") == 0
+    said = capsys.readouterr()
+    assert not said.err
+    assert "Done after 256 steps" in said.out
+    assert "models/mine/best_model.zip" in said.out
+    folder = Path("models/mine")
     (offline,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
     assert offline.stat().st_size > 0
     assert json.loads((folder / "config.json").read_text())["wandb_id"]
 
     assert main(["watch-sb3", "--model", str(folder / "best_model.zip"), "--render", "ansi"]) == 0
-    said = capsys.readouterr().out
-    assert "EXIT" in said
-    assert said.splitlines()[-1].startswith("game 0: ")
+    watched = capsys.readouterr().out
+    assert "EXIT" in watched
+    assert watched.splitlines()[-1].startswith("game 0: ")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_an_interrupted_run_is_saved_and_says_how_to_go_on(
-    swift_built: None, tmp_path: Path, number: signal.Signals
+    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flags = ["--no-wandb", "--timesteps", "100000000", "--run-name", "mine", *SHORT]
-    process = subprocess.Popen([*TRAIN, *flags], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "steps/s" in line:  # the first update is through
-            break
-    process.send_signal(number)
-    said = process.communicate(timeout=60)[0]
-    assert process.returncode == 0
-    (model,) = (tmp_path / "models" / "mine").glob("checkpoint_*_steps.zip")
-    assert f"--resume models/mine/{model.name}" in said
+    write = Run.write
+
+    def write_and_interrupt(run: Run, metrics: Metrics) -> None:
+        write(run, metrics)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Run, "write", write_and_interrupt)
+    assert train("--no-wandb", "--timesteps", "100000000") == 0
+    (model,) = Path("models/mine").glob("checkpoint_*_steps.zip")
+    assert f"--resume {model}" in capsys.readouterr().out
 
 
 def test_a_resumed_run_keeps_its_settings_unless_others_are_given(

@@ -1,4 +1,4 @@
-"""MaskablePPO on the Swift engine: what a run leaves, going on with it, and that it learns."""
+"""MaskablePPO on the Swift engine: the files of a run, resuming it, and learning."""
 
 import csv
 import json
@@ -44,8 +44,9 @@ def test_the_documented_settings() -> None:
 class TestWhatARunLeaves:
     def test_files(self, finished: Path) -> None:
         names = {path.name for path in finished.iterdir()}
-        checkpoints = {f"checkpoint_{steps}_steps.zip" for steps in (700, 1400)}
-        assert names >= checkpoints | {"best_model.zip", "final_model.zip", "metrics.csv", "metrics.jsonl"}
+        checkpoints = {f"checkpoint_{steps}_steps.zip" for steps in (700, 1400)}  # when they are due, and no more
+        assert {name for name in names if name.endswith(".zip")} == checkpoints | {"best_model.zip", "final_model.zip"}
+        assert names >= {"metrics.csv", "metrics.jsonl"}
         assert names >= {"tensorboard", "evaluations.npz", "learning_curve.png", "config.json"}
         assert not any(name.startswith(".") for name in names)
         with np.load(finished / "evaluations.npz") as kept:
@@ -67,15 +68,11 @@ class TestWhatARunLeaves:
 
     def test_evaluations_play_the_same_games_each_time(self, swift_built: None, tmp_path: Path) -> None:
         # a policy that hardly changes plays the same games alike
-        run(tmp_path / "still", timesteps=1024, eval_freq=500, learning_rate=1e-12)
+        run(tmp_path / "still", timesteps=256, n_steps=32, eval_freq=100, learning_rate=1e-12)
         with np.load(tmp_path / "still" / "evaluations.npz") as kept:
             first, second = kept["results"].tolist()
         assert first == second
         assert len(set(first)) > 1
-
-    def test_a_checkpoint_comes_when_it_is_due_and_then_no_more(self, swift_built: None, tmp_path: Path) -> None:
-        run(tmp_path / "due", timesteps=1024, eval_freq=10_000, save_freq=1000)
-        assert [path.name for path in (tmp_path / "due").glob("checkpoint_*")] == ["checkpoint_1000_steps.zip"]
 
 
 @pytest.fixture
@@ -127,17 +124,16 @@ class TestGoingOn:
             run(folder, resume=folder / "final_model.zip", timesteps=2559)
         assert run(folder, resume=folder / "final_model.zip", timesteps=3583).timesteps == 3072
 
-    @pytest.mark.parametrize("episodes", [2, 9])
     def test_evaluations_go_on_from_an_earlier_model_with_any_number_of_episodes(
-        self, finished: Path, folder: Path, episodes: int
+        self, finished: Path, folder: Path
     ) -> None:
         model = folder / "checkpoint_1400_steps.zip"
-        run(folder, resume=model, timesteps=2424, eval_freq=400, eval_episodes=episodes, save_freq=500)
+        run(folder, resume=model, timesteps=2424, eval_freq=400, eval_episodes=9, save_freq=500)
         with np.load(folder / "evaluations.npz") as found, np.load(finished / "evaluations.npz") as before:
             assert found["timesteps"].tolist() == [1000, 1800, 2200]
             for name in ("results", "ep_lengths"):
                 assert found[name][0, :6].tolist() == before[name][0].tolist()
-                assert (~np.isnan(found[name])).sum(axis=1).tolist() == [6, episodes, episodes]
+                assert (~np.isnan(found[name])).sum(axis=1).tolist() == [6, 9, 9]
         old = folder / "abandoned-1"
         assert (old / "evaluations.npz").read_bytes() == (finished / "evaluations.npz").read_bytes()
         moved = {path.name for path in finished.glob("*.zip") if timesteps_of(path) > 1400}
@@ -145,9 +141,10 @@ class TestGoingOn:
         assert [int(float(row["timesteps"])) for row in rows(folder / "metrics.csv")] == [512, 1024, 1912, 2424]
         assert [int(float(row["timesteps"])) for row in rows(old / "metrics.csv")] == [512, 1024, 1536, 2048]
         assert timesteps_of(agents_of(folder)[0]) == 2424
-        run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=6)
+        run(folder, resume=folder / "final_model.zip", timesteps=2936, eval_freq=400, eval_episodes=2)
         with np.load(folder / "evaluations.npz") as found:
             assert found["timesteps"].tolist() == [1000, 1800, 2200, 2824]
+            assert (~np.isnan(found["results"])).sum(axis=1).tolist() == [6, 9, 9, 2]
 
     def test_a_branch_without_the_best_model_there_was_keeps_its_own_best(self, folder: Path) -> None:
         shutil.copy(folder / "final_model.zip", folder / "best_model.zip")
@@ -196,6 +193,7 @@ def test_a_run_that_diverges_is_one_sentence(swift_built: None, tmp_path: Path) 
         run(tmp_path, learning_rate=lambda left: 1e30)
 
 
+@pytest.mark.long
 def test_it_learns(swift_built: None, tmp_path: Path) -> None:
     """20,000 steps are worth more than two standard deviations of what luck could do."""
     rates = {"learning_rate": 3e-3, "batch_size": 512, "n_epochs": 4, "ent_coef": 0.01}

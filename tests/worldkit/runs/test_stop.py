@@ -1,5 +1,6 @@
 """Ctrl-C, ``kill`` and a terminal that closes ask for a clean end once there is something to save."""
 
+import contextlib
 import errno
 import os
 import signal
@@ -8,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from parity.errors import INTERRUPTED_EXIT_CODE
+from worldkit.runs.run import Run
 from worldkit.runs.stop import StopRequest
 
 # in a process of its own: a signal that is not heard ends it
@@ -56,7 +59,7 @@ PATHS = os.pathsep.join(str(Path(__file__).resolve().parents[3] / name) for name
 
 
 def call(program: str, *words: str, folder: Path | None = None) -> tuple[list[str], int]:
-    """What a program says, and its exit code."""
+    """Return what a program prints, and its exit code."""
     command = [sys.executable, "-c", program, *words]
     variables = {**os.environ, "PYTHONPATH": PATHS}
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=120)
@@ -101,7 +104,7 @@ def test_once_there_is_something_to_save_the_first_asks() -> None:
     ("module", "name", "command"),
     [
         ("worldkit.ppo.training", "compile_training", "train"),
-        ("worldkit.sb3.training", "WorldVecEnv", "train-sb3"),
+        pytest.param("worldkit.sb3.training", "WorldVecEnv", "train-sb3", marks=pytest.mark.long),
     ],
 )
 def test_a_trainer_that_still_compiles_ends_at_once(module: str, name: str, command: str, tmp_path: Path) -> None:
@@ -130,28 +133,18 @@ def test_a_stream_that_takes_no_announcement_stops_nothing(error: Exception) -> 
         assert stop.requested
 
 
-PROGRAM = """
-import sys, time
-from pathlib import Path
-from parity.console import open_console
-from worldkit.runs.run import Run
-
-with Run(Path(sys.argv[1]), console=open_console()) as run:
-    run.begin({}, 1_000_000)
-    update = 0
-    while not run.stop.requested:
-        update += 1
-        run.write({"update": update, "timesteps": update, "seconds": 1.0})
-    run.close()
-"""
-
-
-def test_a_run_ends_with_everything_saved_when_its_reader_goes(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout
-        assert running.stdout.readline().startswith("1 of 1,000,000 steps")
-        running.stdout.close()
-        assert running.wait(timeout=60) == 0
-    rows = (tmp_path / "metrics.csv").read_text().splitlines()
-    assert len(rows) > 2
+def test_a_run_ends_with_everything_saved_when_its_reader_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    with contextlib.suppress(BrokenPipeError), os.fdopen(writer, "w") as pipe, (tmp_path / "stdout").open("w") as out:
+        monkeypatch.setattr(sys, "stdout", out)  # which rich sends elsewhere when its reader has gone
+        with Run(tmp_path, console=Console(file=pipe)) as run:
+            run.begin({}, 1_000_000)
+            for update in (1, 2):
+                assert not run.stop.requested
+                run.write({"update": update, "timesteps": update, "seconds": 1.0})
+                if update == 1:
+                    assert os.read(reader, 100).startswith(b"1 of 1,000,000 steps")
+                    os.close(reader)
+            assert run.stop.requested
+    assert len((tmp_path / "metrics.csv").read_text().splitlines()) == 3
     assert (tmp_path / "learning_curve.png").stat().st_size > 0

@@ -1,0 +1,26 @@
+"""One compiled program for all runs with the same settings, however many steps they take."""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.config import TrainConfig
+from worldkit.ppo.loop import CompiledTraining, compile_training
+
+
+@pytest.fixture(scope="package", autouse=True)
+def compiled_once() -> Iterator[None]:
+    programs: dict[Any, CompiledTraining] = {}
+
+    def compile_once(config: TrainConfig, env: JaxEnv, mesh: Any) -> CompiledTraining:  # noqa: ANN401 - as JAX has it
+        key = (type(env), dataclasses.replace(config, total_timesteps=config.batch_size))
+        if key not in programs:
+            programs[key] = compile_training(config, env, mesh)
+        return programs[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("worldkit.ppo.training.compile_training", compile_once)
+        yield
