@@ -1,4 +1,4 @@
-"""What a run's folder keeps beside its models: whatever is wrong with a file is a sentence, and soon."""
+"""Files beside the models of a run: whatever is wrong with one is a sentence, and soon."""
 
 import csv
 import json
@@ -35,7 +35,7 @@ GOOD: dict[str, Any] = {
 
 
 def rows_of(path: Path) -> None:
-    """All that a resumed run does with its metrics."""
+    """Do all that a resumed run does with its metrics."""
     read_csv(path)
     CsvLog(path, after=10).write({"update": 11})
 
@@ -58,7 +58,7 @@ def write_npz(path: Path, tree: object) -> None:
 
 
 class Kind(NamedTuple):
-    """What a command makes of a file; what a good one holds, what it may hold instead, and how either is written."""
+    """A kind of file: its reader, a good content, values that may stand in it instead, and its writer."""
 
     read: Callable[[Path], object]
     good: Any
@@ -187,7 +187,7 @@ def test_the_settings_of_both_trainers_come_back_as_they_were_written(tmp_path: 
     assert TrainSB3Options().trust is False
 
 
-@pytest.mark.parametrize("examples", [150, pytest.param(5_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [50, pytest.param(5_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", KINDS)
 def test_mutated_files_are_read_or_refused(name: str, tmp_path: Path, examples: int) -> None:
     path, kind = tmp_path / name, KINDS[name]

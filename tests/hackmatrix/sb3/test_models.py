@@ -263,9 +263,10 @@ def test_what_is_wrong_with_a_model_is_one_sentence(
         (lambda path: os.mkfifo(path), "it is a pipe, a device or the like"),
         (lambda path: path.symlink_to("/dev/zero"), "it is a pipe, a device or the like"),
         (lambda path: path.mkdir(), "Is a directory"),
+        (lambda path: path.write_bytes(b"PK\3\4 half a zip"), "is no model of this world that this version can load"),
         (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**31 + 1), "larger than 2 GiB"),
     ],
-    ids=["pipe", "device", "folder", "too large"],
+    ids=["pipe", "device", "folder", "half", "too large"],
 )
 def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(
     make: Callable[[Path], None], sentence: str, tmp_path: Path

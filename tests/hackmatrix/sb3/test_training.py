@@ -165,13 +165,6 @@ class TestGoingOn:
         assert (model.num_timesteps, model.learning_rate, model.n_steps, model.gamma) == (2560, 1e-5, 64, 0.99)
         assert rows(folder / "metrics.csv")[-1]["train/learning_rate"] == "1e-05"
 
-    @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\3\4 half a zip"])
-    def test_a_file_that_is_no_model_is_one_sentence(self, swift_built: None, tmp_path: Path, content: bytes) -> None:
-        path = tmp_path / "model.zip"
-        path.write_bytes(content)
-        with pytest.raises(UsageError, match=r"model.zip is no model of this world that this version can load"):
-            load_model(path)
-
     def test_a_model_of_another_game_is_one_sentence(self, swift_built: None, tmp_path: Path) -> None:
         MaskablePPO("MlpPolicy", "CartPole-v1", n_steps=64).save(tmp_path / "cart.zip")
         with pytest.raises(UsageError, match=r"has no worldkit.json, so that only pickles hold its settings"):

@@ -1,4 +1,4 @@
-"""One compiled program for all runs with the same settings, however many steps they take."""
+"""Settings of the smallest runs, and one compiled program for all runs with the same, however many steps they take."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -9,6 +9,8 @@ import pytest
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import CompiledTraining, compile_training
+
+SMALL = TrainConfig(8, 8, 10 * 64, hidden_dim=8, num_layers=1, num_minibatches=2, log_interval=1)
 
 
 @pytest.fixture(scope="package", autouse=True)

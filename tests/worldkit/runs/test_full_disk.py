@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import matplotlib.image
 import numpy as np
@@ -20,14 +21,14 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from toy_world.adapter import ENV, GAME, OrchardJaxEnv
 
 from parity.errors import ParityError
+from tests.worldkit.runs.conftest import SMALL
 from worldkit.cli.app import main
 from worldkit.ppo.checkpoints import read_checkpoint
-from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
 from worldkit.ppo.params import load_params
 from worldkit.ppo.training import train as train_jax
 from worldkit.runs.run import Run
-from worldkit.runs.sinks import AppendedFile, read_csv
+from worldkit.runs.sinks import AppendedFile, CsvLog, read_csv
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import Tracking
 from worldkit.sb3.config import MaskablePPOConfig
@@ -36,7 +37,6 @@ from worldkit.sb3.training import train as train_sb3
 
 WIDE = {f"metric/{number}": 0.5 for number in range(1200)}
 """So many metrics that no row fits into what a full disk has left of its last page."""
-SMALL = TrainConfig(8, 8, 10 * 64, hidden_dim=8, num_layers=1, num_minibatches=2, log_interval=1)
 SHORT = MaskablePPOConfig(
     timesteps=10 * 64,
     num_envs=2,
@@ -153,37 +153,30 @@ class Outage(StopRequest):
         """Nobody stops this run."""
 
 
-def test_an_outage_leaves_every_row_in_its_order(small_disk: SmallDisk) -> None:
-    folder, said = folder_on(small_disk), io.StringIO()
-    with Run(folder, console=Console(file=said, width=1000)) as run:
-        run.begin({"lr": 1.0}, 640)
-        for update in range(1, 10):
-            if update == 3:
-                small_disk.fill()
-            if update == 7:
-                small_disk.free()
-            run.write(row(update))
-            if 3 <= update < 7:
-                assert (folder / "metrics.jsonl").read_bytes().endswith(b"}\n"), "no half lines"
-                assert steps_everywhere(folder) == [[1, 2]] * 3
-    assert steps_everywhere(folder) == [list(range(1, 10))] * 3
-    assert (folder / "metrics.csv").read_bytes().endswith(b"\r\n")
-    assert [Path(path).name for path in notices(said.getvalue())] == ["metrics.csv", "metrics.jsonl", "tensorboard"]
-    assert run.writer.failing == []
-    assert matplotlib.image.imread(folder / "learning_curve.png").size > 0
-
-
-def test_a_disk_that_is_full_from_the_start_is_waited_for(small_disk: SmallDisk) -> None:
+def test_outages_leave_every_row_in_its_order_and_settings_are_written_when_there_is_room(
+    small_disk: SmallDisk,
+) -> None:
     folder, said = folder_on(small_disk), io.StringIO()
     with Run(folder, console=Console(file=said, width=1000)) as run:
         small_disk.fill()
         run.begin({"lr": 1.0, **WIDE}, 640)
-        run.write(row(1))
-        small_disk.free()
-        run.write(row(2))
-        assert json.loads((folder / "config.json").read_text())["lr"] == 1.0
-    assert steps_everywhere(folder) == [[1, 2]] * 3
-    assert len(notices(said.getvalue())) == 4
+        for update in range(1, 10):
+            if update == 4:
+                small_disk.fill()
+            if update in (2, 7):
+                small_disk.free()
+            run.write(row(update))
+            if update == 2:
+                assert json.loads((folder / "config.json").read_text())["lr"] == 1.0
+            if 4 <= update < 7:
+                assert (folder / "metrics.jsonl").read_bytes().endswith(b"}\n"), "no half lines"
+                assert steps_everywhere(folder) == [[1, 2, 3]] * 3
+    assert steps_everywhere(folder) == [list(range(1, 10))] * 3
+    assert (folder / "metrics.csv").read_bytes().endswith(b"\r\n")
+    names = ["config.json", "metrics.csv", "metrics.jsonl", "tensorboard"]
+    assert [Path(path).name for path in notices(said.getvalue())] == names
+    assert run.writer.failing == []
+    assert matplotlib.image.imread(folder / "learning_curve.png").size > 0
 
 
 def test_a_disk_that_stays_full_is_told_at_the_end(
@@ -239,7 +232,7 @@ def files_end_at_100_bytes() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_piece_that_is_refused_half_way_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_half_a_piece_that_is_refused_or_of_a_killed_process_is_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "file"
     file = AppendedFile(path)
     file.append(b"a" * 60)
@@ -249,13 +242,21 @@ def test_a_piece_that_is_refused_half_way_leaves_the_file_as_it_was(tmp_path: Pa
         assert path.read_bytes() == b"a" * 60
     file.append(b"c" * 40)
     assert path.read_bytes() == b"a" * 60 + b"c" * 40
+    AppendedFile(path, 60).append(b"next")
+    assert path.read_bytes() == b"a" * 60 + b"next"
 
 
-def test_half_a_piece_of_a_killed_process_is_overwritten(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"whole\nhal")
-    AppendedFile(path, len(b"whole\n")).append(b"next\n")
-    assert path.read_bytes() == b"whole\nnext\n"
+def test_a_row_with_a_new_column_that_finds_no_room_is_not_appended_without_its_heading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = CsvLog(tmp_path / "metrics.csv")
+    log.write({"update": 1})
+    with monkeypatch.context() as full:
+        full.setattr("worldkit.runs.sinks.write_whole", Mock(side_effect=OSError("no room")))
+        with pytest.raises(OSError, match="no room"):
+            log.write({"update": 2, "new": 2.0})
+    log.write({"update": 3, "new": 3.0})
+    assert [each["new"] for each in read_csv(log.path)[1:]] == [2.0, 3.0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -8,10 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_world.adapter import GAME
 
 from parity.errors import UsageError
-from worldkit.cli.app import main
 from worldkit.runs.folder import run_folder
 from worldkit.runs.lock import locked
 from worldkit.runs.run import Run
@@ -56,10 +54,7 @@ def test_a_second_run_is_refused_until_the_first_is_over_or_has_failed(tmp_path:
     assert is_free(tmp_path)
 
 
-COMMANDS = pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
-
-
-@COMMANDS
+@pytest.mark.parametrize(("words", "parent"), [(JAX, "--checkpoint-dir"), (SB3, "--models-dir")])
 def test_a_run_that_fails_before_it_writes_anything_leaves_no_folder_and_is_not_announced(
     words: list[str],
     parent: str,
@@ -115,37 +110,23 @@ def nothing_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worldkit.sb3.training.WorldVecEnv", too_late)
 
 
-@COMMANDS
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*JAX, "--checkpoint-dir", "{parent}", "--run-name", "mine"],
+        [*SB3, "--models-dir", "{parent}", "--run-name", "mine"],
+        [*SB3, "--resume", "{parent}/mine/final_model.zip"],
+    ],
+    ids=["train", "train-sb3", "resume"],
+)
 def test_two_commands_with_one_name_are_one_run(
-    words: list[str], parent: str, tmp_path: Path, refused: Callable[..., str], nothing_is_compiled: None
+    words: list[str], tmp_path: Path, refused: Callable[..., str], nothing_is_compiled: None
 ) -> None:
     (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "final_model.zip").touch()
     with locked(tmp_path / "mine"):
-        said = refused(*words, parent, str(tmp_path), "--run-name", "mine")
+        said = refused(*(word.format(parent=tmp_path) for word in words))
     assert said == BUSY.format(tmp_path / "mine") + "\n"
-
-
-def test_two_resumes_of_one_run_are_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    where = ["--checkpoint-dir", str(tmp_path), "--run-name", "mine"]
-    assert main(GAME, [*JAX, *where, "--total-timesteps", "128"]) == 0
-    capsys.readouterr()
-    folder = tmp_path / "mine"
-    monkeypatch.setattr("worldkit.ppo.training.compile_training", lambda *_: pytest.fail("it compiled"))
-    with locked(folder):
-        for checkpoint in ("latest", str(folder / "checkpoint_2.pkl")):
-            words = ["train", "--no-wandb", "--checkpoint-dir", str(tmp_path), "--total-timesteps", "256"]
-            assert "Another process is training into" in refused(*words, "--resume", checkpoint)
-
-
-def test_two_resumes_of_one_model_are_one(
-    tmp_path: Path, refused: Callable[..., str], nothing_is_compiled: None
-) -> None:
-    (tmp_path / "final_model.zip").touch()
-    with locked(tmp_path):
-        said = refused(*SB3, "--resume", str(tmp_path / "final_model.zip"))
-    assert said.startswith(f"Another process is training into {tmp_path}:")
 
 
 def test_runs_that_begin_in_the_same_moment_get_folders_of_their_own(

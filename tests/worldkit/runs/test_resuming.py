@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from toy_world.adapter import OrchardJaxEnv
 
 from parity.errors import UsageError
-from tests.worldkit.ppo.orchards import PackedOrchard
+from tests.worldkit.runs.conftest import SMALL
 from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
@@ -25,7 +26,7 @@ from worldkit.runs.stop import StopRequest
 from worldkit.settings import kept as kept_of
 from worldkit.watch.agents import agents_of
 
-ENV = PackedOrchard()
+ENV = OrchardJaxEnv()
 KINDS = (("checkpoint", "pkl"), ("params", "npz"))
 
 KILLING = """
@@ -144,19 +145,18 @@ class TestGoingBack:
     def trained(
         self, folder: Path, updates: int, resume: str | None = None, stop: StopRequest | None = None, **changes: float
     ) -> None:
-        """Train the free game up to so many updates, one row and one save for each."""
-        config = TrainConfig(4, 8, 32 * updates, hidden_dim=8, num_layers=1, log_interval=1)
-        start = None
+        """Train up to so many updates, one row and one save for each."""
+        config, start = SMALL, None
         if resume == LATEST:
             start, faults = latest_checkpoint(folder.parent, ENV)
             assert not faults
         elif resume:
             start = read_checkpoint(folder / resume, ENV)
         if start:
-            kept = kept_of(TrainConfig, start.config, start.path)
-            config = dataclasses.replace(TrainConfig(**kept), total_timesteps=32 * updates)
+            config = TrainConfig(**kept_of(TrainConfig, start.config, start.path))
+        config = dataclasses.replace(config, **{"total_timesteps": 64 * updates, **changes})  # type: ignore[arg-type]
         with Run(folder, stop=stop) as run:
-            train(dataclasses.replace(config, **changes), ENV, run, start=start, save_plan=SavePlan(1))  # type: ignore[arg-type]
+            train(config, ENV, run, start=start, save_plan=SavePlan(1))
 
     @pytest.fixture(scope="class")
     def went_back(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
