@@ -1,15 +1,15 @@
 """Callbacks of MaskablePPO: saving, evaluating, stopping, and episode metrics."""
 
-import functools
 import io
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter
@@ -20,6 +20,7 @@ from parity.safe_read import MIB, Unreadable, read_npz
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.runs.folder import EVALUATIONS
 from worldkit.runs.run import Run
+from worldkit.sb3.config import MaskablePPOConfig
 from worldkit.sb3.models import model_content
 
 BEST_MODEL = "best_model.zip"
@@ -41,7 +42,6 @@ class Checkpoints(BaseCallback):
     def __init__(self, run: Run, folder: Path, frequency: int) -> None:
         super().__init__()
         self._run, self._folder, self._frequency = run, folder, frequency
-        self._next = frequency
 
     def _on_training_start(self) -> None:
         self._next = self.num_timesteps + self._frequency
@@ -50,7 +50,7 @@ class Checkpoints(BaseCallback):
         if self.num_timesteps >= self._next:
             self._next += self._frequency
             content = model_content(self.model)  # type: ignore[arg-type]
-            self._run.writer.attempt(self.path, functools.partial(write_whole, self.path, content), "checkpoint")
+            self._run.writer.attempt(self.path, partial(write_whole, self.path, content), "checkpoint")
         return True
 
     @property
@@ -60,30 +60,22 @@ class Checkpoints(BaseCallback):
 
 
 class Evaluations(MaskableEvalCallback):
-    """Plays the same games with the same masks every ``frequency`` steps and keeps the best model.
+    """Plays the same games with the same masks every ``config.eval_freq`` steps and keeps the best model.
 
     The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found, up to the step ``after``,
     is taken into account. What cannot be written is told once and tried again.
     """
 
     def __init__(
-        self, run: Run, env: WorldVecEnv, folder: Path, *, frequency: int, episodes: int, seed: int, after: int = 0
+        self, run: Run, folder: Path, env: WorldVecEnv, config: MaskablePPOConfig, *, seed: int, after: int
     ) -> None:
-        super().__init__(
-            env,
-            n_eval_episodes=episodes,
-            eval_freq=max(1, frequency),
-            deterministic=True,
-            verbose=0,
-            warn=False,
-        )
+        super().__init__(env, n_eval_episodes=config.eval_episodes, eval_freq=config.eval_freq, verbose=0, warn=False)
         self._run, self._folder, self._seed = run, folder, seed
-        self._frequency, self._next = frequency, frequency
         earlier = earlier_evaluations(folder / EVALUATIONS)
         self._evaluations = {step: earlier[step] for step in sorted(earlier) if step <= after}
 
     def _on_training_start(self) -> None:
-        self._next = self.num_timesteps + self._frequency
+        self._next = self.num_timesteps + self.eval_freq
         if (self._folder / BEST_MODEL).exists():
             means = [float(np.mean(returns)) for returns, _ in self._evaluations.values()]
             self.best_mean_reward = max(means, default=-np.inf)
@@ -91,7 +83,7 @@ class Evaluations(MaskableEvalCallback):
     def _on_step(self) -> bool:
         if self.num_timesteps < self._next:
             return True
-        self._next += self._frequency
+        self._next += self.eval_freq
         self.n_calls = self.eval_freq  # the parent evaluates in calls that it counts itself
         best = self.best_mean_reward
         self.eval_env.seed(self._seed)
@@ -107,15 +99,12 @@ class Evaluations(MaskableEvalCallback):
 
 def _archive(evaluations: Mapping[int, Evaluation]) -> bytes:
     """The file of evaluations by their steps, as Stable-Baselines3 has it; rows of fewer episodes end with NaN."""
-    returns, lengths = (_table(rows) for rows in zip(*evaluations.values(), strict=True))
+    returns, lengths = (
+        np.array(list(zip_longest(*rows, fillvalue=math.nan))).T for rows in zip(*evaluations.values(), strict=True)
+    )
     archive = io.BytesIO()
     np.savez(archive, timesteps=list(evaluations), results=returns, ep_lengths=lengths)
     return archive.getvalue()
-
-
-def _table(rows: Sequence[Sequence[float]]) -> NDArray[Any]:
-    width = max(map(len, rows))
-    return np.array([[*row, *[math.nan] * (width - len(row))] for row in rows])
 
 
 def earlier_evaluations(path: Path) -> dict[int, Evaluation]:

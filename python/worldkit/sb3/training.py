@@ -88,43 +88,23 @@ def train(
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
         eval_env = WorldVecEnv(spec, games, engine=engine, max_episode_steps=config.eval_max_steps)
         stack.callback(eval_env.close)
-        evaluations = Evaluations(
-            run,
-            eval_env,
-            run.folder,
-            frequency=config.eval_freq,
-            episodes=config.eval_episodes,
-            seed=_EVALUATION_SEED,
-            after=first_step,
-        )
-
+        evaluations = Evaluations(run, run.folder, eval_env, config, seed=_EVALUATION_SEED, after=first_step)
         steps = rollouts * config.n_steps * config.num_envs
         origin = f"going on with {resume}" if resume else f"seed {config.seed}"
         run.say(
             f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
             f"engine, {origin}, into {run.folder}."
         )
-        settings = {
-            **asdict(config),
-            "engine": engine,
-            "device": str(model.device),
-            "policy": policy_for(env.observation_space),
-        }
-        run.begin(
-            settings,
-            first_step + steps,
-            after=first_step,
-            is_resumed=resume is not None,
-            later=_later(run.folder, first_step),
-        )
+        policy = policy_for(env.observation_space)
+        settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
+        later = [path for path in run.folder.glob("*.zip") if timesteps_of(path) > first_step]
+        run.begin(settings, first_step + steps, after=first_step, is_resumed=resume is not None, later=later)
         seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0
         model.set_logger(Logger(str(run.folder), [RunWriter(run, first_step, seconds)]))
         checkpoints = Checkpoints(run, run.folder, config.save_freq)
-        callbacks = CallbackList(
-            [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
-        )
+        callbacks = [EpisodeMetrics(spec.episode_metrics), checkpoints, evaluations, ProgressAndStopCallback(run)]
         try:
-            model.learn(steps, callbacks, reset_num_timesteps=resume is None)
+            model.learn(steps, CallbackList(callbacks), reset_num_timesteps=resume is None)
         except ValueError as error:
             if "invalid values" not in str(error):  # torch's word for a distribution that is not one
                 raise
@@ -141,22 +121,15 @@ def train(
     return TrainResult(last, model.num_timesteps)
 
 
-def _later(folder: Path, steps: int) -> list[Path]:
-    """The folder's models that have had more steps."""
-    return [path for path in folder.glob("*.zip") if timesteps_of(path) > steps]
-
-
 def _earlier_seconds(path: Path, step: int) -> float:
-    """Seconds of training until the last row of a file of metrics that is of no later step; 0 where there is none."""
+    """Seconds of training in a file of metrics until the last row that is of no later step; 0 without one."""
     rows = [row for row in read_csv(path) if row["timesteps"] <= step]
     return max((row.get("seconds", 0.0) for row in rows), default=0.0)
 
 
 def _check_device(device: str) -> None:
-    """Stable-Baselines3 would take the CPU without a word where a GPU is missing."""
-    if device == "auto":
-        return
+    """Raise UsageError where there is no such device: Stable-Baselines3 would take the CPU without a word."""
     try:
-        torch.empty(0, device=device)
+        torch.empty(0, device=None if device == "auto" else device)
     except (RuntimeError, AssertionError) as error:
         raise UsageError(f"The device {device!r} cannot be used ({str(error).splitlines()[0]}).") from error
