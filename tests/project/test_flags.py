@@ -130,20 +130,3 @@ def test_no_word_breaks_a_flag_and_a_number_lies_in_its_range_or_is_refused(
                 assert action.type.least <= value <= action.type.most
     if isinstance(action.type, (IntRange, FloatRange)) and action.default is not None:
         assert action.type.fault(action.default) is None
-
-
-NAMES = ["", " ", ".", "..", ".hidden", "-dash", "a/b", "a\\b", "a\nb", "a\x1b[31m", "a\x7f", "x" * 256, "ä" * 128]
-
-
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-@pytest.mark.parametrize("words", [("train", "--run-name"), ("train", "--run-suffix"), ("train-sb3", "--run-name")])
-def test_a_run_s_name_is_a_printable_file_name(
-    words: tuple[str, str], name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command, flag = words
-    with pytest.raises(SystemExit) as stop:
-        app.main(GAME, [command, f"{flag}={name}"])
-    assert stop.value.code == 2
-    said = capsys.readouterr().err
-    assert "must be a file name of 1 to 255 bytes, printable, without slashes" in said
-    assert said.count("\n") == 1

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from parity.arguments import ALL_STEPS, STEPS, FileName, FloatRange, IntRange, Parser
 from parity.console import typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
-from worldkit.cli.outputs import fail
 from worldkit.cli.runs import LOGGING, RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
@@ -87,23 +86,27 @@ def main(game: Game, argv: Sequence[str]) -> int:
     if options.cpu_devices is not None:
         os.environ.update(of_parts(options.cpu_devices))
     enable_compilation_cache(game.name)
+    _check_company(options)
+    if options.resume is None:
+        # before anything imports JAX, for which a mistake should not have to wait
+        config = _config_of(game, arguments, options, {})
+    is_first = _joined(options)
+    assert game.train_env is not None
+    env = game.train_env()
+    start = _resumed(options, env)
+    if start is not None:
+        config = _config_of(game, arguments, options, kept(game.train_config, start.config, start.path))
+    initial = None
+    if options.init_from is not None:
+        from worldkit.ppo.params import load_initial_params
+
+        initial = load_initial_params(game.env().world.agent_at(options.init_from), config, env)
+    folder = _folder_of(game, options, config, start) if is_first else None
     try:
-        _check_company(options)
-        if options.resume is None:
-            # before anything imports JAX, for which a mistake should not have to wait
-            config = _config_of(game, arguments, options, {})
-        is_first = _joined(options)
-        assert game.train_env is not None
-        env = game.train_env()
-        start = _resumed(options, env)
-        if start is not None:
-            config = _config_of(game, arguments, options, kept(game.train_config, start.config, start.path))
-        initial = _initial(game, options, config, env)
-        folder = _folder_of(game, options, config, start) if is_first else None
         return _train(game, config, env, options, folder, start, initial, argv)
-    except UsageError as error:
-        fail(error)
     except ParityError as error:
+        if isinstance(error, UsageError):
+            raise
         print(error, file=sys.stderr)
         return 1
 
@@ -151,30 +154,14 @@ def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
     """Read the checkpoint to resume from, if one is named."""
     if options.resume is None:
         return None
-    from worldkit.ppo.checkpoint_format import CheckpointError
     from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint
 
-    try:
-        if options.resume != LATEST:
-            return read_checkpoint(Path(options.resume), env)
-        checkpoint, faults = latest_checkpoint(options.checkpoint_dir, env)
-    except CheckpointError as error:
-        raise UsageError(str(error)) from error
+    if options.resume != LATEST:
+        return read_checkpoint(Path(options.resume), env)
+    checkpoint, faults = latest_checkpoint(options.checkpoint_dir, env)
     for fault in faults:
         print(f"Passed over: {fault}", file=sys.stderr)
     return checkpoint
-
-
-def _initial(game: Game, options: TrainOptions, config: TrainConfig, env: "JaxEnv") -> "InitialParams | None":
-    """Read the parameters to begin with, if a file or an agent is named."""
-    if options.init_from is None:
-        return None
-    from worldkit.ppo.params import load_initial_params
-
-    try:
-        return load_initial_params(game.env().world.agent_at(options.init_from), config, env)
-    except ParityError as error:
-        raise UsageError(str(error)) from error
 
 
 def _config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions, before: dict[str, Any]) -> TrainConfig:
