@@ -1,8 +1,8 @@
-"""Whatever a policy or a person hands to an environment: taken for what it means, or refused in one sentence."""
+"""Arguments of an environment, from a policy or a person: taken for what they mean, or refused in one sentence."""
 
 import pickle
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -121,25 +121,18 @@ def test_a_second_thread_is_told_that_the_first_is_playing() -> None:
     assert [state["turn"] for state in env.get_states()] == [1] * GAMES
 
 
-def test_threads_that_take_turns_are_welcome() -> None:
+def test_threads_may_take_turns_but_not_disturb_a_step_that_another_began() -> None:
+    def in_a_thread(call: Callable[[], object]) -> None:
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+
     env = WorldVectorEnv(ENV, GAMES)
-    turns = [
-        threading.Thread(target=lambda: env.reset(seed=0)),
-        threading.Thread(target=lambda: env.step([REST] * GAMES)),
-    ]
-    for turn in turns:
-        turn.start()
-        turn.join()
+    in_a_thread(lambda: env.reset(seed=0))
+    in_a_thread(lambda: env.step([REST] * GAMES))
     assert [state["turn"] for state in env.get_states()] == [1] * GAMES
     assert pickle.loads(pickle.dumps(env)).get_states() == env.get_states()
-
-
-def test_a_step_that_one_thread_began_is_not_another_s_to_disturb() -> None:
-    env = WorldVectorEnv(ENV, GAMES)
-    env.reset(seed=0)
-    beginning = threading.Thread(target=lambda: env.step_async([REST] * GAMES))
-    beginning.start()
-    beginning.join()
+    in_a_thread(lambda: env.step_async([REST] * GAMES))
     with refused_in_one_sentence("another thread is playing in this environment"):
         env.step_async([REST] * GAMES)
 
@@ -149,20 +142,14 @@ HERE = "toy_world.adapter:Orchard-v0"
 """Names its module, so that the processes of an AsyncVectorEnv find it too."""
 
 
+@pytest.mark.parametrize("reset", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 @pytest.mark.parametrize("mode", ["sync", pytest.param("async", marks=pytest.mark.long)])
-def test_games_end_at_the_limit_before_it_and_by_both_in_any_vector_environment(mode: Any) -> None:  # noqa: ANN401
-    native = gym.make_vec(HERE, 2 * GAMES, "vector_entry_point", max_episode_steps=LIMIT)
-    others = gym.make_vec(HERE, 2 * GAMES, mode, max_episode_steps=LIMIT)
-    said = list(played_alike(native, others, STEPS))
-    flags = {pair for _, _, terminated, truncated, _ in said for pair in zip(terminated, truncated, strict=True)}
+def test_games_end_at_the_limit_before_it_and_by_both_in_any_vector_environment(mode: Any, reset: Any) -> None:  # noqa: ANN401
+    native = gym.make_vec(HERE, 2 * GAMES, "vector_entry_point", max_episode_steps=LIMIT, autoreset_mode=reset)
+    others = gym.make_vec(HERE, 2 * GAMES, mode, vector_kwargs={"autoreset_mode": reset}, max_episode_steps=LIMIT)
+    steps = list(played_alike(native, others, STEPS))
+    flags = {pair for _, _, terminated, truncated, _ in steps for pair in zip(terminated, truncated, strict=True)}
     assert flags == {(False, False), (True, False), (False, True), (True, True)}
-
-
-def test_same_step_reset_says_the_same_too() -> None:
-    mode = AutoresetMode.SAME_STEP
-    native = gym.make_vec(HERE, 2 * GAMES, "vector_entry_point", max_episode_steps=LIMIT, autoreset_mode=mode)
-    sync = gym.make_vec(HERE, 2 * GAMES, "sync", vector_kwargs={"autoreset_mode": mode}, max_episode_steps=LIMIT)
-    assert len(list(played_alike(native, sync, STEPS))) == STEPS
 
 
 def test_the_limit_is_that_of_the_innermost_gym_make_and_of_no_other_call() -> None:

@@ -101,25 +101,23 @@ class Run:
         """
         own = [(self._milestone.name, self._milestone.metric, ".0f")] if self._milestone else []
         self._progress = ConsoleProgress({"training": total_timesteps}, self.console, (*HEADLINES, *own))
-        if self.folder is not None:
-            kept = read_saved_config(self.folder).get("wandb_id") if is_resumed else None
-            rows = (  # first, since these may refuse what an earlier session left
-                CsvLog(self.folder / METRICS, self._step, after),
-                JsonLinesLog(self.folder / METRICS_LINES, self._step, after),
-            )
+        if folder := self.folder:
+            kept = read_saved_config(folder).get("wandb_id") if is_resumed else None
+            logs = [  # first, since these may refuse what an earlier session left
+                CsvLog(folder / METRICS, self._step, after),
+                JsonLinesLog(folder / METRICS_LINES, self._step, after),
+            ]
             if later:
-                aside = move_aside(self.folder, later, [self.folder / name for name in RECORDS])
+                aside = move_aside(folder, later, [folder / name for name in RECORDS])
                 self.say(f"This is a branch: what the run had after its {self._step} {after:,} is in {aside} now.")
-                for log in rows:
+                for log in logs:
                     self.writer.attempt(log.path, log.drop_later)
-            board = TensorBoardLog(self.folder / "tensorboard", self._step, after)
-            self._wandb = WandbRun(
-                self.say, self.folder, self._tracking, settings, step=self._step, run_id=kept, after=after
-            )
-            plain = {**settings, "wandb_id": self._wandb.run_id or kept}
-            self.writer.write(self.folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
-            self._sinks = [*rows, board, self._wandb, *self._extra]
-            self._stack.push(self._end_files)
+            board = TensorBoardLog(folder / "tensorboard", self._step, after)
+            wandb = WandbRun(self.say, folder, self._tracking, settings, step=self._step, run_id=kept, after=after)
+            plain = {**settings, "wandb_id": wandb.run_id or kept}
+            self.writer.write(folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
+            self._sinks, self._wandb = [*logs, board, wandb, *self._extra], wandb
+            self._stack.push(partial(self._end_files, folder))
         self._stack.enter_context(self._progress)
 
     def write(self, metrics: Metrics) -> None:
@@ -142,7 +140,6 @@ class Run:
             self._wandb.upload(path)
 
     def _print(self, line: str) -> None:
-        """Print one line, however narrow the terminal is."""
         self._show(self.console.print, line, soft_wrap=True, highlight=False, markup=False)
 
     def close(self) -> None:
@@ -153,7 +150,7 @@ class Run:
         if self.folder is not None:
             make_folder(self.folder, "choose another")
             self._stack.enter_context(locked(self.folder))
-            self._stack.push(self._remove_if_empty)
+            self._stack.push(partial(_remove_if_empty, self.folder))
         return self
 
     def __exit__(
@@ -161,21 +158,16 @@ class Run:
     ) -> None:
         self._stack.__exit__(kind, error, trace)
 
-    def _remove_if_empty(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Leave nothing of a run that failed before it wrote anything."""
-        assert self.folder is not None
-        with contextlib.suppress(OSError):
-            if kind is not None and [path.name for path in self.folder.iterdir()] == [LOCK]:
-                (self.folder / LOCK).unlink()
-                self.folder.rmdir()
-
-    def _end_files(self, kind: type[BaseException] | None, *_: object) -> None:
-        assert self.folder is not None
+    def _end_files(self, folder: Path, kind: type[BaseException] | None, *_: object) -> None:
         self.writer.retry()
         for sink in self._sinks:
             # what failed may be resumed, and then its later rows come again
             self.writer.attempt(sink.path, sink.end if kind is None else sink.flush)
-        self.writer.attempt(self.folder / CURVE, self._draw_curve)
+        if rows := read_csv(folder / METRICS):
+            from worldkit.runs.curve import draw_curve  # matplotlib takes a while to import
+
+            path, title = folder / CURVE, f"{self._title}: {folder.name}"
+            self.writer.attempt(path, partial(draw_curve, rows, path, title, self._milestone))
         if self._wandb:
             self._wandb.close()
         if self.writer.failing:
@@ -191,10 +183,10 @@ class Run:
         except OSError:
             pass  # printed with what comes later, where this goes to a file on a full disk
 
-    def _draw_curve(self) -> None:
-        assert self.folder is not None
-        rows = read_csv(self.folder / METRICS)
-        if rows:
-            from worldkit.runs.curve import draw_curve  # matplotlib takes a while to import
 
-            draw_curve(rows, self.folder / CURVE, f"{self._title}: {self.folder.name}", self._milestone)
+def _remove_if_empty(folder: Path, kind: type[BaseException] | None, *_: object) -> None:
+    """Leave nothing of a run that failed before it wrote anything."""
+    with contextlib.suppress(OSError):
+        if kind is not None and [path.name for path in folder.iterdir()] == [LOCK]:
+            (folder / LOCK).unlink()
+            folder.rmdir()

@@ -59,7 +59,7 @@ def saved(value: object) -> bytes:
     return file.getvalue()
 
 
-def read(content: bytes) -> Any:  # noqa: ANN401 - whatever torch reads
+def loaded(content: bytes) -> Any:  # noqa: ANN401 - whatever torch reads
     return torch.load(io.BytesIO(content), weights_only=True)
 
 
@@ -156,9 +156,7 @@ class TestTheSameModel:
         assert one == other
         assert all(torch.equal(weights[name], others[name]) for name in weights)
 
-    def test_a_rate_that_is_a_function_comes_from_the_configuration(
-        self, model: Path, swift_built: None, tmp_path: Path
-    ) -> None:
+    def test_a_rate_that_is_a_function_comes_from_the_configuration(self, model: Path, swift_built: None) -> None:
         env = HackMatrixVecEnv(4, seed=0)
         with pytest.raises(UsageError, match=r"its learning_rate was a function, which no file holds: resume it from"):
             load_model(model, env, "cpu", rates={"learning_rate": 1e-3})
@@ -178,27 +176,27 @@ ZEROS = torch.zeros(28)
 IMAGE = spaces.Dict({"image": spaces.Box(0, 255, (3, 8, 8), np.uint8)})
 """Too small for the network that reads images."""
 POLICY, OPTIMIZER = "policy.pth", "policy.optimizer.pth"
-Change = Any  # bytes, or values by name of which ``...`` removes one
+Change = Any  # bytes, or values by name, of which ``...`` removes a weight
 
 
 def changed(files: Files, part: str, change: Change) -> bytes | None:
-    """What a file holds instead, or one of: told (the plain part), set (settings in it), weights, moments."""
+    """What a file holds instead, or one of: plain (the part in JSON), set (settings in it), weights, moments."""
     plain = json.loads(files[PLAIN])
-    if part in ("told", "set"):
-        value = plain | change if part == "told" else plain | {"settings": plain["settings"] | change}
-        return json.dumps({name: each for name, each in value.items() if each is not ...}, allow_nan=True).encode()
+    if part in ("plain", "set"):
+        value = plain | change if part == "plain" else plain | {"settings": plain["settings"] | change}
+        return json.dumps(value).encode()
     if part == "weights":
-        weights = dict(read(files[POLICY])) | change
+        weights = dict(loaded(files[POLICY])) | change
         return saved({name: value for name, value in weights.items() if value is not ...})
     if part == "moments":
-        optimizer = read(files[OPTIMIZER])
+        optimizer = loaded(files[OPTIMIZER])
         change(optimizer["state"])
         return saved(optimizer)
     content: bytes | None = change
     return content
 
 
-FILE_OF = {"told": PLAIN, "set": PLAIN, "weights": POLICY, "moments": OPTIMIZER}
+FILE_OF = {"plain": PLAIN, "set": PLAIN, "weights": POLICY, "moments": OPTIMIZER}
 
 
 @pytest.mark.parametrize(
@@ -208,10 +206,8 @@ FILE_OF = {"told": PLAIN, "set": PLAIN, "weights": POLICY, "moments": OPTIMIZER}
         (PLAIN, b"[]", "its worldkit.json is no object"),
         (PLAIN, b"\xff", "it is no UTF-8 text"),
         (PLAIN, b'{"a":' * 200_000, "it is nested too deeply"),
-        ("told", {"version": 2}, "of version 2, and 1 is read"),
-        ("told", {"format": ...}, "and 1 is read"),
-        ("told", {"settings": ...}, "its settings must be "),
-        ("told", {"settings": []}, "its settings must be "),
+        ("plain", {"version": 2}, "of version 2, and 1 is read"),
+        ("plain", {"settings": []}, "its settings must be "),
         ("set", {"more": 1}, "its settings must be "),
         ("set", {"n_steps": 0}, "keeps 0 as n_steps, which must be a whole number from 1 to"),
         ("set", {"n_steps": 2**20}, "which takes too much memory"),
@@ -219,30 +215,27 @@ FILE_OF = {"told": PLAIN, "set": PLAIN, "weights": POLICY, "moments": OPTIMIZER}
         ("set", {"batch_size": True}, "as batch_size, which must be a whole number"),
         ("set", {"ent_coef": float("nan")}, "as ent_coef, which must be a number"),
         ("set", {"normalize_advantage": 1}, "which must be true or false"),
-        ("told", {"num_timesteps": -1}, "its num_timesteps is -1"),
-        ("told", {"updates": 1.5}, "its updates is 1.5"),
-        ("told", {"episodes": {}}, "its episodes are no list"),
-        ("told", {"episodes": [{"r": "much"}]}, "its episodes are no list"),
-        ("told", {"action_space": None}, "a space in it is no object"),
-        ("told", {"action_space": {"kind": "Tuple"}}, "'Tuple', is none that MaskablePPO takes"),
-        ("told", {"action_space": {"kind": "Discrete", "n": 3, "start": 0}}, "its action_net"),
-        ("told", {"action_space": space_to_json(ENV_SPEC.observation_space())}, "has no policy for"),
-        ("told", {"action_space": space_to_json(spaces.MultiBinary([2, 2]))}, "has no policy for"),
-        ("told", {"observation_space": space_to_json(IMAGE)}, "has no policy for"),
+        ("plain", {"num_timesteps": -1}, "its num_timesteps is -1"),
+        ("plain", {"updates": 1.5}, "its updates is 1.5"),
+        ("plain", {"episodes": {}}, "its episodes are no list"),
+        ("plain", {"episodes": [{"r": "much"}]}, "its episodes are no list"),
+        ("plain", {"action_space": None}, "a space in it is no object"),
+        ("plain", {"action_space": {"kind": "Tuple"}}, "'Tuple', is none that MaskablePPO takes"),
+        ("plain", {"action_space": {"kind": "Discrete", "n": 3, "start": 0}}, "its action_net"),
+        ("plain", {"action_space": space_to_json(ENV_SPEC.observation_space())}, "has no policy for"),
+        ("plain", {"action_space": space_to_json(spaces.MultiBinary([2, 2]))}, "has no policy for"),
+        ("plain", {"observation_space": space_to_json(IMAGE)}, "has no policy for"),
         (POLICY, None, "it lacks policy.pth"),
         (OPTIMIZER, None, "it lacks policy.optimizer.pth"),
-        (POLICY, b"", "no zip archive"),
         (POLICY, saved(ZEROS)[:500], "no zip archive"),
         (POLICY, saved([1]), "its parameters are not those of MaskablePPO's policy"),
         ("weights", {BIAS: ...}, "its parameters are not those"),
-        ("weights", {"more": 1}, "its parameters are not those"),
         ("weights", {BIAS: "text"}, "its action_net.bias is not made of 28 numbers"),
         ("weights", {BIAS: torch.zeros(3)}, "its action_net.bias is not made of 28"),
         ("weights", {BIAS: ZEROS.double()}, "is not made of 28 numbers"),
         ("weights", {BIAS: torch.full((28,), torch.nan)}, "is not made of 28 numbers"),
         ("weights", {BIAS: torch.zeros(28, device="meta")}, "is not made of|damaged"),
         ("weights", {BIAS: torch.zeros(1).expand(10**9)}, "is not made of 28 numbers"),
-        (OPTIMIZER, saved({}), "its optimizer is of another policy"),
         (OPTIMIZER, saved([1]), "its optimizer is of another policy"),
         ("moments", lambda state: state.pop(3), "of another policy"),
         ("moments", lambda state: state[3].pop("step"), "is no Adam"),
