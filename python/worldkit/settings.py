@@ -103,15 +103,14 @@ def add_flags(parser: argparse.ArgumentParser, *configs: type[Any]) -> None:
                 help=each.help,
             )
             continue
-        notes = [each.values.span() if each.values else ""]
-        notes += [] if each.default_text == NO_DEFAULT else [f"default {each.default_text}"]
-        said = "; ".join(note for note in notes if note)
+        default = "" if each.default_text == NO_DEFAULT else f"default {each.default_text}"
+        notes = "; ".join(filter(None, (each.values.span() if each.values else "", default)))
         groups[each.group].add_argument(
             each.flag,
             dest=each.name,
             type=each.values or each.kind,
             metavar=each.metavar,
-            help=f"{each.help} ({said})" if said else each.help,
+            help=f"{each.help} ({notes})" if notes else each.help,
         )
 
 
@@ -151,11 +150,8 @@ def fault_of(each: Setting, value: Any) -> str | None:  # noqa: ANN401 - of what
     if value is None and each.default is None:
         return None
     if each.values is None:
-        return None if type(value) is each.kind else f"must be {_KINDS.get(each.kind, 'another')}"
-    fault = each.values.fault(value)
-    if fault is None and isinstance(value, bool) and each.kind is not bool:
+        kinds: dict[Callable[[str], Any], str] = {str: "a text", bool: "true or false"}
+        return None if type(value) is each.kind else f"must be {kinds.get(each.kind, 'another')}"
+    if isinstance(value, bool) and each.values.fault(value) is None:
         return "must be a number, not true or false"
-    return fault
-
-
-_KINDS: dict[Callable[[str], Any], str] = {str: "a text", bool: "true or false"}
+    return each.values.fault(value)

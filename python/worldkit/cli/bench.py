@@ -1,4 +1,4 @@
-"""``bench``: measure, show each figure as soon as it is there, and write them as JSON where asked."""
+"""``bench``: measure, show each figure as soon as it is there, and write them as JSON."""
 
 import os
 from collections.abc import Iterator, Sequence

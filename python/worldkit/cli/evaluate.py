@@ -1,4 +1,4 @@
-"""``evaluate``: let somebody play many episodes and say how well they went."""
+"""``evaluate``: let a player play many episodes and report how well they went."""
 
 import argparse
 from collections.abc import Sequence
@@ -61,7 +61,6 @@ def main(game: Game, argv: Sequence[str]) -> int:
 
 
 def _player(game: Game, spec: "EvaluationSpec", args: argparse.Namespace) -> "tuple[Player, str]":
-    """Return the player, and how it chooses in a few words."""
     from worldkit.evaluation.players import agent_file, player_of
 
     if args.search is None:

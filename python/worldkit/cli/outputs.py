@@ -48,7 +48,7 @@ def write_output(target: str, answer: str | bytes) -> None:
 
 
 def can_be_rewritten(target: str) -> bool:
-    """Whether ``target`` is a file, which a new one may replace, or none yet: no pipe, no device, and no link to any.
+    """Return whether ``target`` is a file that a new one may replace, or none yet: no pipe, no device, no link to any.
 
     ``/dev/stdout`` is a link, to a file where a shell says ``> file``: put a file in its place, and it is gone.
     """

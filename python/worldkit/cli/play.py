@@ -88,8 +88,7 @@ def _keep(game: Game, session: Session) -> None:
 def _player(game: Game, view: ViewSpec, args: argparse.Namespace) -> AgentPlayer | None:
     if args.agent is None:
         return None
-    _, agent = players.load(game, view, args.agent, trust=args.trust)
-    return players.player_of(agent, args)
+    return players.player_of(game, view, *players.load(game, view, args.agent, trust=args.trust), args)
 
 
 def _check_terminal() -> None:
@@ -127,4 +126,5 @@ def _parser(game: Game) -> Parser:
         "--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help="its actions a second (default 4)"
     )
     players.add_trust_flag(agent)
+    parser.set_defaults(search=None)
     return parser

@@ -17,7 +17,6 @@ from worldkit.jax.xla import enable_compilation_cache
 from worldkit.watch.agents import KINDS, agents_of, first_good_agent
 
 if TYPE_CHECKING:
-    from worldkit.evaluation.spec import Player
     from worldkit.watch.frames import AgentPlayer
     from worldkit.watch.spec import Agent, ViewSpec
 
@@ -127,25 +126,20 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
 
 
-def player_of(agent: Agent, args: argparse.Namespace, searcher: Player | None = None) -> AgentPlayer:
-    """The agent as the flags want it to choose, or as the search chooses for it."""
+def player_of(game: Game, view: ViewSpec, path: Path, agent: Agent, args: argparse.Namespace) -> AgentPlayer:
+    """Return the agent of a file as the flags want it to choose; a search is announced on standard error.
+
+    Raises ParityError for a search with a file that holds no parameters.
+    """
     from worldkit.watch.frames import AgentPlayer
 
+    searcher = None
+    if args.search is not None and game.train_env is not None:
+        from worldkit.evaluation.searcher import searcher_of
+
+        searcher = searcher_of(view.world, game.train_env(), path, args.search, seed=args.player_seed)
+        print("Compiling the search, which takes about a minute ...", file=sys.stderr)
     return AgentPlayer(agent, deterministic=not args.stochastic, player_seed=args.player_seed, searcher=searcher)
-
-
-def searcher_for(game: Game, view: ViewSpec, path: Path, args: argparse.Namespace) -> Player | None:
-    """The search with the agent in a file, where the flags ask for it, and says on standard error that it takes.
-
-    Raises ParityError where the file is none of parameters.
-    """
-    if args.search is None or game.train_env is None:
-        return None
-    from worldkit.evaluation.searcher import searcher_of
-
-    searcher = searcher_of(view.world, game.train_env(), path, args.search, seed=args.player_seed)
-    print("Compiling the search, which takes about a minute ...", file=sys.stderr)
-    return searcher
 
 
 def announce(game: Game, engine: str) -> None:

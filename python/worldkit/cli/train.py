@@ -151,7 +151,6 @@ def _joined(options: TrainOptions) -> bool:
 
 
 def _resumed(options: TrainOptions, env: "JaxEnv") -> "Checkpoint | None":
-    """Read the checkpoint to resume from, if one is named."""
     if options.resume is None:
         return None
     from worldkit.ppo.checkpoints import LATEST, latest_checkpoint, read_checkpoint

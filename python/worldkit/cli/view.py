@@ -71,7 +71,7 @@ def _of_agent(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
     path, agent = found
     games = Games(args.seed, args.episodes, args.engine or next(iter(view.world.engines)), args.max_steps)
     players.announce(game, games.engine)
-    player = players.player_of(agent, args, players.searcher_for(game, view, path, args))
+    player = players.player_of(game, view, path, agent, args)
     caption = players.caption_of(view, path, args)
     return replace(agent_page(view, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 
@@ -96,7 +96,6 @@ def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
 
 
 def _check(parser: Parser, args: argparse.Namespace, view: ViewSpec) -> None:
-    """Settle what is shown and where the page goes; exits with one sentence where that cannot be."""
     args.path = view.world.agent_at(args.path)
     if not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
         parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")

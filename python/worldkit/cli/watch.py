@@ -52,7 +52,7 @@ def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
     caption = f"{players.caption_of(view, path, args)}, {args.engine}"
     show = _in_window if args.render == WINDOW else _in_terminal if _is_terminal() else _as_text
     players.announce(game, args.engine)
-    player = players.player_of(agent, args, players.searcher_for(game, view, path, args))
+    player = players.player_of(game, view, path, agent, args)
     opened = closing(Episodes(view.world, 1, args.engine, max_episode_steps=args.max_steps))
     with StopRequest(give_up=lambda: None) as stop, opened as episodes:
         _warm_up(episodes, player)
@@ -107,7 +107,7 @@ def _as_text(args: argparse.Namespace, played: Games, view: ViewSpec, caption: s
 
 
 def _agent(game: Game, view: ViewSpec, args: argparse.Namespace) -> tuple[Path, Agent]:
-    """The agent's file and the agent; what was passed over on the way is said on standard error."""
+    """The agent's file and the agent; what was passed over on the way is named on standard error."""
     if args.agent is None and args.latest is None:
         args.agent = view.default_agent
     if args.agent:
@@ -149,12 +149,10 @@ def _warm_up(episodes: Episodes, player: AgentPlayer) -> None:
 
 
 def _is_terminal() -> bool:
-    """Return whether somebody can press keys and see pages."""
     return sys.stdin.isatty() and open_console().is_terminal and not open_console().is_dumb_terminal
 
 
 def _check(parser: Parser, args: argparse.Namespace) -> None:
-    """Settle what is watched and where; exits with one sentence where that cannot be."""
     if sum(agent is not None for agent in (args.agent, args.model, args.latest)) > 1:
         parser.error("give one agent to watch: a file or a folder (PATH or --model), or --latest")
     args.agent = args.agent or args.model

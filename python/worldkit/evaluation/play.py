@@ -94,11 +94,9 @@ class _ActionCounts:
         self._games = np.arange(num_games)
 
     def start(self, games: list[int]) -> None:
-        """New episodes."""
         self.count[games], self.at_once[games], self._before[games] = 0, 0, False
 
     def add(self, masks: NDArray[np.bool_], actions: NDArray[np.int32]) -> None:
-        """Count which actions were valid, and which were taken."""
         opened = masks & ~self._before
         self.count += opened
         self.at_once[self._games, actions] += opened[self._games, actions]

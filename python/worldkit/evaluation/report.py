@@ -15,7 +15,7 @@ Z = 1.96
 
 
 def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
-    """All figures as plain values, the world's among them.
+    """Return the figures as plain values, the world's among them.
 
     Means are ``{"mean", "low", "high"}`` with a normal interval, shares the same with Wilson's (1927). Of each
     action with an opening: uses in an episode, and the share of its openings in which it was taken at once.

@@ -1,4 +1,4 @@
-"""``EvaluationSpec``: what an evaluation needs to know of a world beyond its environments."""
+"""``EvaluationSpec``: a world as it is evaluated, beyond its environments."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +21,10 @@ Logits = Callable[[NDArray[Any]], ArrayLike]
 """Observations (n, *shape) → logits float32 (n, actions), an array of any library that numpy can read."""
 
 Figures = dict[str, Any]
-"""What many episodes say together: plain values by name."""
+"""Statistics of many episodes: plain values by name."""
 
 Rows = list[tuple[str, str]]
-"""Lines of a table: what, and how much."""
+"""Lines of a table: name and value."""
 
 
 @dataclass(frozen=True)

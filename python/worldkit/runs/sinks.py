@@ -150,11 +150,11 @@ class _RowLog(Sink):
 
     @abstractmethod
     def _read(self) -> Iterable[_Row]:
-        """The whole rows of the file, none where there is no file."""
+        """Read the whole rows of the file, none where there is no file."""
 
     @abstractmethod
     def _text(self, rows: Sequence[_Row], *, is_whole: bool = False) -> str:
-        """The lines of these rows; ``is_whole``: with what a file begins with."""
+        """Return the lines of these rows; ``is_whole``: with the heading of a file."""
 
     def _can_append(self, rows: Sequence[_Row]) -> bool:
         return True

@@ -15,7 +15,6 @@ class _Rate(FloatRange):
     """A number, or a schedule as Stable-Baselines3 takes them."""
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a function or a number in the range."""
         return None if callable(value) else super().fault(value)
 
 

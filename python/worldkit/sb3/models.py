@@ -47,7 +47,7 @@ class _Settings(MaskablePPOConfig):
 
 
 class _ModelFault(Exception):
-    """A fault of a model's file; the message says which."""
+    """A model's file cannot be used."""
 
 
 def policy_for(observation_space: "spaces.Space[Any]") -> str:
@@ -72,7 +72,7 @@ def settings_of(model: MaskablePPO, config: Config) -> Config:
 
 
 def _metadata(model: MaskablePPO) -> dict[str, Any]:
-    """All of a model but its tensors, as plain values; a rate that is a function is null."""
+    """Return a model but its tensors as plain values; a rate that is a function is null."""
     names = _Settings().ppo()
     return {
         "format": _FORMAT,
@@ -196,7 +196,7 @@ def _settings(
 
 
 def _tensors(files: Mapping[str, bytes], name: str) -> Any:  # noqa: ANN401 - whatever torch read
-    """What torch reads of a part that holds tensors and plain values only."""
+    """Read a part that holds tensors and plain values only."""
     if name not in files:
         raise _ModelFault(f"it lacks {name}")
     try:
@@ -217,7 +217,7 @@ def _check_weights(weights: object, expected: Mapping[str, torch.Size]) -> None:
 
 
 def _is_like(value: object, shape: torch.Size) -> bool:
-    """Whether a value is a tensor of this shape on the CPU, all finite float32."""
+    """Return whether a value is a tensor of this shape on the CPU, all finite float32."""
     return (
         isinstance(value, torch.Tensor)
         and value.device.type == "cpu"
