@@ -1,4 +1,4 @@
-"""What holds for several commands: one sentence where something is missing."""
+"""Several commands: one sentence where something is missing."""
 
 import os
 import subprocess

@@ -75,7 +75,7 @@ def is_list(name: str) -> bool:
 
 
 def outcome(parser: argparse.ArgumentParser, words: list[str], capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401
-    """What the words are parsed to, or None where they end the command, in one sentence and with 2."""
+    """Parse the words; None where they end the command, in one sentence and with 2."""
     began = time.monotonic()
     parsed: Any = None
     code: Any = 0

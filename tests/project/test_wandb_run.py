@@ -66,7 +66,7 @@ def test_a_client_that_cannot_begin_is_one_line(
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a mock
-    """What stands in for the client on line: it takes what the real one takes, and remembers it."""
+    """A stand-in for the client on line, which takes what the real one takes, and remembers it."""
     client = create_autospec(wandb.Run, instance=True)
     client.id = "abc"
     monkeypatch.delenv("WANDB_MODE", raising=False)

@@ -27,7 +27,7 @@ from worldkit.runs.folder import CONFIG
 from worldkit.watch.agents import load_agent
 
 MIN_RETURN, MIN_STAGE = 50.0, 5.5
-"""What `best` must reach in the mean of 128 games, its actions drawn: return and highest stage."""
+"""Limits that `best` must exceed in the mean of 128 games, its actions drawn: return and highest stage."""
 LARGEST = 2**21
 """Bytes that one agent may take in every clone and every wheel."""
 

@@ -1,4 +1,4 @@
-"""How actions are chosen: addressed draws, the same as JAX's own, and the likeliest valid action."""
+"""Choice of actions: addressed draws, the same as JAX's own, and the likeliest valid action."""
 
 import jax
 import jax.numpy as jnp

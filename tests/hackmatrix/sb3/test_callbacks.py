@@ -1,4 +1,4 @@
-"""What the trainer says of episodes, callback by callback."""
+"""Metrics of episodes, callback by callback."""
 
 from types import SimpleNamespace
 from typing import Any

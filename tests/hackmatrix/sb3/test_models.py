@@ -180,7 +180,7 @@ Change = Any  # bytes, or values by name, of which ``...`` removes a weight
 
 
 def changed(files: Files, part: str, change: Change) -> bytes | None:
-    """What a file holds instead, or one of: plain (the part in JSON), set (settings in it), weights, moments."""
+    """Return other content of a file: ``plain`` is the part in JSON, ``set`` changes the settings in it."""
     plain = json.loads(files[PLAIN])
     if part in ("plain", "set"):
         value = plain | change if part == "plain" else plain | {"settings": plain["settings"] | change}

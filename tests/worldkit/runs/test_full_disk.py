@@ -223,7 +223,7 @@ def test_w_and_b_gets_its_rows_once_there_is_room(small_disk: SmallDisk, offline
 
 @contextlib.contextmanager
 def files_end_at_100_bytes() -> Iterator[None]:
-    """What a full disk does, without one: the 101st byte of any file is refused, after those before it are written."""
+    """Refuse the 101st byte of any file, after those before it are written, as a full disk does."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:

@@ -33,7 +33,7 @@ with locked(Path(sys.argv[1])):
 
 
 def is_free(folder: Path) -> bool:
-    """Whether a run could begin there."""
+    """Return whether a run could begin there."""
     try:
         with locked(folder):
             return True
