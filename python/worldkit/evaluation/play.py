@@ -28,50 +28,44 @@ def play_episodes(
     They are the same for every engine and every ``num_envs``. Raises EngineError where the engine cannot start, or
     fails.
     """
-    games = min(num_envs, num_episodes)
-    with closing(Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)) as episodes:
-        return _play(spec, episodes, player, first_seed, num_episodes)
-
-
-def _play(
-    spec: EvaluationSpec, episodes: Episodes, player: Player, first_seed: int, num_episodes: int
-) -> list[Episode]:
-    numbers = np.arange(episodes.num_games)
-    seeds = consecutive_seeds(first_seed, num_episodes)
-    episodes.start(numbers.copy(), seeds[numbers])
-    begun = episodes.num_games
+    games, seeds = min(num_envs, num_episodes), consecutive_seeds(first_seed, num_episodes)
     found: dict[int, Episode] = {}
-    openings = _ActionCounts(*episodes.mask.shape)
-    is_playing = np.ones(episodes.num_games, np.bool_)
-    while is_playing.any():
-        actions = player(episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps)
-        openings.add(episodes.mask, actions)
-        episodes.begin_step(actions)
-        step = episodes.finish_step()
-        ended = np.flatnonzero((step.terminated | step.truncated) & is_playing)
-        if not len(ended):
-            continue
-        states = episodes.get_states(ended)
-        uses = episodes.statistics.of(ended).actions.tolist()
-        for game, used, state in zip(ended.tolist(), uses, states, strict=True):
-            ending, number = ending_of(spec, step.events[game], terminated=step.terminated[game]), int(numbers[game])
-            found[number] = Episode(
-                seed=int(seeds[number]),
-                ending=ending,
-                stats=summary_of_one(spec.env, episodes, game),
-                uses=tuple(used),
-                openings=tuple(openings.count[game].tolist()),
-                at_once=tuple(openings.at_once[game].tolist()),
-                notes=spec.notes(ending, state),
-            )
-        fresh = ended[: num_episodes - begun].tolist()
-        is_playing[ended] = False
-        if fresh:
-            numbers[fresh] = begun + np.arange(len(fresh))
-            begun += len(fresh)
-            is_playing[fresh] = True
-            episodes.start(np.array(fresh), seeds[numbers[fresh]])
-            openings.start(fresh)
+    with closing(Episodes(spec.env.world, games, engine, max_episode_steps=max_steps)) as episodes:
+        numbers = np.arange(games)
+        episodes.start(numbers.copy(), seeds[numbers])
+        begun = games
+        openings = _ActionCounts(*episodes.mask.shape)
+        is_playing = np.ones(games, np.bool_)
+        while is_playing.any():
+            actions = player(episodes.observation, episodes.mask, episodes.seeds, episodes.statistics.steps)
+            openings.add(episodes.mask, actions)
+            episodes.begin_step(actions)
+            step = episodes.finish_step()
+            ended = np.flatnonzero((step.terminated | step.truncated) & is_playing)
+            if not len(ended):
+                continue
+            states = episodes.get_states(ended)
+            uses = episodes.statistics.of(ended).actions.tolist()
+            for game, used, state in zip(ended.tolist(), uses, states, strict=True):
+                ending = ending_of(spec, step.events[game], terminated=step.terminated[game])
+                number = int(numbers[game])
+                found[number] = Episode(
+                    seed=int(seeds[number]),
+                    ending=ending,
+                    stats=summary_of_one(spec.env, episodes, game),
+                    uses=tuple(used),
+                    openings=tuple(openings.count[game].tolist()),
+                    at_once=tuple(openings.at_once[game].tolist()),
+                    notes=spec.notes(ending, state),
+                )
+            fresh = ended[: num_episodes - begun].tolist()
+            is_playing[ended] = False
+            if fresh:
+                numbers[fresh] = begun + np.arange(len(fresh))
+                begun += len(fresh)
+                is_playing[fresh] = True
+                episodes.start(np.array(fresh), seeds[numbers[fresh]])
+                openings.start(fresh)
     return [found[number] for number in sorted(found)]
 
 
