@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from hackmatrix.training_config import MaskablePPOConfig
 from parity.errors import ParityError, UsageError
 from tests.hackmatrix.sb3.conftest import SHORT, run
 from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.sb3.callbacks import EpisodeMetrics, RunWriter
 from worldkit.sb3.model_file import timesteps_of
 from worldkit.sb3.training import load_model
 from worldkit.watch.agents import agents_of
@@ -223,3 +225,29 @@ def test_progress_is_told_in_lines_where_there_is_no_terminal(finished_and_said:
     assert [line.split()[0] for line in lines] == ["512", "1,024", "1,536", "2,048"]
     assert "return" in lines[-1]
     assert lines[-1].rstrip().endswith("0:00:00 left")
+
+
+def test_seconds_count_on_and_steps_per_second_are_those_since_the_last_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[dict[str, float]] = []
+    clock = iter([100.0, 100.25, 104.25])  # less than the second that Stable-Baselines3 shows as 0
+    monkeypatch.setattr("worldkit.sb3.callbacks.time.perf_counter", lambda: next(clock))
+    writer = RunWriter(SimpleNamespace(write=written.append), first_step=1000, seconds=50.0)  # type: ignore[arg-type]
+    logged = {"rollout/ep_rew_mean": 1.0, "rollout/ep_len_mean": 5.0, "time/time_elapsed": 0}
+    for step in (1000, 1064, 1192):  # the first is an evaluation's, before the session has a step
+        writer.write(logged, {}, step)
+    figures = [(row["timesteps"], row["seconds"], row["steps_per_second"]) for row in written]
+    assert figures == [(1064, 50.25, 256.0), (1192, 54.25, 32.0)]
+
+
+def test_an_episode_is_told_in_the_rollout_in_which_it_ended_and_in_no_other() -> None:
+    told: list[dict[str, Any]] = []
+    metrics = EpisodeMetrics(lambda ended: {"episodes": float(len(ended))})
+    logger = SimpleNamespace(record=lambda name, value: told[-1].update({name: value}))
+    metrics.model = SimpleNamespace(logger=logger)  # type: ignore[assignment]
+    for earned in ([1.0, 3.0], [5.0], []):
+        told.append({})
+        summaries = [{"episode_stats": {"reward_breakdown": {"food": each}}} for each in earned]
+        metrics.locals = {"infos": [*summaries, {}]}
+        metrics._on_step()
+        metrics._on_rollout_end()
+    assert told == [{"episode_reward/food": 2.0, "episodes": 2.0}, {"episode_reward/food": 5.0, "episodes": 1.0}, {}]
