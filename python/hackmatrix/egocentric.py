@@ -1,4 +1,4 @@
-"""The board as it lies around the player, and what a layer of a network makes of it.
+"""The board as it lies around the player, and the layer of a network that reads it.
 
 Laid out in a field in whose middle the player stands, a board of 36 cells fills 121 places, most of them with zeros. A
 layer that reads the field multiplies them all, unless it knows where the board lies: of the weights for 121 places it
@@ -43,7 +43,7 @@ class EgocentricBoard(NamedTuple):
         return jnp.concatenate([seen.reshape(*seen.shape[:-3], -1), self.others], axis=-1)
 
     def times(self, kernel: Array, is_sorted: bool) -> Array:
-        """What is laid out times ``kernel`` (width, outputs): (..., outputs).
+        """``laid_out()`` times ``kernel`` (width, outputs): (..., outputs).
 
         Where samples are sorted by the player's cell, the field is not laid out; the result is the same up to the order
         in which floats are summed.
@@ -84,7 +84,7 @@ def _field(board: Array, place: Array) -> Array:
 
 
 def _corner(place: Array) -> Array:
-    """Where the board's first cell lies in the field of a player in this cell, int32 (2,)."""
+    """The place of the board's first cell in the field of a player in this cell, int32 (2,)."""
     return SIZE - 1 - place
 
 

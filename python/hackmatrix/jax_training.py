@@ -8,8 +8,8 @@ from jax import Array
 
 from hackmatrix import jax_env, rules
 from hackmatrix.jax_env.observation import player_cell
-from hackmatrix.jax_env.state_arrays import state_arrays
 from hackmatrix.jax_env.state_from_dict import read_state
+from hackmatrix.jax_env.state_to_dict import state_arrays
 from hackmatrix.metrics import HIGHEST_STAGE, action_share
 from worldkit.jax.env import Encoder, JaxEnv, StepMetrics, StepOutput
 from worldkit.jax.threefry import Seed

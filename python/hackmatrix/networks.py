@@ -27,27 +27,27 @@ class PlayerCentred(nn.Module):
 
     first_layer: ClassVar[type[nn.Module]] = FirstLayer
     rounds: ClassVar[int] = 0
-    """How often cells tell their neighbours of themselves."""
+    """Rounds in which a cell's embedding takes in those of its neighbours."""
     cell_features: int = 16
     dtype: str = "float32"
 
     @nn.compact
     def __call__(self, obs: Array) -> EgocentricBoard:
-        """Embed the cells of observations, and let them tell each other."""
+        """Embed the cells of observations, each with what its neighbours hold."""
         dtype = jnp.dtype(self.dtype)
         cells = obs[..., GRID_PART].reshape(*obs.shape[:-1], SIZE, SIZE, len(CELL_FEATURES))
-        told = nn.tanh(nn.Dense(self.cell_features, dtype=dtype, name="cell")(cells))
+        board = nn.tanh(nn.Dense(self.cell_features, dtype=dtype, name="cell")(cells))
         for number in range(self.rounds):
             dense = nn.Dense(self.cell_features, dtype=dtype, name=f"round_{number}")
-            told = told + nn.tanh(dense(_crosses(told)))
-        return _seen_by_player(told, obs)
+            board = board + nn.tanh(dense(_crosses(board)))
+        return _seen_by_player(board, obs)
 
 
 class Conv(PlayerCentred):
-    """As `PlayerCentred`, but a cell also tells of the cells around it.
+    """As `PlayerCentred`, but a cell's embedding also holds the cells around it.
 
     A round adds to every cell's embedding what follows from its own and its four neighbours', 0 off the board; all
-    cells do so alike. After two rounds a cell tells of those up to two steps away: what a siphon there would give,
+    cells do so alike. After two rounds it holds the cells up to two steps away: what a siphon there would give,
     which way a block leaves open, which enemy can come beside it.
     So it takes half the features of a cell, and the first hidden layer, which is most of the work, half the time.
     """
@@ -57,7 +57,7 @@ class Conv(PlayerCentred):
 
 
 def _crosses(board: Array) -> Array:
-    """What each cell of boards (..., 6, 6, features) and its neighbours hold, (..., 6, 6, 5 * features).
+    """Each cell of boards (..., 6, 6, features) with its neighbours, (..., 6, 6, 5 * features).
 
     A product of matrices with this is a convolution, which XLA is slow at on CPUs.
     """
@@ -67,7 +67,7 @@ def _crosses(board: Array) -> Array:
 
 
 def _seen_by_player(board: Array, obs: Array) -> EgocentricBoard:
-    """Boards (..., 6, 6, features) as they lie around the player, with what else observations say."""
+    """Boards (..., 6, 6, features) as they lie around the player, with the rest of the observations."""
     place = jnp.round(obs[..., PLAYER_PART][..., :2] * (SIZE - 1)).astype(jnp.int32)  # O1: row/5, column/5
     one_hot = jax.nn.one_hot(place, SIZE).reshape(*obs.shape[:-1], -1)
     others = jnp.concatenate([obs[..., : GRID_PART.start], one_hot], axis=-1)

@@ -1,4 +1,4 @@
-"""The game's networks in numpy: what `networks` computes in JAX."""
+"""The game's networks in numpy, which compute the same as those of `networks` in JAX."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,25 +18,24 @@ def centred(params: Mapping[str, Any], observations: Floats, rounds: int = 0) ->
     if "cell" not in params:
         raise ValueError("there is no embedding of cells")
     cells = observations[:, GRID_PART].reshape(len(observations), SIZE, SIZE, len(CELL_FEATURES))
-    told: Floats = np.tanh(dense(params["cell"], cells))
+    boards: Floats = np.tanh(dense(params["cell"], cells))
     for number in range(rounds):
-        added = np.tanh(dense(params.get(f"round_{number}"), _crosses(told)))
-        if added.shape != told.shape:
+        added = np.tanh(dense(params.get(f"round_{number}"), _crosses(boards)))
+        if added.shape != boards.shape:
             raise ValueError("a round does not add to the embedding of cells")
-        told = told + added
-    return _seen_by_player(told, observations)
+        boards = boards + added
+    return _seen_by_player(boards, observations)
 
 
 def _crosses(boards: Floats) -> Floats:
-    """What each cell of boards (n, 6, 6, features) and its neighbours hold, (n, 6, 6, 5 * features)."""
+    """Each cell of boards (n, 6, 6, features) with its neighbours, (n, 6, 6, 5 * features)."""
     edged = np.pad(boards, ((0, 0), (1, 1), (1, 1), (0, 0)))
-    places = ((0, 0), *DIRECTIONS)
-    parts = [edged[:, 1 + row : 1 + row + SIZE, 1 + column : 1 + column + SIZE] for row, column in places]
+    parts = [edged[:, 1 + row :, 1 + column :][:, :SIZE, :SIZE] for row, column in ((0, 0), *DIRECTIONS)]
     return np.concatenate(parts, axis=-1)
 
 
 def _seen_by_player(boards: Floats, observations: Floats) -> Floats:
-    """Boards (n, 6, 6, features) laid out around the player, then what else observations say: (n, features)."""
+    """Boards (n, 6, 6, features) laid out around the player, then the rest of the observations: (n, features)."""
     count = len(observations)
     places = np.rint(observations[:, PLAYER_PART][:, :2] * (SIZE - 1)).astype(int)  # O1: row/5, column/5
     seen = np.zeros((count, _SIGHT, _SIGHT, boards.shape[-1]), boards.dtype)

@@ -18,7 +18,7 @@ MAX_HP = 3
 MAX_ATTACK = 3
 NUM_STAGES = 8
 WON_STAGE = NUM_STAGES + 1
-"""What the stage reads in a won game (C3)."""
+"""The stage of a won game (C3)."""
 
 ENEMIES = ("virus", "daemon", "glitch", "cryptog")
 BLOCKS = ("data", "program", "question")
@@ -45,9 +45,9 @@ COMPONENTS = tuple(
 COMPONENT_UNIT = 0.001
 
 FACTS = ("stage", "score", "hp", "turn")
-"""What an engine says of a game beside its observation."""
+"""Numbers that an engine gives of a game beside its observation."""
 EVENTS = ("invalid_action", "stage_complete", "death", "victory")
-"""What can happen in a step; event *i* is bit *i* of the flags of the protocol."""
+"""Of a step; event *i* is bit *i* of the flags of the protocol."""
 
 STATE_FIELDS = tuple(
     "player enemies transmissions blocks resources siphoned siphonCenters exit ownedPrograms stage turn showActivated "
@@ -75,11 +75,11 @@ OBSERVATION_SIZE = _BEFORE_GRID + NUM_CELLS * len(CELL_FEATURES)
 PLAYER_PART = slice(0, len(PLAYER_FEATURES))
 PROGRAM_PART = slice(len(PLAYER_FEATURES), _BEFORE_GRID)
 GRID_PART = slice(_BEFORE_GRID, OBSERVATION_SIZE)
-"""Where O1, O2 and O3 lie in an observation."""
+"""The parts of an observation: O1, O2 and O3."""
 
 
 def observation_label(place: tuple[int, ...]) -> str:
-    """What one number of the observation says (O1-O3), such as ``owns WARP`` or ``cell (2,3) enemyHP``."""
+    """Name one number of the observation (O1-O3), such as ``owns WARP`` or ``cell (2,3) enemyHP``."""
     (index,) = place
     if index < PLAYER_PART.stop:
         return f"player {PLAYER_FEATURES[index]}"

@@ -17,10 +17,10 @@ a pair of uint32.
 from hackmatrix.jax_env.env import StepResult, at_stage, compact, mask, observe, reset, restart, step, step_auto_reset
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
 from hackmatrix.jax_env.rewards import reward
-from hackmatrix.jax_env.rules_tables import rules
 from hackmatrix.jax_env.state import State, state_bytes
 from hackmatrix.jax_env.state_from_dict import set_state
 from hackmatrix.jax_env.state_to_dict import get_state
+from hackmatrix.jax_env.tables import rules_tables as rules
 
 __all__ = [
     "PACKED_SIZE",

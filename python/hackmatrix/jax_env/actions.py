@@ -16,14 +16,14 @@ _NONE = np.int32(-1)
 
 
 def is_over(state: State) -> Array:
-    """Whether the game has ended: hp 0 or victory (C4)."""
+    """Return whether the game has ended: hp 0 or victory (C4)."""
     return (state.now.hp <= 0) | (state.now.stage >= rules.WON_STAGE)
 
 
 def valid_actions(state: State, asked: Array | np.int32 = _NONE) -> list[Array]:
     """The entries of the mask, each bool of the batch shape.
 
-    Which rule decides on the action ``asked`` (int32) is marked; in a game that is over it is C4, which has no
+    The rule that decides on the action ``asked`` (int32) is marked; in a game that is over it is C4, which has no
     mark of its own.
     """
     alive = ~is_over(state)
@@ -38,16 +38,13 @@ def _moves(now: Snapshot, asked: Array | np.int32, alive: Array) -> list[Array]:
     neighbours = [move(player) for move in bb.DIRECTIONS]
     enterable = ~now.blocks | now.enemies
 
-    def ahead() -> bb.Cells:
-        there = bb.EMPTY
-        for direction, neighbour in enumerate(neighbours):
-            there = there | neighbour.where(alive & (asked == direction))
-        return there
+    def leads_to(cells: bb.Cells) -> Array:
+        return alive & _entry([bb.overlaps(neighbour, cells) for neighbour in neighbours], asked)
 
-    mark("M1.edge", lambda: alive & (asked >= 0) & (asked < rules.SIPHON) & ~bb.is_any(ahead()))
-    mark("M1.open", lambda: bb.overlaps(ahead(), ~now.blocks))
-    mark("M1.enemyOnBlock", lambda: bb.overlaps(ahead(), now.blocks & now.enemies))
-    mark("M1.block", lambda: bb.overlaps(ahead(), now.blocks & ~now.enemies))
+    mark("M1.edge", lambda: alive & (asked >= 0) & (asked < rules.SIPHON) & ~leads_to(bb.ALL))
+    mark("M1.open", lambda: leads_to(~now.blocks))
+    mark("M1.enemyOnBlock", lambda: leads_to(now.blocks & now.enemies))
+    mark("M1.block", lambda: leads_to(now.blocks & ~now.enemies))
     return [bb.overlaps(neighbour, enterable) for neighbour in neighbours]
 
 
@@ -64,26 +61,27 @@ def _programs(state: State, asked: Array | np.int32, alive: Array) -> list[Array
     now = state.now
     owned = [(now.owned_programs >> jnp.uint32(row)) & 1 == 1 for row in range(rules.NUM_PROGRAMS)]
     paid = [(now.credits >= program.credits) & (now.energy >= program.energy) for program in tables.PROGRAMS]
-    applies = applicable_programs(state)
+    able = [own & pays for own, pays in zip(owned, paid, strict=True)]
+    valid = [can & fits for can, fits in zip(able, applicable_programs(state), strict=True)]
 
     def of_asked(flags: list[Array]) -> Array:
-        found = jnp.zeros_like(alive)
-        for action, flag in enumerate(flags, rules.FIRST_PROGRAM):
-            found = found | (alive & flag & (asked == action))
-        return found
+        return alive & _entry(flags, asked - rules.FIRST_PROGRAM)
 
     mark("M3.notOwned", lambda: of_asked([~own for own in owned]))
-    mark("M3.tooDear", lambda: of_asked([own & ~pays for own, pays in zip(owned, paid, strict=True)]))
-    able = [own & pays for own, pays in zip(owned, paid, strict=True)]
-    mark("M3.notApplicable", lambda: of_asked([can & ~fits for can, fits in zip(able, applies, strict=True)]))
-    valid = [can & fits for can, fits in zip(able, applies, strict=True)]
+    mark("M3.tooDear", lambda: of_asked(owned) & ~of_asked(able))
+    mark("M3.notApplicable", lambda: of_asked(able) & ~of_asked(valid))
     mark("M3.applicable", lambda: of_asked(valid))
     return valid
 
 
 def is_valid(state: State, action: Array) -> Array:
-    """Whether one action (int32) is valid; anything outside the action space is not (C1)."""
-    valid = jnp.zeros(action.shape, bool)
-    for index, entry in enumerate(valid_actions(state, action)):
-        valid = valid | (entry & (action == index))
-    return valid
+    """Return whether one action (int32) is valid; anything outside the action space is not (C1)."""
+    return _entry(valid_actions(state, action), action)
+
+
+def _entry(flags: list[Array], index: Array | np.int32) -> Array:
+    """The flag at an index, false beyond the list."""
+    found = jnp.zeros(index.shape, bool)
+    for number, flag in enumerate(flags):
+        found = found | (flag & (index == number))
+    return found

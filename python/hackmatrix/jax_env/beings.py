@@ -1,8 +1,7 @@
 """Enemies and transmissions (A5, A6) as planes: removing, hitting and moving them (V2, V4)."""
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import Array
 
@@ -10,9 +9,8 @@ from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
+from hackmatrix.jax_env.tables import MAX_COUNTER
 from worldkit.jax.marks import mark
-
-Tree = TypeVar("Tree")
 
 OWN_INDEX: Number = tuple(
     bb.constant(cell for cell in range(rules.NUM_CELLS) if cell >> digit & 1)
@@ -39,33 +37,18 @@ def of_type(now: Snapshot, enemy_type: int) -> Cells:
     return now.enemies & bb.equals(now.enemy_type, enemy_type)
 
 
-def remove(now: Snapshot, cells: Cells) -> Snapshot:
-    """The snapshot without the enemies and transmissions of the given cells."""
-    keep = ~cells
-    return now._replace(
-        enemies=now.enemies & keep,
-        transmissions=now.transmissions & keep,
-        enemy_type=bb.clear(now.enemy_type, cells),
-        enemy_hp=bb.clear(now.enemy_hp, cells),
-        stunned=now.stunned & keep,
-        from_siphon=now.from_siphon & keep,
-        from_schedule=now.from_schedule & keep,
-        timer=bb.clear(now.timer, cells),
-        last_known=bb.clear(now.last_known, cells),
-    )
-
-
-def remove_and_count(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
-    """As ``remove``, and the kills (int32): all removed but those with ``from_schedule`` (V4)."""
+def remove(now: Snapshot, cells: Cells) -> tuple[Snapshot, Array]:
+    """Remove enemies and transmissions; returns the kills (int32): all but those with ``from_schedule`` (V4)."""
     gone = (now.enemies | now.transmissions) & cells
     kills = bb.count(gone & ~now.from_schedule)  # V4
     mark("V4.kill", lambda: kills > 0)
     mark("V4.scheduled", lambda: bb.is_any(gone & now.from_schedule))
-    return remove(now, cells), kills
+    planes = {name: getattr(now, name) for name in (*ENEMY_FIELDS, "transmissions")}
+    return now._replace(**bb.clear(planes, cells)), kills
 
 
 def strike(now: Snapshot, blow: AttackEffects, attacking: Array) -> tuple[Snapshot, Array]:
-    """Carry out a strike; returns the kills as well (V2, V4). ``attacking`` (bool) tells where it is an attack."""
+    """Carry out a strike; returns the kills as well (V2, V4). ``attacking`` (bool): where it is an attack."""
     hit = blow.hit & now.enemies
     dead = hit & (
         bb.equals(now.enemy_hp, 1)
@@ -78,17 +61,7 @@ def strike(now: Snapshot, blow: AttackEffects, attacking: Array) -> tuple[Snapsh
     hp = bb.decrement(now.enemy_hp, survivors)
     hp = bb.decrement(hp, survivors.where(blow.damage >= 2))
     now = now._replace(enemy_hp=hp, stunned=now.stunned | survivors)
-    return remove_and_count(now, blow.removed | dead)
-
-
-def relocate(planes: Tree, origin: Cells, target: Cells) -> Tree:
-    """Every plane of a pytree of planes with the bit of ``origin`` moved to ``target``.
-
-    Both are one cell, or both empty; the planes are those that belong to an enemy.
-    """
-    return jax.tree.map(
-        lambda plane: bb.relocate(plane, origin, target), planes, is_leaf=lambda node: isinstance(node, Cells)
-    )
+    return remove(now, blow.removed | dead)
 
 
 def rings(player: Cells) -> list[Cells]:
@@ -102,15 +75,16 @@ def rings(player: Cells) -> list[Cells]:
     return found
 
 
-def first_of(cells: Cells, by_distance: list[Cells]) -> Cells:
-    """Of the cells in the first ring that holds any, the lowest (ties: row-major)."""
+def in_first_ring(cells: Cells, by_distance: list[Cells]) -> Cells:
+    """The cells in the first ring that holds any."""
     chosen = bb.EMPTY
     for ring in reversed(by_distance):
         inside = cells & ring
         chosen = bb.select(bb.is_any(inside), inside, chosen)
-    return bb.lowest(chosen)
+    return chosen
 
 
-def saturating(value: Array, largest: int) -> Array:
-    """A counter kept in 0..largest (A7)."""
-    return jnp.clip(value, 0, largest)
+def saturating(value: Array) -> Array:
+    """A counter that was not below 0, at most ``MAX_COUNTER`` (A7)."""
+    mark("A7.saturated", lambda: value > MAX_COUNTER)
+    return jnp.minimum(value, MAX_COUNTER)

@@ -4,19 +4,25 @@ A set of cells is one 64-bit word, bit i for cell i. A number per cell is a tupl
 digits, lowest first ("bit planes"). Moving every cell of a set, counting or comparing numbers on all cells at
 once is then a few shifts and ands on a word, and over a batch of games each word is one vector.
 
-All functions work on leaves of any one common shape, the batch shape, and where 64-bit words are enabled
-(`halves`).
+All functions work on leaves of any one common shape, the batch shape. JAX has 64-bit arrays only within
+`jax.enable_x64`, and whoever trains need not enable them: from step to step a state keeps a ``WordPair`` for each set.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from itertools import zip_longest
+from typing import Any, NamedTuple, TypeVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
 from hackmatrix import rules
 
+Tree = TypeVar("Tree")
+
+HALF = 18
+"""Cells in each half of the board."""
 _BOARD = np.uint64((1 << rules.NUM_CELLS) - 1)
 _COLUMN = np.uint64(sum(1 << cell for cell in range(0, rules.NUM_CELLS, rules.SIZE)))
 _NOT_FIRST_COLUMN = np.uint64(_BOARD & ~_COLUMN)
@@ -52,7 +58,7 @@ Number = tuple[Cells, ...]
 
 
 def constant(cells: Iterable[int]) -> Cells:
-    """The set of the given cell indices, as a NumPy word that broadcasts against any batch."""
+    """The set of cell indices, as a NumPy word that broadcasts against any batch."""
     return Cells(np.uint64(sum(1 << cell for cell in cells)))  # type: ignore[arg-type]
 
 
@@ -72,17 +78,17 @@ def select(condition: Array, yes: Cells, no: Cells) -> Cells:
 
 
 def is_any(cells: Cells) -> Array:
-    """Whether the set holds any cell (bool)."""
+    """Return whether the set holds any cell (bool)."""
     return cells.word != _NONE
 
 
 def count(cells: Cells) -> Array:
-    """How many cells the set holds (int32)."""
+    """Count the cells of the set (int32)."""
     return lax.population_count(cells.word).astype(jnp.int32)
 
 
 def overlaps(a: Cells, b: Cells) -> Array:
-    """Whether two sets share a cell (bool)."""
+    """Return whether two sets share a cell (bool)."""
     return is_any(a & b)
 
 
@@ -174,11 +180,6 @@ def write(number: Number, cells: Cells, value: Array | int) -> Number:
     return tuple((plane & ~cells) | cells.where(digit) for plane, digit in zip(number, digits, strict=True))
 
 
-def clear(number: Number, cells: Cells) -> Number:
-    """The number with 0 on every cell of the set."""
-    return tuple(plane & ~cells for plane in number)
-
-
 def equals(number: Number, value: Array | int) -> Cells:
     """The cells whose value is the given one, a constant or one number for all games."""
     cells = ALL
@@ -221,12 +222,9 @@ def add_saturating(number: Number, cells: Cells, amount: int) -> Number:
 
 def add(a: Number, b: Number) -> Number:
     """The sum of two numbers per cell, one digit longer than the longer of them."""
-    width = max(len(a), len(b))
-    carry: Cells = EMPTY
+    carry = EMPTY
     planes = []
-    for digit in range(width):
-        x = a[digit] if digit < len(a) else EMPTY
-        y = b[digit] if digit < len(b) else EMPTY
+    for x, y in zip_longest(a, b, fillvalue=EMPTY):
         planes.append(x ^ y ^ carry)
         carry = (x & y) | (carry & (x ^ y))
     return (*planes, carry)
@@ -238,12 +236,74 @@ def cross_sum(number: Number) -> Number:
     return add(add(add(number, shifted[0]), add(shifted[1], shifted[2])), shifted[3])
 
 
-def relocate(plane: Cells, origin: Cells, target: Cells) -> Cells:
-    """The plane with the bit of ``origin`` moved to ``target`` (both one cell, or both empty)."""
-    return (plane & ~(origin | target)) | target.where(overlaps(plane, origin))
-
-
 def pack(flags: Array) -> Cells:
     """The set of the cells whose flag holds; ``flags`` is bool with a leading axis of all cells."""
     weights = (_ONE << np.arange(rules.NUM_CELLS, dtype=np.uint64)).reshape((-1,) + (1,) * (flags.ndim - 1))
     return Cells(jnp.sum(jnp.where(flags, weights, _NONE), axis=0, dtype=jnp.uint64))
+
+
+# ------------------------------------------------------------------------------------ pytrees of planes
+
+
+def clear(planes: Tree, cells: Cells) -> Tree:
+    """A pytree of planes, and so 0 for a number, without some cells."""
+    keep = ~cells
+    cleared: Tree = jax.tree.map(lambda word: word & keep.word, planes)
+    return cleared
+
+
+def relocate(planes: Tree, origin: Cells, target: Cells) -> Tree:
+    """A pytree of planes with the bit of ``origin`` moved to ``target`` (both one cell, or both empty)."""
+    keep = ~(origin | target)
+
+    def moved(word: Array) -> Array:
+        plane = Cells(word)
+        return ((plane & keep) | target.where(overlaps(plane, origin))).word
+
+    relocated: Tree = jax.tree.map(moved, planes)
+    return relocated
+
+
+class WordPair(NamedTuple):
+    """A set of cells: bit i of ``low`` is cell i, bit i of ``high`` is cell 18 + i (both uint32)."""
+
+    low: Array
+    high: Array
+
+
+def to_pair(cells: Cells) -> WordPair:
+    """The rows 0-2 and the rows 3-5 of a set."""
+    low = cells.word.astype(jnp.uint32) & np.uint32((1 << HALF) - 1)
+    return WordPair(low, (cells.word >> np.uint64(HALF)).astype(jnp.uint32))
+
+
+def _to_cells(pair: WordPair) -> Cells:
+    return Cells(pair.low.astype(jnp.uint64) | (pair.high.astype(jnp.uint64) << np.uint64(HALF)))
+
+
+def to_pairs(tree: Tree) -> Tree:
+    """A pytree with ``WordPair`` in the place of all ``Cells``."""
+    return _with_each(Cells, to_pair, tree)
+
+
+def on_pairs(core: Callable[..., Any]) -> Callable[..., Any]:
+    """A function on pytrees with ``WordPair`` from one that computes on ``Cells``.
+
+    While ``core`` is traced, a number or an index without a dtype of its own is 64 bits wide, so each names one.
+    """
+
+    def converting(*args: Any) -> Any:
+        with jax.enable_x64(True):
+            return to_pairs(core(*_with_each(WordPair, _to_cells, args)))
+
+    return converting
+
+
+def _with_each(kind: type, function: Callable[[Any], Any], tree: Tree) -> Tree:
+    """A pytree with ``function`` of each node of one kind in its place."""
+
+    def is_one(node: Any) -> bool:
+        return isinstance(node, kind)
+
+    changed: Tree = jax.tree.map(lambda node: function(node) if is_one(node) else node, tree, is_leaf=is_one)
+    return changed

@@ -8,11 +8,11 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.beings import OWN_INDEX, of_type, relocate
+from hackmatrix.jax_env.beings import OWN_INDEX, of_type
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import nearest
-from hackmatrix.jax_env.random import Site, cell_index, cell_words, nth_true, pick
-from hackmatrix.jax_env.spawn import Surroundings, spawn
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
+from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
 from worldkit.jax.batching import computed_once, repeat, while_loop
@@ -69,14 +69,6 @@ class _Movers(NamedTuple):
     """The enemies that have attacked this turn; they stay where they are."""
 
 
-class _Loop(NamedTuple):
-    left: Cells
-    """The enemies that have yet to act in this round, at their cells of its start."""
-    movers: _Movers
-    hp: Array
-    """The player's."""
-
-
 def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
     """E4: the movement rounds."""
     # timers and stuns do not change before E12, and those that have either neither act nor move
@@ -87,10 +79,9 @@ def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
     mark("E4.oneRound", lambda: runs & bb.is_any(now.enemies) & ~has_virus)
     mark("E4.twoRounds", lambda: runs & has_virus)
     mark("R5.order", lambda: runs & bb.is_any(now.enemies))
-    nobody = now.enemies ^ now.enemies
 
-    def one_round(round_number: Array, loop: _Loop) -> _Loop:
-        movers = loop.movers
+    def one_round(round_number: Array, state: tuple[_Movers, Array]) -> tuple[_Movers, Array]:
+        movers, _ = state
         first = round_number == 0
         fast = bb.select(first, bb.ALL, bb.equals(movers.enemy_type, EnemyType.VIRUS))
         acting = (movers.enemies & able & fast & ~movers.attacked).where(runs & (first | has_virus))
@@ -98,28 +89,24 @@ def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
         mark("E4.tooSlow", lambda: runs & has_virus & bb.is_any(movers.enemies & ~fast))
         order = cell_words(draws, Site.ORDER, round_number)
 
-        def act(loop: _Loop) -> _Loop:
-            enemy = pick(loop.left, order)
-            movers, attacks = _act(now, loop.movers, enemy, round_number, draws)
-            hp = jnp.where(attacks, jnp.maximum(loop.hp - 1, 0), loop.hp)  # E5
-            mark("E5.attack", lambda: attacks & (loop.hp > 1))
-            mark("E5.lethal", lambda: attacks & (loop.hp == 1))
-            mark("E5.afterDeath", lambda: attacks & (loop.hp <= 0))
-            return _Loop(loop.left & ~enemy, movers, hp)
+        def act(state: tuple[Cells, _Movers, Array]) -> tuple[Cells, _Movers, Array]:
+            left, movers, hp = state
+            enemy = pick(left, order)
+            movers, attacks = _act(now, movers, enemy, round_number, draws)
+            mark("E5.attack", lambda: attacks & (hp > 1))
+            mark("E5.lethal", lambda: attacks & (hp == 1))
+            mark("E5.afterDeath", lambda: attacks & (hp <= 0))
+            return left & ~enemy, movers, jnp.where(attacks, jnp.maximum(hp - 1, 0), hp)  # E5
 
-        return while_loop(lambda loop: jnp.any(bb.is_any(loop.left)), act, _Loop(acting, movers, loop.hp))
+        return while_loop(lambda state: jnp.any(bb.is_any(state[0])), act, (acting, *state))[1:]
 
-    movers = _Movers(
-        now.enemies, now.enemy_type, now.enemy_hp, now.from_siphon, now.from_schedule, now.last_known, attacked=nobody
-    )
-    loop = repeat(ROUNDS, one_round, _Loop(nobody, movers, now.hp))
-    moved = loop.movers._asdict()
-    del moved["attacked"]
-    return now._replace(hp=loop.hp, **moved)
+    planes = {name: getattr(now, name) for name in _Movers._fields[:-1]}
+    movers, hp = repeat(ROUNDS, one_round, (_Movers(**planes, attacked=now.enemies ^ now.enemies), now.hp))
+    return now._replace(hp=hp, **{name: getattr(movers, name) for name in planes})
 
 
 def _act(now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, draws: Draws) -> tuple[_Movers, Array]:
-    """E5-E9 for one enemy (a set of one cell, or empty); also whether it attacks."""
+    """E5-E9 for one enemy (a set of one cell, or empty); the second result is whether it attacks (bool)."""
     player = bb.single(now.player)
     attacks = bb.overlaps(bb.neighbours(enemy), player)  # E5
     walker = enemy.where(~attacks)
@@ -128,7 +115,7 @@ def _act(now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, draw
     moves = bb.is_any(target)
     mark("E8.stayed", lambda: bb.is_any(walker) & ~moves)
     is_cryptog = bb.overlaps(enemy, bb.equals(movers.enemy_type, EnemyType.CRYPTOG))
-    movers = relocate(movers, walker.where(moves), target)
+    movers = bb.relocate(movers, walker.where(moves), target)
     in_sight = bb.same_row(now.player) | bb.same_column(now.player)
     seen = (target & in_sight).where(is_cryptog)  # E9
     mark("E9", lambda: bb.is_any(seen))
@@ -163,12 +150,12 @@ def _destination(now: Snapshot, movers: _Movers, walker: Cells, word: Array) -> 
     candidates = bb.select(bb.is_any(preferred), preferred, first_steps)
 
     steps = [move(walker) for move in bb.DIRECTIONS]
-    open_steps = [bb.overlaps(step, candidates) for step in steps]
-    chosen = nth_true(open_steps, below(word, bb.count(candidates)))
+    number, passed, target = below(word, bb.count(candidates)), jnp.int32(0), bb.EMPTY
     mark("R5.below", lambda: bb.count(first_steps) > 1)
-    target = bb.EMPTY
-    for step, is_chosen in zip(steps, chosen, strict=True):
-        target = target | step.where(is_chosen)
+    for step in steps:  # R5: one of a list
+        is_open = bb.overlaps(step, candidates)
+        target = target | step.where(is_open & (passed == number))
+        passed = passed + is_open.astype(jnp.int32)
     fallback = _nearest_neighbour(now, steps, enterable & ~occupied)  # E8
     mark("E8.moved", lambda: bb.is_any(fallback) & ~bb.is_any(candidates))
     return bb.select(bb.is_any(candidates), target, fallback)
@@ -196,8 +183,8 @@ def spawn_transmissions(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
     mark("E10.calm", lambda: on_time & now.scheduled_tasks_disabled)
     pending = jnp.where(runs, now.pending_siphon_transmissions, 0)  # E11
     mark("E11", lambda: pending > 0)
-    around = Surroundings(bb.single(now.player), now.enemies, now.blocks)
-    made = spawn(around, now.transmissions, draws, Site.SIPHON_CELL, pending, scheduled=due)
+    stoppers = now.enemies | now.blocks
+    made = spawn(bb.single(now.player), stoppers, now.transmissions, draws, Site.SIPHON_CELL, pending, scheduled=due)
     mark("E10.spawned", lambda: due & bb.is_any(made.scheduled))
     mark("E10.dropped", lambda: due & ~bb.is_any(made.scheduled))
     return now._replace(

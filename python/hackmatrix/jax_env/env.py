@@ -4,7 +4,7 @@ The functions with a leading underscore work on batches, every leaf ``(games,)``
 game, and under `vmap` they run the batch code (`batching`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
 
@@ -13,13 +13,12 @@ import jax.numpy as jnp
 from jax import Array
 
 from hackmatrix import rules
-from hackmatrix.jax_env import beings, enemy_turn, movement, observation, programs, rewards, siphon, stage, tables
+from hackmatrix.jax_env import beings, enemy_turn, movement, observation, programs, rewards, siphon, stage
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.actions import is_over, is_valid, valid_actions
 from hackmatrix.jax_env.random import Site, cell_words, pick
 from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action
-from hackmatrix.jax_env.word_pairs import computing_in_words
 from worldkit.jax.batching import batch_native, choose, computed_once, where_wanted
 from worldkit.jax.marks import collecting, mark
 from worldkit.jax.threefry import Draws, Seed, below, next_seed
@@ -43,19 +42,12 @@ class StepResult(NamedTuple):
     invalid_action: Array
 
 
-_BONUSES = (10, 11, 1)
-"""B1: credits, energy or data siphons."""
+_BONUSES = {"credits": 10, "energy": 11, "data_siphons": 1}
+"""B1: one of them."""
 
 
-class _Start(NamedTuple):
-    player: Array
-    credits: Array
-    energy: Array
-    data_siphons: Array
-
-
-def _start_of_game(seed: Seed) -> _Start:
-    """B1: the player's corner and bonus."""
+def _start_of_game(seed: Seed) -> dict[str, Array]:
+    """B1: the player's corner and bonus, under the names of a snapshot."""
     draws = Draws(seed, jnp.zeros_like(seed.low))
     corner = bb.index_of(pick(bb.CORNERS, cell_words(draws, Site.START)))
     mark("R5.cell", lambda: jnp.ones(corner.shape, bool))
@@ -64,14 +56,15 @@ def _start_of_game(seed: Seed) -> _Start:
     mark("B1.credits", lambda: bonus == 0)
     mark("B1.energy", lambda: bonus == 1)
     mark("B1.siphon", lambda: bonus == 2)
-    return _Start(corner, *(jnp.where(bonus == kind, jnp.int32(gift), 0) for kind, gift in enumerate(_BONUSES)))
+    gifts = {name: jnp.where(bonus == i, jnp.int32(gift), 0) for i, (name, gift) in enumerate(_BONUSES.items())}
+    return {"player": corner, **gifts}
 
 
-def _new_game(seed: Seed, start: _Start) -> State:
+def _new_game(seed: Seed, start: Mapping[str, Array]) -> State:
     """A new game before its first stage is generated."""
     shape = seed.low.shape
     blank, zero = blank_snapshot(shape), jnp.zeros(shape, jnp.int32)
-    now = blank._replace(**start._asdict(), hp=zero + rules.MAX_HP, attack_damage=zero + 1, stage=zero + 1)
+    now = blank._replace(**start, hp=zero + rules.MAX_HP, attack_damage=zero + 1, stage=zero + 1)
     return State(now, blank, jnp.zeros(shape, bool), zero, zero, seed, jnp.zeros(shape, jnp.uint32))
 
 
@@ -88,7 +81,7 @@ def _enter_stage(state: State, wanted: Array) -> State:
     nothing = jax.tree.map(lambda leaf: jnp.zeros(wanted.shape, leaf.dtype), shapes)
     board = where_wanted(wanted, stage.generate, needs, nothing, _CHUNK)
     return state._replace(
-        now=choose(wanted, stage.enter(now, board), now),
+        now=choose(wanted, stage.enter(now, *board), now),
         history=choose(wanted, blank_snapshot(wanted.shape), state.history),
         has_history=state.has_history & ~wanted,
         kills_since_history=jnp.where(wanted, 0, state.kills_since_history),
@@ -102,19 +95,17 @@ def _at_stage(seed: Seed, number: Array) -> State:
 
 
 def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tuple[beings.AttackEffects, bb.Cells]:
-    """What the action strikes, and the cell that a direction leads to (empty when it attacks), before any change."""
-    move = movement.move(now, action)
+    """The targets of the action, and the cell that a direction leads to (empty when it attacks), before any change."""
+    attack, target = movement.move(now, action)
     blow = programs.blow_of(now, program, warped)
-    blow = blow._replace(removed=blow.removed | move.blow.removed, hit=blow.hit | move.blow.hit)
-    return blow, move.target
+    return blow._replace(removed=blow.removed | attack.removed, hit=blow.hit | attack.hit), target
 
 
-def _act(
-    now: Snapshot, action: Array, valid: Array, draws: Draws
-) -> tuple[Snapshot, Array, Array, Array, siphon.MissedResources]:
+def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snapshot, Array, Array, Array, Array]:
     """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3).
 
-    Returns what it leaves, its kills and pickups (int32), whether it completed the stage, and what a siphon missed.
+    Returns the snapshot after it, kills and pickups (int32), whether it completed the stage (bool), and what a siphon
+    missed (int32).
     """
     action = jnp.where(valid, action, -1)
     program = jnp.where(action >= rules.FIRST_PROGRAM, action, -1)
@@ -134,12 +125,10 @@ def _act(
     now = siphon.siphon(now, siphons)
 
     picked_up = bb.overlaps(entered, now.pickups).astype(jnp.int32)
-    data_siphons = now.data_siphons + picked_up
-    mark("A7.saturated", lambda: data_siphons > tables.MAX_COUNTER)
     destination = entered | warped
     now = now._replace(
         player=jnp.where(bb.is_any(destination), bb.index_of(destination), now.player),
-        data_siphons=beings.saturating(data_siphons, tables.MAX_COUNTER),
+        data_siphons=beings.saturating(now.data_siphons + picked_up),
         pickups=now.pickups & ~entered,
     )
     completed = bb.overlaps(destination, bb.single(now.exit))  # C3
@@ -212,19 +201,14 @@ def _restart(state: State, wanted: Array) -> State:
     """R6: new games, their stage not generated yet, in place of those where ``wanted`` holds."""
     seed = next_seed(state.seed)
     mark("R6", lambda: wanted)
-    nothing = _Start(jnp.zeros_like(seed.low), *(jnp.zeros(wanted.shape, jnp.int32) for _ in range(3)))
+    nothing = {"player": jnp.zeros_like(seed.low), **dict.fromkeys(_BONUSES, jnp.zeros(wanted.shape, jnp.int32))}
     start = where_wanted(wanted, _start_of_game, seed, nothing, _CHUNK)
     return choose(wanted, _new_game(seed, start), state)
 
 
 def _on_games(core: Callable[P, R]) -> Callable[P, R]:
-    on_one: Callable[P, R] = wraps(core)(batch_native(computing_in_words(core)))
+    on_one: Callable[P, R] = wraps(core)(batch_native(bb.on_pairs(core)))
     return on_one
-
-
-@_on_games
-def _reset_games(seed: Seed) -> State:
-    return _at_stage(seed, jnp.ones(seed.low.shape, jnp.int32))
 
 
 _at_stage_games = _on_games(_at_stage)
@@ -249,8 +233,7 @@ def _step_truncating_games(state: State, action: Array, truncate: Array) -> tupl
 
 def reset(seed: Array) -> State:
     """A new game with its first stage (B1-B8). ``seed``: uint32 ``(2,)``, low word first."""
-    seed = jnp.asarray(seed, jnp.uint32)
-    return _reset_games(Seed(seed[0], seed[1]))
+    return at_stage(seed, jnp.int32(1))
 
 
 def at_stage(seed: Array, number: Array) -> State:
@@ -278,7 +261,7 @@ def step_auto_reset(state: State, action: Array, truncate: Array | None = None) 
 
 @_on_games
 def restart(state: State, wanted: Array) -> State:
-    """Where ``wanted`` (bool scalar) holds the game that follows, with the seed of R6, else the game as it is."""
+    """The game that follows, with the seed of R6, where ``wanted`` (bool scalar) holds, else the game as it is."""
     return _enter_stage(_restart(state, wanted), wanted)
 
 

@@ -1,7 +1,5 @@
 """Moving and attacking (V1-V3)."""
 
-from typing import NamedTuple
-
 from jax import Array
 
 from hackmatrix import rules
@@ -13,16 +11,11 @@ from hackmatrix.jax_env.tables import EnemyType
 from worldkit.jax.marks import mark
 
 
-class Move(NamedTuple):
-    """Result of moving in a direction: an attack, or a step to ``target`` when nothing is in sight."""
+def move(now: Snapshot, action: Array) -> tuple[AttackEffects, Cells]:
+    """Look along the direction of a move (V1); attack what is seen (V2) or move one cell (V3).
 
-    blow: AttackEffects
-    target: Cells
-    """The cell the player moves to (empty when it attacks, or when the action is no direction)."""
-
-
-def move(now: Snapshot, action: Array) -> Move:
-    """Look along the direction of a move (V1); attack what is seen (V2) or move one cell (V3)."""
+    The second result is the cell moved to, empty for an attack and where ``action`` (int32) is no direction.
+    """
     player = bb.single(now.player)
     targets = now.enemies | now.transmissions
     seen, ahead, stopping = bb.EMPTY, bb.EMPTY, bb.EMPTY
@@ -42,4 +35,4 @@ def move(now: Snapshot, action: Array) -> Move:
     target = ahead.where(~bb.is_any(seen))  # V3
     mark("V3.moved", lambda: bb.is_any(target))
     mark("V3.pickup", lambda: bb.overlaps(target, now.pickups))
-    return Move(blow, target)
+    return blow, target

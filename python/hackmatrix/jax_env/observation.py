@@ -14,21 +14,19 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import Cells, Number
+from hackmatrix.jax_env.bitboard import HALF, Cells, Number
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import EnemyType
-from hackmatrix.jax_env.word_pairs import HALF, halved
 from worldkit.jax.marks import mark
 
-# How a packed observation is laid out: for each half of the board the visible planes, then the player's numbers, then
+# The layout of a packed observation: for each half of the board the visible planes, then the player's numbers, then
 # the owned programs. A flag of a cell is one plane; a number has one plane per binary digit, lowest first; which
 # program a block holds is a number as well.
-_MOST_TURNS = tables.CELL_DIVISORS["transmissionTurns"]
 _DIGITS = {
     "enemyHP": len(BLANK_SNAPSHOT.enemy_hp),
     "points": len(BLANK_SNAPSHOT.points),
     "spawn": len(BLANK_SNAPSHOT.spawn_count),
-    "transmissionTurns": _MOST_TURNS.bit_length(),
+    "transmissionTurns": tables.CELL_DIVISORS["transmissionTurns"].bit_length(),
     "credits": len(BLANK_SNAPSHOT.cell_credits),
     "energy": len(BLANK_SNAPSHOT.cell_energy),
     "content": len(BLANK_SNAPSHOT.content),
@@ -36,7 +34,7 @@ _DIGITS = {
 
 
 def _kind(feature: str) -> str:
-    """How a feature of a cell is packed: as a flag, as a number, or as one of the programs of a block."""
+    """The form in which a feature of a cell is packed: a flag, a number, or one of the programs of a block."""
     if feature.startswith("block:"):
         return "program"
     return "number" if feature in _DIGITS else "flag"
@@ -68,7 +66,7 @@ def _quotients(values: Array, divisors: tuple[int, ...]) -> Array:
     return floats * first + floats * second
 
 
-def visible_planes(now: Snapshot) -> dict[str, Cells]:
+def _visible_planes(now: Snapshot) -> dict[str, Cells]:
     """The planes of what can be seen (O3, O4), by name."""
     in_sight = bb.same_row(now.player) | bb.same_column(now.player)
     cryptogs = bb.equals(now.enemy_type, EnemyType.CRYPTOG)
@@ -103,32 +101,29 @@ def visible_planes(now: Snapshot) -> dict[str, Cells]:
         "siphonCentre": now.siphon_centers,
     }
     numbers = {
-        "enemyHP": _shown(now.enemy_hp, seen),
-        "points": _shown(now.points, revealed),
-        "spawn": _shown(now.spawn_count, revealed),
+        "enemyHP": _within(now.enemy_hp, seen),
+        "points": _within(now.points, revealed),
+        "spawn": _within(now.spawn_count, revealed),
         "transmissionTurns": _capped_turns(now),
-        "credits": _shown(now.cell_credits, bare),
-        "energy": _shown(now.cell_energy, bare),
-        "content": _shown(now.content, revealed),
+        "credits": _within(now.cell_credits, bare),
+        "energy": _within(now.cell_energy, bare),
+        "content": _within(now.content, revealed),
     }
     digits = {f"{name} {digit}": plane for name, planes in numbers.items() for digit, plane in enumerate(planes)}
     return flags | digits
 
 
-def _shown(number: Number, cells: Cells) -> Number:
+def _within(number: Number, cells: Cells) -> Number:
     return tuple(plane & cells for plane in number)
 
 
 def _capped_turns(now: Snapshot) -> Number:
     """The turns remaining of transmissions; from 4 on their quotient is 1, so one digit says it all."""
-    many = bb.EMPTY
-    for digit in now.timer[2:]:
-        many = many | digit
-    coming = now.transmissions
-    return now.timer[0] & coming & ~many, now.timer[1] & coming & ~many, many & coming
+    many = bb.is_nonzero(now.timer[2:])
+    return _within((now.timer[0] & ~many, now.timer[1] & ~many, many), now.transmissions)
 
 
-def player_numbers(now: Snapshot) -> list[Array]:
+def _player_numbers(now: Snapshot) -> list[Array]:
     """The numbers of O1 before their division, capped where the quotient would pass 1 (int32)."""
     most = tables.PLAYER_DIVISORS
     mark("O1.capped", lambda: now.credits > most["credits"])
@@ -151,11 +146,10 @@ def player_numbers(now: Snapshot) -> list[Array]:
 
 def pack(now: Snapshot) -> list[Array]:
     """The words of the packed observation, each uint32 of the batch shape."""
-    planes = visible_planes(now)
-    parts = [halved(planes[name]) for name in _PLANE_NAMES]
-    halves = [part.low for part in parts] + [part.high for part in parts]
+    planes = _visible_planes(now)
+    low, high = zip(*(bb.to_pair(planes[name]) for name in _PLANE_NAMES), strict=True)
     mark("O2", lambda: now.owned_programs != 0)
-    return [*halves, *(number.astype(jnp.uint32) for number in player_numbers(now)), now.owned_programs]
+    return [*low, *high, *(number.astype(jnp.uint32) for number in _player_numbers(now)), now.owned_programs]
 
 
 def expand(compact: Array) -> Array:
@@ -180,25 +174,20 @@ def player_cell(compact: Array) -> Array:
 def _cell_features(bits: Array) -> Array:
     """The features of O3 (float32, last axis) from the planes' bits (int32, last axis)."""
 
-    def flags(names: list[str]) -> Array:
-        first = _PLANE[names[0]]  # flags lie side by side in the order of the features
-        return bits[..., first : first + len(names)].astype(jnp.float32)
-
     def number(name: str) -> Array:
         first = _PLANE[f"{name} 0"]
         return sum((bits[..., first + i, None] << i for i in range(_DIGITS[name])), start=jnp.int32(0))
-
-    def contents() -> Array:
-        holds_program = bits[..., _PLANE["program"], None] == 1
-        return (holds_program & (number("content") == np.arange(rules.NUM_PROGRAMS))).astype(jnp.float32)
 
     features = []
     for kind, group in groupby(rules.CELL_FEATURES, _kind):
         names = list(group)
         if kind == "flag":
-            features.append(flags(names))
+            first = _PLANE[names[0]]  # flags lie side by side in the order of the features
+            features.append(bits[..., first : first + len(names)].astype(jnp.float32))
         elif kind == "program":
-            features.append(contents())
+            holds_program = bits[..., _PLANE["program"], None] == 1
+            held = holds_program & (number("content") == np.arange(rules.NUM_PROGRAMS))
+            features.append(held.astype(jnp.float32))
         else:
             features += [_quotients(number(name), (tables.CELL_DIVISORS[name],)) for name in names]
     return jnp.concatenate(features, axis=-1)

@@ -27,7 +27,7 @@ Move = Callable[[Cells], Cells]
 
 
 def applicable_programs(state: State) -> list[Array]:
-    """For each of the programs whether the column "applicable when" of table P holds."""
+    """The column "applicable when" of table P, a flag (bool) for each program."""
     now = state.now
     player = bb.single(now.player)
     beings = now.enemies | now.transmissions
@@ -79,12 +79,9 @@ def keep_history(state: State, ends_turn: Array, undone: Array) -> State:
 
 def count_since_history(state: State, kills: Array, pickups: Array) -> State:
     """P-UNDO: the action's kills and pickups (int32), added to those since the record where there is one."""
-    kills = state.kills_since_history + jnp.where(state.has_history, kills, 0)
-    mark("A7.saturated", lambda: kills > tables.MAX_COUNTER)
-    pickups = state.pickups_since_history + jnp.where(state.has_history, pickups, 0)
     return state._replace(
-        kills_since_history=saturating(kills, tables.MAX_COUNTER),
-        pickups_since_history=saturating(pickups, tables.MAX_COUNTER),
+        kills_since_history=saturating(state.kills_since_history + jnp.where(state.has_history, kills, 0)),
+        pickups_since_history=saturating(state.pickups_since_history + jnp.where(state.has_history, pickups, 0)),
     )
 
 
@@ -100,11 +97,7 @@ def warp_target(now: Snapshot, program: Array, draws: Draws) -> Cells:
     """WARP: the cell of a uniform enemy or transmission (empty where the program is another)."""
     wanted = program == Action.WARP
     targets = (now.enemies | now.transmissions).where(wanted)
-
-    def drawn() -> Cells:
-        return pick(targets, cell_words(draws, Site.WARP))
-
-    target = run_if(jnp.any(wanted), drawn, targets)
+    target = run_if(jnp.any(wanted), lambda: pick(targets, cell_words(draws, Site.WARP)), targets)
     mark("R5.cell", lambda: bb.is_any(target))
     mark("P-WARP.enemy", lambda: bb.overlaps(target, now.enemies))
     mark("P-WARP.transmission", lambda: bb.overlaps(target, now.transmissions))
@@ -115,13 +108,14 @@ def warp_target(now: Snapshot, program: Array, draws: Draws) -> Cells:
 
 
 def blow_of(now: Snapshot, program: Array, warped: Cells) -> AttackEffects:
-    """What the striking programs hit and remove: CRASH, WARP, DEBUG, ROW, COL, D_BOM, ANTI-V, HACK."""
+    """The targets of the striking programs: CRASH, WARP, DEBUG, ROW, COL, D_BOM, ANTI-V, HACK."""
     runs = partial(_runs, program)
     player = bb.single(now.player)
     bombs, hits_viruses = runs(Action.D_BOM, "P-D_BOM"), runs(Action.ANTI_V, "P-ANTI-V")
     daemons, viruses = of_type(now, EnemyType.DAEMON), of_type(now, EnemyType.VIRUS)
-    bombed = beings.first_of(daemons, beings.rings(player)).where(bombs)
-    mark("P-D_BOM.tie", lambda: bb.overlaps(_as_near(player, bombed), daemons & ~bombed))
+    nearest = beings.in_first_ring(daemons, beings.rings(player)).where(bombs)
+    bombed = bb.lowest(nearest)  # ties: row-major
+    mark("P-D_BOM.tie", lambda: bb.is_any(nearest & ~bombed))
     with_attack = (
         (now.enemies & now.blocks).where(runs(Action.DEBUG, "P-DEBUG"))
         | (now.enemies & bb.same_row(now.player)).where(runs(Action.ROW, "P-ROW"))
@@ -141,24 +135,12 @@ def blow_of(now: Snapshot, program: Array, warped: Cells) -> AttackEffects:
     )
 
 
-def _as_near(player: Cells, cell: Cells) -> Cells:
-    """The cells at the distance of a cell from the player, itself included (empty for an empty set)."""
-    found = bb.EMPTY
-    for ring in beings.rings(player):
-        found = found | ring.where(bb.overlaps(ring, cell))
-    return found
-
-
 def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
     """CRASH: the blocks in the 8 neighbours are gone; resources and flags of their cells stay."""
     gone = bb.eight_neighbours(bb.single(now.player)).where(program == Action.CRASH)
     mark("P-CRASH.block", lambda: bb.overlaps(gone, now.blocks))
-    keep = ~gone
-    planes = {name: getattr(now, name) & keep for name in ("blocks", "questions", "program_blocks")}
-    numbers: dict[str, Any] = {
-        name: bb.clear(getattr(now, name), gone) for name in ("points", "content", "spawn_count")
-    }
-    return now._replace(**planes, **numbers)
+    fields = ("blocks", "questions", "program_blocks", "points", "content", "spawn_count")
+    return now._replace(**bb.clear({name: getattr(now, name) for name in fields}, gone))
 
 
 def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
@@ -190,7 +172,7 @@ def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
         mark("P-POLY.removed", lambda: bb.is_any(gone))
         mark("P-POLY.cryptog", lambda: bb.is_any(to_cryptog & ~gone))
         mark("P-POLY.changed", lambda: bb.is_any(changed & ~to_cryptog & ~gone))
-        return beings.remove_and_count(new, gone)
+        return beings.remove(new, gone)
 
     return run_if(jnp.any(wanted), polymorphed, (now, jnp.zeros_like(now.hp)))
 
@@ -213,7 +195,7 @@ def push_or_pull(now: Snapshot, program: Array) -> Snapshot:
         mark("P-PULL.moved", lambda: ~pushes & moves)
         mark("P-PULL.stayed", lambda: ~pushes & bb.is_any(enemy) & ~moves)
         mark("P-PULL.ontoBlock", lambda: ~pushes & bb.overlaps(target, now.blocks))
-        return left & ~enemy, beings.relocate(planes, enemy.where(moves), target)
+        return left & ~enemy, bb.relocate(planes, enemy.where(moves), target)
 
     start = (now.enemies.where(wanted), planes)
     _, planes = while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)
@@ -224,7 +206,8 @@ def _next_moved(left: Cells, others: Cells, player_cell: Array, pushes: Array) -
     """The next of the enemies ``left`` to be moved, and the cell it goes to (empty when it stays)."""
     player = bb.single(player_cell)
     outward = beings.rings(player)
-    enemy = bb.select(pushes, beings.first_of(left, outward[::-1]), beings.first_of(left, outward))
+    first = bb.select(pushes, beings.in_first_ring(left, outward[::-1]), beings.in_first_ring(left, outward))
+    enemy = bb.lowest(first)  # ties: row-major
     cell = bb.index_of(enemy)
     away = jnp.where(pushes, jnp.int32(1), -1)
     row_sign = jnp.sign(bb.row_of(cell) - bb.row_of(player_cell)) * away
@@ -275,24 +258,18 @@ def change_scalars(now: Snapshot, program: Array) -> Snapshot:
     atk_plus = runs(Action.ATK_PLUS, "P-ATK+")
     return now._replace(
         step_active=now.step_active | runs(Action.STEP, "P-STEP"),
-        data_siphons=_gain(runs(Action.SIPH_PLUS, "P-SIPH+"), now.data_siphons, 1),
-        energy=_gain(runs(Action.EXCH, "P-EXCH"), now.energy, 4),
+        data_siphons=saturating(now.data_siphons + runs(Action.SIPH_PLUS, "P-SIPH+")),
+        energy=saturating(now.energy + jnp.where(runs(Action.EXCH, "P-EXCH"), jnp.int32(4), 0)),
         show_activated=now.show_activated | runs(Action.SHOW, "P-SHOW"),
         hp=jnp.where(runs(Action.RESET, "P-RESET"), rules.MAX_HP, now.hp),
         scheduled_tasks_disabled=now.scheduled_tasks_disabled | runs(Action.CALM, "P-CALM"),
-        score=_gain(runs(Action.SCORE, "P-SCORE"), now.score, rules.NUM_STAGES - now.stage),
-        attack_damage=_gain(atk_plus, now.attack_damage, 1),
-        atk_plus_uses=_gain(atk_plus, now.atk_plus_uses, 1),
+        score=saturating(now.score + jnp.where(runs(Action.SCORE, "P-SCORE"), rules.NUM_STAGES - now.stage, 0)),
+        attack_damage=now.attack_damage + atk_plus,
+        atk_plus_uses=now.atk_plus_uses + atk_plus,
     )
 
 
 def _runs(program: Array, action: int, name: str) -> Array:
-    """Where a program runs, marked under its name."""
+    """Mark where a program runs under its name; returns where (bool)."""
     mark(name, lambda: program == action)
     return program == action
-
-
-def _gain(runs: Array, value: Array, amount: Array | int) -> Array:
-    """More of a counter where a program runs (A7)."""
-    mark("A7.saturated", lambda: runs & (value + amount > tables.MAX_COUNTER))
-    return jnp.where(runs, saturating(value + amount, tables.MAX_COUNTER), value)

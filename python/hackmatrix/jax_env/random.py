@@ -1,10 +1,8 @@
 """The draws of the game (R2, R4, R5): what their sites are for, and how words pick cells and entries of a list.
 
-Words of all cells are computed at once; unused ones shift nothing (R2). The full explanation is in
-``docs/reference/jax-environment.md``. A draw is marked (R5) where a rule uses it.
+Words of all cells are computed at once; unused ones shift nothing (R2). A draw is marked (R5) where a rule uses it.
 """
 
-from collections.abc import Sequence
 from enum import IntEnum
 
 import jax.numpy as jnp
@@ -16,31 +14,12 @@ from hackmatrix.rules import NUM_CELLS
 from worldkit.jax.batching import computed_once
 from worldkit.jax.threefry import Draws
 
-
-class Site(IntEnum):
-    """The purposes of draws (table of R5)."""
-
-    START = 1
-    BONUS = 2
-    EXIT = 3
-    BLOCK_COUNT = 4
-    BLOCK_CELL = 5
-    QUESTION = 6
-    DATA = 7
-    POINTS = 8
-    PROGRAM = 9
-    AMOUNT = 10
-    RESOURCE = 11
-    STAGE_CELL = 12
-    STAGE_TYPE = 13
-    SCHEDULE_CELL = 14
-    SCHEDULE_TYPE = 15
-    SIPHON_CELL = 16
-    SIPHON_TYPE = 17
-    WARP = 18
-    POLY = 19
-    ORDER = 20
-    STEP = 21
+Site = IntEnum(
+    "Site",
+    "START BONUS EXIT BLOCK_COUNT BLOCK_CELL QUESTION DATA POINTS PROGRAM AMOUNT RESOURCE STAGE_CELL STAGE_TYPE "
+    "SCHEDULE_CELL SCHEDULE_TYPE SIPHON_CELL SIPHON_TYPE WARP POLY ORDER STEP",
+)
+"""The purposes of draws, numbered from 1 (table of R5)."""
 
 
 def cell_index(group: Array | int, cell: Array) -> Array:
@@ -54,11 +33,6 @@ def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array
     ``site`` and ``group`` are constants or have the batch shape.
     """
     return draws.words(site, NUM_CELLS, group)
-
-
-def words_of_sites(draws: Draws, sites: Sequence[Site], index: Array) -> Array:
-    """One word of each of some sites, all at one index (uint32, batch shape): uint32 (sites, *batch)."""
-    return draws.word(np.array(sites, np.uint32).reshape(-1, *(1,) * index.ndim), index)  # type: ignore[arg-type]
 
 
 def pick(cells: Cells, words: Array) -> Cells:
@@ -82,13 +56,3 @@ def _index_of_smallest(cells: Cells, words: Array) -> Array:
         half = (len(keys) + 1) // 2
         keys = jnp.minimum(keys[:half], keys[-half:])
     return (keys[0] & np.uint64((1 << int(_CELL_BITS)) - 1)).astype(jnp.uint32)
-
-
-def nth_true(flags: Sequence[Array], n: Array) -> list[Array]:
-    """One-hot flags of the n-th (from 0, int32) true entry of a list: "one of a list" in its order (R5)."""
-    seen = jnp.int32(0)
-    chosen = []
-    for flag in flags:
-        chosen.append(flag & (seen == n))
-        seen = seen + flag.astype(jnp.int32)
-    return chosen

@@ -9,7 +9,6 @@ from jax import Array
 from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.pathfinding import shortest_path
-from hackmatrix.jax_env.siphon import MissedResources
 from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import PRICE
 from worldkit.jax.exact import divided
@@ -21,17 +20,17 @@ class StepEvents(NamedTuple):
 
     valid: Array
     completed: Array
-    """Whether the action completed a stage, the last one included (C3)."""
+    """The action completed a stage, the last one included (C3)."""
     undone: Array
-    """Whether the action was UNDO."""
+    """It was UNDO."""
     reset: Array
-    """Whether the action was RESET."""
+    """It was RESET."""
     kills: Array
     """Kills of the action (V4); for UNDO the negative of those since the record (W3)."""
     pickups: Array
     """Pickups walked onto; for UNDO the negative of those since the record (W3)."""
-    missed: MissedResources
-    """What the siphon missed (W2); 0 for other actions."""
+    missed: Array
+    """Credits and energy that the siphon missed (W2); 0 for other actions."""
 
 
 def shaping(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array, Array]:
@@ -39,12 +38,12 @@ def shaping(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array,
 
     ``after`` is the state before the next stage is generated; after UNDO it holds the restored approach.
     """
-    path = shortest_path(bb.single(after.player), bb.single(after.exit), after.blocks)
+    has_path, length = shortest_path(bb.single(after.player), bb.single(after.exit), after.blocks)
     same_stage = deed.valid & ~deed.completed & ~deed.undone
-    approaches = same_stage & (after.hp > 0) & path.exists
-    mark("W1.noPath", lambda: same_stage & (after.hp > 0) & ~path.exists)
+    approaches = same_stage & (after.hp > 0) & has_path
+    mark("W1.noPath", lambda: same_stage & (after.hp > 0) & ~has_path)
     mark("W1.death", lambda: same_stage & (after.hp <= 0))
-    closest = jnp.where(approaches, jnp.minimum(after.closest_approach, path.length), after.closest_approach)
+    closest = jnp.where(approaches, jnp.minimum(after.closest_approach, length), after.closest_approach)
     gained = jnp.where(deed.undone, before.closest_approach - after.closest_approach, after.closest_approach - closest)
     mark("W1.closer", lambda: approaches & (gained > 0))
     mark("W3.distance", lambda: deed.undone & (gained < 0))
@@ -63,7 +62,6 @@ def components(before: Snapshot, after: Snapshot, deed: StepEvents, gained: Arra
     died = (before.hp > 0) & ~survived
     won = deed.completed & (before.stage == rules.NUM_STAGES)
     stage_index = jnp.clip(before.stage - 1, 0, rules.NUM_STAGES - 1)
-    resources_before = before.credits + before.energy
     resources = after.credits + after.energy
     siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
 
@@ -76,11 +74,11 @@ def components(before: Snapshot, after: Snapshot, deed: StepEvents, gained: Arra
         "distance_shaping": PRICE.distance_shaping * gained,
         "victory": jnp.where(won, PRICE.victory + PRICE.victory_per_score * after.score, 0),
         "death_penalty": jnp.where(died, jnp.asarray(PRICE.death_penalty, jnp.int32)[stage_index], 0),
-        "resource_gain": PRICE.resource_gain * (resources - resources_before),
+        "resource_gain": PRICE.resource_gain * (resources - before.credits - before.energy),
         "resource_holding": jnp.where(deed.completed, PRICE.resource_holding * resources, 0),
         "damage_penalty": PRICE.damage_penalty * jnp.maximum(before.hp - after.hp, 0),
         "hp_recovery": PRICE.hp_recovery * jnp.maximum(after.hp - before.hp, 0),
-        "siphon_quality": PRICE.siphon_quality * (deed.missed.credits + deed.missed.energy),
+        "siphon_quality": PRICE.siphon_quality * deed.missed,
         "siphon_death_penalty": PRICE.siphon_death_penalty * (died & siphon_enemy_near).astype(jnp.int32),
         "program_waste": PRICE.program_waste * (deed.reset & (before.hp == 2)).astype(jnp.int32),
     }

@@ -1,8 +1,5 @@
 """Siphoning (S1-S5) and what a better siphon would have given (W2)."""
 
-from typing import NamedTuple
-
-import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
@@ -25,18 +22,15 @@ def siphon(now: Snapshot, wanted: Array) -> Snapshot:
     handled = bb.cross(player) & ~now.siphoned  # S1
     mark("S1.edge", lambda: wanted & (bb.count(bb.cross(player)) < _WHOLE_CROSS))
     mark("S1.skipped", lambda: bb.overlaps(bb.cross(player), now.siphoned))
-    blocks, open_cells = handled & now.blocks, handled & ~now.blocks
-    now = _take_blocks(now, player, blocks)
-    now = _take_resources(now, open_cells)
+    now = _take_blocks(now, player, handled & now.blocks)
+    now = _take_resources(now, handled & ~now.blocks)
     return _use_up(now, player, handled, wanted)
 
 
 def _take_blocks(now: Snapshot, player: Cells, blocks: Cells) -> Snapshot:
     """S2: what the blocks give."""
     data, program_cells = blocks & ~now.program_blocks, blocks & now.program_blocks
-    programs = programs_in(now, program_cells)
-    score = now.score + bb.total(now.points, data)
-    pending = now.pending_siphon_transmissions + bb.total(now.spawn_count, blocks)
+    programs = _programs_in(now, program_cells)
 
     def num_new() -> Array:
         return lax.population_count(programs & ~now.owned_programs).astype(jnp.int32)
@@ -46,27 +40,23 @@ def _take_blocks(now: Snapshot, player: Cells, blocks: Cells) -> Snapshot:
     mark("S2.alreadyOwned", lambda: bb.count(program_cells) > num_new())
     mark("S2.question", lambda: bb.overlaps(blocks, now.questions))
     mark("S2.ownCell", lambda: bb.overlaps(player, now.blocks))
-    mark("A7.saturated", lambda: (score > tables.MAX_COUNTER) | (pending > tables.MAX_COUNTER))
     return now._replace(
-        score=saturating(score, tables.MAX_COUNTER),
+        score=saturating(now.score + bb.total(now.points, data)),
         owned_programs=now.owned_programs | programs,
         questions=now.questions & ~blocks,
-        pending_siphon_transmissions=saturating(pending, tables.MAX_COUNTER),
+        pending_siphon_transmissions=saturating(now.pending_siphon_transmissions + bb.total(now.spawn_count, blocks)),
         spawn_count=bb.clear(now.spawn_count, blocks),
     )
 
 
 def _take_resources(now: Snapshot, open_cells: Cells) -> Snapshot:
     """S3: what the cells without a block give."""
-    credits = now.credits + bb.total(now.cell_credits, open_cells)
-    energy = now.energy + bb.total(now.cell_energy, open_cells)
     mark("S3.credits", lambda: bb.overlaps(open_cells, bb.is_nonzero(now.cell_credits)))
     mark("S3.energy", lambda: bb.overlaps(open_cells, bb.is_nonzero(now.cell_energy)))
     mark("S3.pickupStays", lambda: bb.overlaps(open_cells, now.pickups))
-    mark("A7.saturated", lambda: (credits > tables.MAX_COUNTER) | (energy > tables.MAX_COUNTER))
     return now._replace(
-        credits=saturating(credits, tables.MAX_COUNTER),
-        energy=saturating(energy, tables.MAX_COUNTER),
+        credits=saturating(now.credits + bb.total(now.cell_credits, open_cells)),
+        energy=saturating(now.energy + bb.total(now.cell_energy, open_cells)),
         cell_credits=bb.clear(now.cell_credits, open_cells),
         cell_energy=bb.clear(now.cell_energy, open_cells),
     )
@@ -88,9 +78,8 @@ def _use_up(now: Snapshot, player: Cells, handled: Cells, wanted: Array) -> Snap
     )
 
 
-def programs_in(now: Snapshot, cells: Cells) -> Array:
-    """The programs that the blocks of a cross hold: bit p (uint32) for row p of table P."""
-    here = cells & now.program_blocks
+def _programs_in(now: Snapshot, here: Cells) -> Array:
+    """The programs that the program blocks of a cross hold: bit p (uint32) for row p of table P."""
     programs = jnp.zeros(now.owned_programs.shape, jnp.uint32)
     for _ in range(_WHOLE_CROSS):
         cell = bb.lowest(here)
@@ -100,25 +89,16 @@ def programs_in(now: Snapshot, cells: Cells) -> Array:
     return programs
 
 
-class MissedResources(NamedTuple):
-    """Credits and energy that the best better cell would have given on top (W2; int32)."""
-
-    credits: Array
-    energy: Array
-
-
-def missed_by_siphon(now: Snapshot, siphons: Array) -> MissedResources:
-    """What a siphon in the player's cell misses (W2), 0 in the games where ``siphons`` (bool) does not hold."""
-    missed = computed_once(jnp.any(siphons), _missed_here, now)
-    missed = jax.tree.map(lambda amount: jnp.where(siphons, amount, 0), missed)
+def missed_by_siphon(now: Snapshot, siphons: Array) -> Array:
+    """The credits and energy (int32) that better cells would have given on top of a siphon (W2), 0 without one."""
+    missed = jnp.where(siphons, computed_once(jnp.any(siphons), _missed_here, now), 0)
     mark("W2.onBlock", lambda: siphons & bb.overlaps(bb.single(now.player), now.blocks))
-    mark("W2.missed", lambda: missed.credits + missed.energy > 0)
-    mark("W2.best", lambda: siphons & (missed.credits + missed.energy == 0))
+    mark("W2.missed", lambda: missed > 0)
+    mark("W2.best", lambda: siphons & (missed == 0))
     return missed
 
 
-def _missed_here(now: Snapshot) -> MissedResources:
-    """What a siphon in the player's cell misses, compared with the cells that are better (W2)."""
+def _missed_here(now: Snapshot) -> Array:
     player = bb.single(now.player)
     here = player & ~now.blocks  # on a block the current yield is empty
     sources = now.blocks & ~now.siphoned
@@ -142,8 +122,7 @@ def _missed_here(now: Snapshot) -> MissedResources:
         return compare((bb.cross(program_sources & bb.equals(now.content, row)).where(new),), *state)
 
     everywhere = here | ~here
-    state = (everywhere, jnp.zeros(now.hp.shape, bool))
-    state = repeat(tables.MAX_POINTS, compare_points, state)
+    state = repeat(tables.MAX_POINTS, compare_points, (everywhere, jnp.zeros(now.hp.shape, bool)))
     same_blocks, gives_blocks = repeat(rules.NUM_PROGRAMS, compare_program, state)
 
     # a better cell must reach every unsiphoned block that the current cross reaches, if that gives anything
@@ -161,9 +140,8 @@ def _missed_here(now: Snapshot) -> MissedResources:
     fewer_credits, more_credits = _compare(credits, credits_here)
     fewer_energy, more_energy = _compare(energy, energy_here)
     better = ~now.blocks & same_blocks & reaches_all & ~fewer_credits & ~fewer_energy & (more_credits | more_energy)
-    return MissedResources(
-        jnp.maximum(_largest(credits, better) - credits_here, 0), jnp.maximum(_largest(energy, better) - energy_here, 0)
-    )
+    more_there = jnp.maximum(_largest(credits, better) - credits_here, 0)
+    return more_there + jnp.maximum(_largest(energy, better) - energy_here, 0)
 
 
 def _compare(number: Number, reference: Array) -> tuple[Cells, Cells]:

@@ -1,6 +1,6 @@
 """Stage generation (B2-B8): a new board around the player, enemies and transmissions that stay."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,8 +10,8 @@ from jax import Array, lax
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.bitboard import Cells, Number
 from hackmatrix.jax_env.pathfinding import fill, shortest_path
-from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick, words_of_sites
-from hackmatrix.jax_env.spawn import Surroundings, spawn
+from hackmatrix.jax_env.random import Site, cell_index, cell_words, pick
+from hackmatrix.jax_env.spawn import spawn
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, Snapshot
 from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_interval
 from hackmatrix.rules import NUM_PROGRAMS
@@ -36,7 +36,7 @@ class Needs(NamedTuple):
     draws: Draws
 
 
-class Contents(NamedTuple):
+class _Contents(NamedTuple):
     """Contents of blocks, under the names of a snapshot."""
 
     questions: Cells
@@ -44,20 +44,6 @@ class Contents(NamedTuple):
     points: Number
     content: Number
     spawn_count: Number
-
-
-class Board(NamedTuple):
-    """Result of stage generation."""
-
-    blocks: Cells
-    contents: Contents
-    cell_credits: Number
-    cell_energy: Number
-    pickups: Cells
-    exit: Array
-    new_transmissions: Cells
-    new_enemy_type: Number
-    closest_approach: Array
 
 
 class _Layout(NamedTuple):
@@ -121,12 +107,6 @@ def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
     return layout
 
 
-class _FillState(NamedTuple):
-    left: Cells
-    used: Array
-    contents: Contents
-
-
 def _nth_unused(used: Array, n: Array) -> Array:
     """The n-th (from 0) program, in table order, whose bit in ``used`` is off (int32)."""
     left = ~used
@@ -135,55 +115,41 @@ def _nth_unused(used: Array, n: Array) -> Array:
     return lax.population_count(~left & (left - np.uint32(1))).astype(jnp.int32)
 
 
-class _Block(NamedTuple):
-    is_question: Array
-    is_program: Array
-    points: Array
-    program: Array
-    spawn_count: Array
-
-
-def _draw_block(used: Array, draws: Draws, index: Array) -> _Block:
-    """B5: what one block holds; all its draws have the same index."""
-    sites = (Site.QUESTION, Site.DATA, Site.POINTS, Site.PROGRAM)
-    question, data, point, unused = words_of_sites(draws, sites, index)
+def _draw_block(used: Array, draws: Draws, index: Array) -> tuple[Array, ...]:
+    """B5: what one block holds, whose draws all have one index: is it a question, a program; points, program, spawn."""
+    sites = np.array([Site.QUESTION, Site.DATA, Site.POINTS, Site.PROGRAM], np.uint32)
+    question, data, point, unused = draws.word(jnp.asarray(sites).reshape(-1, *(1,) * index.ndim), index)
     is_program = below(data, 2) != 0
     points = 1 + below(point, MAX_POINTS)
     program = _nth_unused(used, below(unused, NUM_PROGRAMS - lax.population_count(used)))
     spawn_count = jnp.where(is_program, jnp.asarray(SPAWN_COUNT)[program], points)
-    return _Block(below(question, 10) == 0, is_program, points, program, spawn_count)
+    return below(question, 10) == 0, is_program, points, program, spawn_count
 
 
-def _fill_blocks(layout: _Layout, draws: Draws) -> Contents:
+def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
     """B5: what the blocks hold, in row-major order."""
     none = layout.blocks ^ layout.blocks
-    nothing = Contents(
-        questions=none,
-        program_blocks=none,
-        points=(none,) * len(BLANK_SNAPSHOT.points),
-        content=(none,) * len(BLANK_SNAPSHOT.content),
-        spawn_count=(none,) * len(BLANK_SNAPSHOT.spawn_count),
-    )
+    blank = {name: getattr(BLANK_SNAPSHOT, name) for name in _Contents._fields}
 
-    def body(filling: _FillState) -> _FillState:
-        left, used, c = filling
+    def body(state: tuple[Cells, Array, _Contents]) -> tuple[Cells, Array, _Contents]:
+        left, used, made = state
         cell = bb.lowest(left)
         index = cell_index(layout.attempt, bb.index_of(cell))
-        block = computed_once(jnp.any(bb.is_any(cell)), _draw_block, used, draws, index)
-        program_cell = cell.where(block.is_program)
-        left = left & ~cell
-        used = used | jnp.where(bb.is_any(program_cell), jnp.uint32(1) << block.program.astype(jnp.uint32), 0)
-        contents = Contents(
-            questions=c.questions | cell.where(block.is_question),
-            program_blocks=c.program_blocks | program_cell,
-            points=bb.write(c.points, cell.where(~block.is_program), block.points),
-            content=bb.write(c.content, program_cell, block.program),
-            spawn_count=bb.write(c.spawn_count, cell, block.spawn_count),
+        some_left = jnp.any(bb.is_any(cell))
+        is_question, is_program, points, program, spawn = computed_once(some_left, _draw_block, used, draws, index)
+        program_cell = cell.where(is_program)
+        used = used | jnp.where(bb.is_any(program_cell), jnp.uint32(1) << program.astype(jnp.uint32), 0)
+        contents = _Contents(
+            questions=made.questions | cell.where(is_question),
+            program_blocks=made.program_blocks | program_cell,
+            points=bb.write(made.points, cell.where(~is_program), points),
+            content=bb.write(made.content, program_cell, program),
+            spawn_count=bb.write(made.spawn_count, cell, spawn),
         )
-        return _FillState(left, used, contents)
+        return left & ~cell, used, contents
 
-    start = _FillState(layout.blocks, jnp.zeros_like(layout.attempt), nothing)
-    contents = lax.while_loop(lambda filling: jnp.any(bb.is_any(filling.left)), body, start).contents
+    start = (layout.blocks, jnp.zeros_like(layout.attempt), jax.tree.map(lambda _: none.word, _Contents(**blank)))
+    contents = lax.while_loop(lambda state: jnp.any(bb.is_any(state[0])), body, start)[2]
     mark("B5.data", lambda: bb.is_any(layout.blocks & ~contents.program_blocks & ~contents.questions))
     mark("B5.program", lambda: bb.is_any(contents.program_blocks & ~contents.questions))
     mark("B5.questionData", lambda: bb.is_any(contents.questions & ~contents.program_blocks))
@@ -205,8 +171,11 @@ def _resources(cells: Cells, draws: Draws) -> tuple[Number, Number]:
     return credits, energy
 
 
-def generate(needs: Needs) -> Board:
-    """B2-B8: the board of a new stage. Every leaf of ``needs`` has the batch shape, and so has every leaf made."""
+def generate(needs: Needs) -> tuple[dict[str, Any], Cells, Number]:
+    """B2-B8: the board of a new stage. Every leaf of ``needs`` has the batch shape, and so has every leaf made.
+
+    Returns fields of a snapshot, and the cells and types of the new transmissions.
+    """
     draws, player = needs.draws, bb.single(needs.player)
     beings = needs.enemies | needs.transmissions
 
@@ -226,39 +195,32 @@ def generate(needs: Needs) -> Board:
     mark("R5.distinct", always)
     contents = _fill_blocks(layout, draws)
     cell_credits, cell_energy = _resources(~(layout.blocks | exit_cell), draws)
-    around = Surroundings(player, needs.enemies, layout.blocks)
-    made = spawn(around, needs.transmissions, draws, Site.STAGE_CELL, needs.stage)  # B8
+    stoppers = needs.enemies | layout.blocks
+    made = spawn(player, stoppers, needs.transmissions, draws, Site.STAGE_CELL, needs.stage)  # B8
     mark("B8", always)
-    return Board(
-        blocks=layout.blocks,
-        contents=contents,
-        cell_credits=cell_credits,
-        cell_energy=cell_energy,
-        pickups=bb.CORNERS & ~(player | exit_cell),
-        exit=bb.index_of(exit_cell),
-        new_transmissions=made.cells,
-        new_enemy_type=made.enemy_type,
-        closest_approach=shortest_path(player, exit_cell, layout.blocks).length,
-    )
+    board = {
+        "blocks": layout.blocks,
+        **contents._asdict(),
+        "cell_credits": cell_credits,
+        "cell_energy": cell_energy,
+        "pickups": bb.CORNERS & ~(player | exit_cell),
+        "exit": bb.index_of(exit_cell),
+        "closest_approach": shortest_path(player, exit_cell, layout.blocks)[1],
+    }
+    return board, made.cells, made.enemy_type
 
 
-def enter(now: Snapshot, board: Board) -> Snapshot:
-    """B2, B8: the snapshot at the start of the generated stage; player, enemies and transmissions stay."""
-    new = board.new_transmissions
+def enter(now: Snapshot, board: dict[str, Any], new: Cells, new_types: Number) -> Snapshot:
+    """B2, B8: the snapshot at the start of a stage that was generated; player, enemies and transmissions stay."""
     interval = scheduled_task_interval(now.stage).astype(jnp.uint32)
     off = jnp.zeros_like(now.show_activated)
     none = new ^ new
     return now._replace(
-        blocks=board.blocks,
-        **board.contents._asdict(),
-        cell_credits=board.cell_credits,
-        cell_energy=board.cell_energy,
+        **board,
         siphoned=none,
         siphon_centers=none,
-        pickups=board.pickups,
-        exit=board.exit,
         transmissions=now.transmissions | new,
-        enemy_type=tuple(old | plane for old, plane in zip(now.enemy_type, board.new_enemy_type, strict=True)),
+        enemy_type=tuple(old | plane for old, plane in zip(now.enemy_type, new_types, strict=True)),
         timer=bb.write(now.timer, new, 1),
         turn=jnp.zeros_like(now.turn),
         show_activated=off,
@@ -268,5 +230,4 @@ def enter(now: Snapshot, board: Board) -> Snapshot:
         scheduled_task_interval=interval,
         next_scheduled_task_turn=interval,
         pending_siphon_transmissions=jnp.zeros_like(now.pending_siphon_transmissions),
-        closest_approach=board.closest_approach,
     )

@@ -2,7 +2,7 @@
 
 There are no lists of entities, so nothing can overflow. One game takes ``state_bytes()`` bytes (under
 1,000), history included. Every leaf has the batch shape: a scalar for one game, ``(games,)`` for many.
-From one step to the next its sets of cells are kept as two words each (`halves`).
+From one step to the next its sets of cells are kept as two words each (``WordPair``).
 """
 
 import re
@@ -15,15 +15,11 @@ from jax import Array
 
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number
-from hackmatrix.jax_env.word_pairs import kept
+from hackmatrix.jax_env.bitboard import EMPTY, Cells, Number, to_pairs
 from worldkit.jax.threefry import Seed
 
 # NumPy scalars are arrays to JAX, but not to the type checker
 _U32, _I32, _BOOL = cast(Array, np.uint32(0)), cast(Array, np.int32(0)), cast(Array, np.bool_(False))
-
-
-_MOST_HP = max(enemy.max_hp for enemy in tables.ENEMIES)
 
 
 def _up_to(most: int) -> Number:
@@ -70,7 +66,7 @@ class Snapshot(NamedTuple):
     transmissions: Cells = EMPTY
     enemy_type: Number = _up_to(len(rules.ENEMIES) - 1)
     """Of an enemy or of a coming one."""
-    enemy_hp: Number = _up_to(_MOST_HP)
+    enemy_hp: Number = _up_to(max(enemy.max_hp for enemy in tables.ENEMIES))
     stunned: Cells = EMPTY
     from_siphon: Cells = EMPTY
     from_schedule: Cells = EMPTY
@@ -86,7 +82,7 @@ class Snapshot(NamedTuple):
     scheduled_tasks_disabled: Array = _BOOL
     """CALM is on."""
     step_active: Array = _BOOL
-    """Whether the next enemy turn is skipped (E1)."""
+    """The next enemy turn is skipped (E1)."""
     atk_plus_uses: Array = _I32
     """In this stage."""
     scheduled_task_interval: Array = _U32
@@ -117,7 +113,7 @@ class State(NamedTuple):
 BLANK_SNAPSHOT = Snapshot()
 """All zeros, as NumPy scalars: the history of a game that has none, and the dtype and planes of every leaf."""
 
-BLANK_STATE = kept(
+BLANK_STATE = to_pairs(
     State(
         now=BLANK_SNAPSHOT,
         history=BLANK_SNAPSHOT,

@@ -6,6 +6,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from reprlib import repr as abridged
 from typing import Any
 
 import jax
@@ -13,10 +14,9 @@ import numpy as np
 
 from hackmatrix import rules
 from hackmatrix.jax_env import tables
-from hackmatrix.jax_env.bitboard import Cells, Number, constant, neighbours
+from hackmatrix.jax_env.bitboard import Cells, Number, constant, neighbours, to_pairs
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT, BLANK_STATE, Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
-from hackmatrix.jax_env.word_pairs import kept
 from parity.errors import StateRefused
 from worldkit.jax.threefry import Seed
 
@@ -39,7 +39,7 @@ _PROGRAM_TYPES = tuple(map(str.lower, rules.PROGRAMS))
 
 
 def set_state(state: Mapping[str, Any]) -> State:
-    """As ``read_state``, on the device."""
+    """Read a state as ``read_state`` does, onto the device."""
     return jax.device_put(read_state(state))
 
 
@@ -61,7 +61,7 @@ def read_state(state: Mapping[str, Any]) -> State:
         raise StateRefused("{} is {}, but without a history it must be 0.".format(*counted))
     words: tuple[Any, Any] = seed & MAX_U32, seed >> 32
     numbers: Any = recorded is not None, *since.values(), Seed(*words), event_number
-    read: State = kept(State(now, history, *numbers))
+    read: State = to_pairs(State(now, history, *numbers))
     return jax.tree.map(lambda blank, value: blank.dtype.type(value), BLANK_STATE, read)
 
 
@@ -70,7 +70,7 @@ class _Fields:
 
     def __init__(self, fields: Any, path: str) -> None:
         if not isinstance(fields, Mapping):
-            raise StateRefused(f"{path} must be an object with named fields, not {_show(fields)}.")
+            raise StateRefused(f"{path} must be an object with named fields, not {abridged(fields)}.")
         self._left = dict(fields)
         self.path = path
 
@@ -98,13 +98,13 @@ class _Fields:
     def flag(self, key: str) -> bool:
         value = self.take(key, False)
         if not isinstance(value, (bool, np.bool_)):
-            raise StateRefused(f"{self.name(key)} must be true or false, not {_show(value)}.")
+            raise StateRefused(f"{self.name(key)} must be true or false, not {abridged(value)}.")
         return bool(value)
 
     def choice(self, key: str, choices: Sequence[str]) -> int:
         value = self.take(key, None)
         if not isinstance(value, str) or value not in choices:
-            raise StateRefused(f"{self.name(key)} must be one of {', '.join(choices)}, not {_show(value)}.")
+            raise StateRefused(f"{self.name(key)} must be one of {', '.join(choices)}, not {abridged(value)}.")
         return choices.index(value)
 
     def cell(self, row: str = "row", col: str = "col") -> int:
@@ -115,7 +115,7 @@ class _Fields:
         """The entries of a list, each with its name."""
         value = self.take(key, [])
         if not isinstance(value, (list, tuple)):
-            raise StateRefused(f"{self.name(key)} must be a list, not {_show(value)}.")
+            raise StateRefused(f"{self.name(key)} must be a list, not {abridged(value)}.")
         return [(f"{self.name(key)}[{i}]", item) for i, item in enumerate(value)]
 
     def objects(self, key: str) -> "Iterator[_Fields]":
@@ -133,15 +133,10 @@ def _integer(name: str, value: Any, low: int, high: int) -> int:
     # a client whose numbers are floats sends 3.0 for 3
     whole = isinstance(value, (int, np.integer)) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
-        raise StateRefused(f"{name} must be a whole number, not {_show(value)}.")
+        raise StateRefused(f"{name} must be a whole number, not {abridged(value)}.")
     if not low <= value <= high:
         raise StateRefused(f"{name} is {value}, outside {low} to {high}.")
     return int(value)
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 _Planes = defaultdict[str, list[Any]]
@@ -183,7 +178,7 @@ def _read_snapshot(top: _Fields) -> Snapshot:
 
 
 def _read_board(top: _Fields, at: _Planes) -> int:
-    """Everything that has a cell but the player; returns the exit's."""
+    """Read everything that has a cell but the player; returns the exit's."""
     for item in top.objects("blocks"):
         _read_block(item, at)
     item = top.object("exit", _DEFAULT_EXIT)
@@ -201,7 +196,7 @@ def _read_board(top: _Fields, at: _Planes) -> int:
     for item in top.objects("enemies"):
         _read_enemy(item, at)
     for item in top.objects("transmissions"):
-        cell, _ = _read_being(item, at, "transmissions", "enemyType")
+        cell = _read_being(item, at, "transmissions", "enemyType")
         if at["blocks"][cell]:
             raise StateRefused(f"{item.path} is at {_place(cell)}, where a block stands.")
         at["timer"][cell] = item.integer("turnsRemaining", 0, tables.MAX_TIMER, None)
@@ -256,8 +251,8 @@ def _read_resource(item: _Fields, at: _Planes, exit_cell: int) -> None:
         raise StateRefused(f"{item.name('dataSiphon')} is at {_place(cell)}, where {what}.")
 
 
-def _read_being(item: _Fields, at: _Planes, kind: str, type_key: str) -> tuple[int, int]:
-    """What enemies and transmissions have in common; returns the cell and the number of the type."""
+def _read_being(item: _Fields, at: _Planes, kind: str, type_key: str) -> int:
+    """Read what enemies and transmissions have in common; returns the cell."""
     cell, enemy_type = item.cell(), item.choice(type_key, rules.ENEMIES)
     if at["occupants"][cell]:
         raise StateRefused(f"{item.path} stands at {_place(cell)}, where {at['occupants'][cell]} already is.")
@@ -265,11 +260,12 @@ def _read_being(item: _Fields, at: _Planes, kind: str, type_key: str) -> tuple[i
     at[kind][cell], at["enemy_type"][cell] = True, enemy_type
     at["from_siphon"][cell] = item.flag("spawnedFromSiphon")
     at["from_schedule"][cell] = item.flag("isFromScheduledTask")
-    return cell, enemy_type
+    return cell
 
 
 def _read_enemy(item: _Fields, at: _Planes) -> None:
-    cell, enemy_type = _read_being(item, at, "enemies", "type")
+    cell = _read_being(item, at, "enemies", "type")
+    enemy_type = at["enemy_type"][cell]
     at["enemy_hp"][cell] = item.integer("hp", 1, tables.ENEMIES[enemy_type].max_hp, None)
     at["stunned"][cell] = item.flag("stunned")
     at["timer"][cell] = item.integer("disabledTurns", 0, tables.MAX_TIMER, 0)

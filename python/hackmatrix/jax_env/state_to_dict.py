@@ -1,16 +1,17 @@
-"""A state as the dict of the protocol (``S``), written on the host (A3-A7)."""
+"""A state as the dict of the protocol (``S``), written on the host, and as its packed arrays (A3-A7)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from hackmatrix import rules
-from hackmatrix.jax_env.bitboard import Number
+from hackmatrix.jax_env.bitboard import HALF, Cells, Number, WordPair
 from hackmatrix.jax_env.state import Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
-from hackmatrix.jax_env.word_pairs import HALF, WordPair
 from parity.errors import StateRefused
 
 _PLAYER = {word: field_of(word) for word in ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")}
@@ -121,3 +122,59 @@ def _values(plane: WordPair | Number) -> list[int]:
 def _place(cell: int) -> dict[str, int]:
     row, col = divmod(cell, rules.SIZE)
     return {"row": row, "col": col}
+
+
+def state_arrays(state: State) -> dict[str, Array]:
+    """One game, packed as docs/reference/protocol.md says: ``scalars`` uint32 (46,), ``cells`` uint8 (2, 14, 36)."""
+    return {"scalars": _scalars(state), "cells": jnp.stack([_cells(state.now), _cells(state.history)])}
+
+
+def _scalars(state: State) -> Array:
+    """The single values, in the protocol's order."""
+    values = [*state.seed, state.event_number, state.kills_since_history, state.pickups_since_history]
+    values += [state.has_history]
+    for at in (state.now, state.history):
+        values += [at.turn, at.scheduled_task_interval, at.next_scheduled_task_turn]
+        values += [at.owned_programs << np.uint32(rules.FIRST_PROGRAM)]
+        values += [at.credits, at.energy, at.data_siphons, at.score, at.pending_siphon_transmissions]
+        values += [at.player, at.hp, at.attack_damage, at.stage, at.show_activated, at.scheduled_tasks_disabled]
+        values += [at.step_active, at.atk_plus_uses, at.closest_approach, at.exit]
+    return jnp.stack([value.astype(jnp.uint32) for value in values])
+
+
+def _cells(at: Snapshot) -> Array:
+    """The planes, in the protocol's order: uint8 (14, 36)."""
+    blocks, enemies, coming = _flag_of_each(at.blocks), _flag_of_each(at.enemies), _flag_of_each(at.transmissions)
+    programs = _flag_of_each(at.program_blocks)
+    enemy_type = _value_of_each(at.enemy_type) + 1  # 0 stands for nobody
+    origin = _flag_of_each(at.from_siphon) + 2 * _flag_of_each(at.from_schedule)
+    timer = _value_of_each(at.timer)
+    cryptogs = enemies * (enemy_type == 4)
+    planes = [
+        blocks * (1 + 2 * _flag_of_each(at.questions) + programs),
+        _value_of_each(at.points) + programs * (_value_of_each(at.content) + rules.FIRST_PROGRAM),
+        _value_of_each(at.spawn_count),
+        _value_of_each(at.cell_credits),
+        _value_of_each(at.cell_energy),
+        _flag_of_each(at.pickups) + 2 * _flag_of_each(at.siphoned) + 4 * _flag_of_each(at.siphon_centers),
+        enemies * enemy_type,
+        _value_of_each(at.enemy_hp),
+        enemies * timer,
+        enemies * (origin + 4 * _flag_of_each(at.stunned)),
+        cryptogs * (_value_of_each(at.last_known) + 1),
+        coming * enemy_type,
+        coming * timer,
+        coming * origin,
+    ]
+    return jnp.stack(planes).astype(jnp.uint8)
+
+
+def _flag_of_each(cells: Cells) -> Array:
+    """1 for every cell of a set: uint32 (36,)."""
+    bits = np.arange(HALF, dtype=np.uint32)
+    return jnp.concatenate([(half >> bits) & 1 for half in cells])
+
+
+def _value_of_each(number: Number) -> Array:
+    """The value of every cell: uint32 (36,)."""
+    return sum((_flag_of_each(plane) << digit for digit, plane in enumerate(number)), start=jnp.uint32(0))

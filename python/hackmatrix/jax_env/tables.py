@@ -5,11 +5,12 @@ Names, their order and what they count stand in ``hackmatrix.rules``. A row here
 
 from collections.abc import Iterable
 from types import SimpleNamespace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from hackmatrix import rules
+from hackmatrix.jax_env.random import Site
 
 _Number = TypeVar("_Number")
 
@@ -141,3 +142,42 @@ PLAYER_DIVISORS = {
 """O1: what each number of the player is divided by; those that are not named stay as they are."""
 CELL_DIVISORS = {"enemyHP": 3, "points": 9, "spawn": 9, "transmissionTurns": 4, "credits": 3, "energy": 3}
 """O3: likewise for the numbers of a cell."""
+
+
+def rules_tables() -> dict[str, Any]:
+    """The tables A5, P, W, O1-O3, R5 and B2 as JSON values, under the names of the protocol's ``getRules``."""
+    prices = {name: np.atleast_1d(price).tolist() for name, price in PRICE._asdict().items()}
+    prices["victory"] += prices.pop("victory_per_score")
+    return {
+        "rulesVersion": rules.VERSION,
+        "actionSpaceSize": rules.NUM_ACTIONS,
+        "enemies": [
+            {
+                "type": name,
+                "maxHP": enemy.max_hp,
+                "speed": enemy.speed,
+                "entersBlocks": number == EnemyType.GLITCH,
+            }
+            for number, (name, enemy) in enumerate(zip(rules.ENEMIES, ENEMIES, strict=True))
+        ],
+        "programs": [
+            {"actionIndex": action, "name": name.lower(), **program._asdict()}
+            for action, (name, program) in enumerate(zip(rules.PROGRAMS, PROGRAMS, strict=True), rules.FIRST_PROGRAM)
+        ],
+        "rewards": {"components": list(rules.COMPONENTS), "prices": prices},
+        "observation": {
+            "size": rules.OBSERVATION_SIZE,
+            "player": _features(rules.PLAYER_FEATURES, PLAYER_DIVISORS),
+            "programs": _features(tuple(map(str.lower, rules.PROGRAMS)), {}),
+            "cell": _features(rules.CELL_FEATURES, CELL_DIVISORS),
+        },
+        "sites": {site.name: int(site) for site in Site},
+        "stages": [
+            {"stage": stage, "scheduledTaskInterval": scheduled_task_interval(stage), "transmissions": stage}
+            for stage in range(1, rules.NUM_STAGES + 1)
+        ],
+    }
+
+
+def _features(features: tuple[str, ...], divisors: dict[str, int]) -> list[dict[str, Any]]:
+    return [{"name": name, "divisor": divisors.get(name, 1)} for name in features]

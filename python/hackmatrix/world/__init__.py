@@ -40,17 +40,14 @@ ENGINES = {"swift": open_swift, "jax": open_jax}
 
 def rules_of(engine: str) -> dict[str, Any]:
     """Every table of the rules as this engine holds it (``getRules``); raises EngineError where it cannot start."""
-    match engine:
-        case "swift":
-            from hackmatrix.swift_env import SwiftGames
+    if engine == "jax":
+        from hackmatrix import jax_env
 
-            with SwiftGames(np.zeros(1, np.uint64)) as games:
-                return games.rules()
-        case "jax":
-            from hackmatrix import jax_env
+        return jax_env.rules()
+    from hackmatrix.swift_env import SwiftGames
 
-            return jax_env.rules()
-    raise ValueError(f"there is no engine {engine!r}: name one of {', '.join(ENGINES)}.")
+    with SwiftGames(np.zeros(1, np.uint64)) as games:
+        return games.rules()
 
 
 def draw_board(state: State) -> Board:
@@ -64,13 +61,13 @@ def draw_board(state: State) -> Board:
     return Board(tuple(tuple(map(cell_text, row)) for row in model.rows), scalars)
 
 
-def no_history(state: State) -> Iterator[State]:
+def _no_history(state: State) -> Iterator[State]:
     """Without what UNDO would bring back."""
     if state["history"] is not None:
         yield {**state, "history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
 
 
-def fewer_entries(state: State) -> Iterator[State]:
+def _fewer_entries(state: State) -> Iterator[State]:
     """Half of a list, then a list without one of its entries."""
     for name in rules.STATE_FIELDS:
         entries = state[name] if isinstance(state[name], list) else []
@@ -82,8 +79,8 @@ def fewer_entries(state: State) -> Iterator[State]:
             yield {**state, name: entries[:index] + entries[index + 1 :]}
 
 
-def smaller_numbers(state: State) -> Iterator[State]:
-    """One number or flag smaller, boldly first. The engines refuse what is too small."""
+def _smaller_numbers(state: State) -> Iterator[State]:
+    """One number or flag smaller, the smallest first. The engines refuse what is too small."""
     for name in rules.STATE_FIELDS:
         for value in _below(state[name]):
             yield {**state, name: value}
@@ -101,7 +98,7 @@ def _below(value: object) -> Iterator[Any]:
 
 
 TRACE_NAMES = (f"{__name__}:WORLD",)
-"""What traces call the world besides its name."""
+"""Other names of the world in traces."""
 
 _GOLDEN = Path(__file__).parent / "golden"
 
@@ -126,7 +123,7 @@ WORLD = World(
     policies=POLICIES,
     load_policy=load_policy,
     agents=AGENTS,
-    shrinkers=(no_history, fewer_entries, smaller_numbers),
+    shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
     golden=_GOLDEN,
     benches=BENCHES,
 )

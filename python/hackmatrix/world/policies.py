@@ -29,28 +29,22 @@ def siphoner(view: View) -> Weights:
 
 def walker(view: View) -> Weights:
     """Takes the shortest way to the exit, so that whole games reach late stages."""
-    return _by_kind(view, moves=0.05, siphon=0.1, programs=0.1) + _on_moves(
-        np.where(ways_to_exit(view.observation), 5.0, 0.0)
-    )
+    return _by_kind(view, moves=0.05, siphon=0.1, programs=0.1) + _on_moves(5.0, ways_to_exit(view.observation))
 
 
 def ways_to_exit(observation: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Which of the four moves, (k, 4), begin a shortest way around blocks, by observations (k, 1545)."""
+    """Flag the moves, (k, 4), that begin a shortest way around blocks, by observations (k, 1545)."""
     distances = _distances_to_exit(_grid(observation))
-    player = _player(observation)
-    here = np.take_along_axis(distances, player[:, None], axis=1)
-    nearer = np.stack([_moved(distances, step) for step in DIRECTIONS], axis=2)
-    ahead = np.take_along_axis(nearer, player[:, None, None], axis=1)[:, 0]
-    return ahead < here
+    here = np.take_along_axis(distances, _player(observation)[:, None], axis=1)
+    return _beside_player(observation, distances) < here
 
 
 def fighter(view: View) -> Weights:
     """Attacks what it sees beside itself, runs programs now and then."""
     grid = _grid(view.observation)
     beings = grid[:, :, _ENEMIES].any(axis=2) | (grid[:, :, _TURNS] > 0)
-    beside = np.stack([_moved(np.where(beings, 0, _FAR), step) for step in DIRECTIONS], axis=2)
-    attacked = np.take_along_axis(beside, _player(view.observation)[:, None, None], axis=1)[:, 0] == 0
-    return _by_kind(view, moves=0.5, siphon=0.5, programs=1.0) + _on_moves(np.where(attacked, 10.0, 0.0))
+    attacked = _beside_player(view.observation, np.where(beings, 0, _FAR)) == 0
+    return _by_kind(view, moves=0.5, siphon=0.5, programs=1.0) + _on_moves(10.0, attacked)
 
 
 POLICIES: Mapping[str, Policy] = {"programmer": programmer, "siphoner": siphoner, "walker": walker, "fighter": fighter}
@@ -82,9 +76,9 @@ def _by_kind(view: View, *, moves: float, siphon: float, programs: float) -> Wei
     return np.tile(row, (len(view.mask), 1))
 
 
-def _on_moves(weights: Weights) -> Weights:
-    """Weights (k, 4) of the moves as weights of all actions."""
-    return np.pad(weights, ((0, 0), (0, NUM_ACTIONS - weights.shape[1])))
+def _on_moves(weight: float, moves: NDArray[np.bool_]) -> Weights:
+    """One weight for some moves, flags (k, 4), among the weights of all actions."""
+    return np.pad(weight * moves, ((0, 0), (0, NUM_ACTIONS - moves.shape[1])))
 
 
 def _grid(observation: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -96,6 +90,12 @@ def _player(observation: NDArray[np.float32]) -> NDArray[np.intp]:
     """The player's cell, (k,)."""
     row, column = np.rint((SIZE - 1) * observation[:, :2]).astype(np.intp).T
     return SIZE * row + column
+
+
+def _beside_player(observation: NDArray[np.float32], values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The values (k, 36) of the cells beside the player, (k, 4) in the order of the moves."""
+    beside = np.stack([_moved(values, step) for step in DIRECTIONS], axis=2)
+    return np.take_along_axis(beside, _player(observation)[:, None, None], axis=1)[:, 0]
 
 
 def _moved(values: NDArray[np.int64], step: tuple[int, int]) -> NDArray[np.int64]:

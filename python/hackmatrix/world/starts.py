@@ -1,7 +1,8 @@
 """States that playing seldom reaches, for directed runs: dicts S of the protocol, made from its ranges alone."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ ENEMY_HP = {"virus": 2, "daemon": 3, "glitch": 2, "cryptog": 2}
 
 
 @dataclass(frozen=True)
-class Mix:
-    """Mixture of a random board: chances are those of each cell."""
+class _Maker:
+    """Draws the parts of one state. The shares are the chances of each cell."""
 
+    rng: np.random.Generator
     beings: float = 0.2
     blocks: float = 0.25
     transmissions: float = 0.4
@@ -32,19 +34,11 @@ class Mix:
     hp: tuple[int, ...] = (1, 2, 3)
     stages: tuple[int, ...] = (1, 2, 4, 7, 8)
 
-
-class _Maker:
-    """Draws the parts of one state."""
-
-    def __init__(self, rng: np.random.Generator, mix: Mix) -> None:
-        self._rng = rng
-        self._mix = mix
-
     def chance(self, probability: float) -> bool:
-        return bool(self._rng.random() < probability)
+        return bool(self.rng.random() < probability)
 
     def below(self, count: int) -> int:
-        return int(self._rng.integers(count))
+        return int(self.rng.integers(count))
 
     def one_of(self, choices: tuple[Any, ...]) -> Any:  # noqa: ANN401 - an element of what is given
         return choices[self.below(len(choices))]
@@ -66,7 +60,7 @@ class _Maker:
         return {**at(place), "turnsRemaining": turns, "enemyType": self.one_of(rules.ENEMIES), **self.origin()}
 
     def block(self, place: Place) -> State:
-        siphoned = self.chance(self._mix.siphoned)
+        siphoned = self.chance(self.siphoned)
         is_data = self.chance(0.5)
         held = {"points": 1 + self.below(9)} if is_data else {"programActionIndex": self.one_of(PROGRAM_ACTIONS)}
         kind = "question" if self.chance(0.2) else "data" if is_data else "program"
@@ -84,13 +78,13 @@ class _Maker:
         player = player or self.one_of(tuple(place for place in CELLS if place != exit_place))
         state: State = {"enemies": [], "transmissions": [], "blocks": [], "resources": []}
         for place in CELLS:
-            block = place != exit_place and self.chance(self._mix.blocks)
+            block = place != exit_place and self.chance(self.blocks)
             if block:
                 state["blocks"].append(self.block(place))
-            if self.chance(self._mix.resources):
+            if self.chance(self.resources):
                 state["resources"].append(self.resource(place, bare=not block and place != exit_place))
-            if place != player and self.chance(self._mix.beings):
-                coming = not block and self.chance(self._mix.transmissions)
+            if place != player and self.chance(self.beings):
+                coming = not block and self.chance(self.transmissions)
                 kind = "transmissions" if coming else "enemies"
                 state[kind].append(self.transmission(place) if coming else self.enemy(place))
         turn = self.below(30)
@@ -98,17 +92,17 @@ class _Maker:
             **state,
             "player": {
                 **at(player),
-                "hp": self.one_of(self._mix.hp),
-                "credits": self.below(self._mix.rich + 1),
-                "energy": self.below(self._mix.rich + 1),
+                "hp": self.one_of(self.hp),
+                "credits": self.below(self.rich + 1),
+                "energy": self.below(self.rich + 1),
                 "dataSiphons": self.one_of((0, 1, 1, 2, 3)),
                 "attackDamage": 1 + self.below(rules.MAX_ATTACK),
                 "score": self.below(40),
             },
-            "siphoned": [at(place) for place in CELLS if self.chance(self._mix.siphoned)],
-            "siphonCenters": [at(place) for place in CELLS if self.chance(self._mix.siphoned / 2)],
+            "siphoned": [at(place) for place in CELLS if self.chance(self.siphoned)],
+            "siphonCenters": [at(place) for place in CELLS if self.chance(self.siphoned / 2)],
             "exit": at(exit_place),
-            "ownedPrograms": [action for action in PROGRAM_ACTIONS if self.chance(self._mix.owned)],
+            "ownedPrograms": [action for action in PROGRAM_ACTIONS if self.chance(self.owned)],
             "stage": stage,
             "turn": turn,
             "showActivated": self.chance(0.2),
@@ -123,12 +117,12 @@ class _Maker:
 
     def state(self, player: Place | None = None, exit_place: Place | None = None) -> State:
         """A whole state, in half of the cases with a history."""
-        stage = self.one_of(self._mix.stages)
+        stage = self.one_of(self.stages)
         whole = self.record(stage, player, exit_place)
         if self.chance(0.5):
             whole["history"] = self.record(stage)
             whole["killsSinceHistory"], whole["pickupsSinceHistory"] = self.below(4), self.below(2)
-        return whole | {"seed": int(self._rng.integers(2**64, dtype=np.uint64)), "eventNumber": self.below(1000)}
+        return whole | {"seed": int(self.rng.integers(2**64, dtype=np.uint64)), "eventNumber": self.below(1000)}
 
 
 def at(place: Place) -> dict[str, int]:
@@ -141,9 +135,9 @@ def place_of(entry: State) -> Place:
     return entry["row"], entry["col"]
 
 
-def mixed(mix: Mix) -> StartMaker:
+def _mixed(make: Callable[[np.random.Generator], _Maker]) -> StartMaker:
     """Random boards of one mixture."""
-    return lambda rng: _Maker(rng, mix).state()
+    return lambda rng: make(rng).state()
 
 
 def _beside(corner: Place) -> tuple[Place, Place]:
@@ -166,9 +160,8 @@ def _without_pickups(state: State, places: Container[Place] = CELLS) -> list[Sta
 
 def doorstep(rng: np.random.Generator) -> State:
     """One step from the exit, in any stage; in stage 8 that wins. What stands about comes along to the next stage."""
-    maker = _Maker(
-        rng, Mix(beings=float(rng.choice([0.1, 0.5])), stages=(*range(1, rules.NUM_STAGES), *2 * (rules.NUM_STAGES,)))
-    )
+    stages = (*range(1, rules.NUM_STAGES), *2 * (rules.NUM_STAGES,))
+    maker = _Maker(rng, beings=float(rng.choice([0.1, 0.5])), stages=stages)
     corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(_beside(corner))
     return _without(maker.state(door, corner), (corner, door))
@@ -176,7 +169,7 @@ def doorstep(rng: np.random.Generator) -> State:
 
 def crowded_doorstep(rng: np.random.Generator) -> State:
     """One step from the exit, and so full that the next stage finds few cells for blocks, or none that are valid."""
-    maker = _Maker(rng, Mix(blocks=0.0, stages=(1, 3, 6)))
+    maker = _Maker(rng, blocks=0.0, stages=(1, 3, 6))
     corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(_beside(corner))
     other = maker.one_of(tuple(place for place in CORNER_CELLS if place != corner))
@@ -189,7 +182,7 @@ def crowded_doorstep(rng: np.random.Generator) -> State:
 
 def full_board(rng: np.random.Generator) -> State:
     """Hardly an empty cell, and spawns due: transmissions are exposed or dropped."""
-    maker = _Maker(rng, Mix(beings=float(rng.choice([0.8, 1.0])), blocks=0.3, transmissions=0.6, owned=1.0))
+    maker = _Maker(rng, beings=float(rng.choice([0.8, 1.0])), blocks=0.3, transmissions=0.6, owned=1.0)
     state = maker.state()
     due = {"pendingSiphonTransmissions": maker.one_of((1, 5, 40)), "nextScheduledTaskTurn": state["turn"]}
     return {**state, **due, "scheduledTasksDisabled": False, "stepActive": False}
@@ -197,7 +190,7 @@ def full_board(rng: np.random.Generator) -> State:
 
 def exposed(rng: np.random.Generator) -> State:
     """Only the player's own row and column have empty cells, and spawns are due."""
-    maker = _Maker(rng, Mix(beings=0.0, blocks=0.0))
+    maker = _Maker(rng, beings=0.0, blocks=0.0)
     state = maker.state()
     row, column = place_of(state["player"])
     away = [place for place in CELLS if place[0] != row and place[1] != column]
@@ -209,7 +202,7 @@ def exposed(rng: np.random.Generator) -> State:
 
 def walled_exit(rng: np.random.Generator) -> State:
     """Blocks on both sides of the exit: no path leads there."""
-    maker = _Maker(rng, Mix(beings=0.2, blocks=0.15))
+    maker = _Maker(rng, beings=0.2, blocks=0.15)
     corner = maker.one_of(CORNER_CELLS)
     walls = _beside(corner)
     player = maker.one_of(tuple(place for place in CELLS if place not in (*walls, corner)))
@@ -220,7 +213,7 @@ def walled_exit(rng: np.random.Generator) -> State:
 
 def saturated(rng: np.random.Generator) -> State:
     """Counters at the ends of their ranges (A7), turn and event numbers about to wrap."""
-    maker = _Maker(rng, Mix(owned=1.0, rich=9999))
+    maker = _Maker(rng, owned=1.0, rich=9999)
     state = maker.state()
     player = {name: 9990 + maker.below(10) for name in ("credits", "energy", "dataSiphons", "score")}
     coming = [{**entry, "turnsRemaining": 250 + maker.below(6)} for entry in state["transmissions"]]
@@ -242,7 +235,7 @@ def saturated(rng: np.random.Generator) -> State:
 
 def surrounded(rng: np.random.Generator) -> State:
     """Low hp and enemies on every side, many of them from siphons."""
-    maker = _Maker(rng, Mix(beings=0.15, blocks=0.15, hp=(1, 1, 2)))
+    maker = _Maker(rng, beings=0.15, blocks=0.15, hp=(1, 1, 2))
     player = row, column = (1 + maker.below(rules.SIZE - 2), 1 + maker.below(rules.SIZE - 2))
     around = tuple((row + up, column + right) for up, right in rules.DIRECTIONS)
     state = _without(maker.state(player), around)
@@ -255,7 +248,7 @@ def surrounded(rng: np.random.Generator) -> State:
 
 def on_a_block(rng: np.random.Generator) -> State:
     """The player stands on a block with siphons in hand, as after a WARP."""
-    maker = _Maker(rng, Mix(beings=0.1, blocks=0.4, siphoned=0.05))
+    maker = _Maker(rng, beings=0.1, blocks=0.4, siphoned=0.05)
     state = maker.state()
     here = place_of(state["player"])
     blocks = [*(block for block in state["blocks"] if place_of(block) != here), maker.block(here)]
@@ -265,7 +258,7 @@ def on_a_block(rng: np.random.Generator) -> State:
 
 def finished(rng: np.random.Generator) -> State:
     """A game that is over: every action is invalid."""
-    maker = _Maker(rng, Mix())
+    maker = _Maker(rng)
     state = maker.state()
     if maker.chance(0.5):
         return {**state, "stage": rules.WON_STAGE}
@@ -273,12 +266,12 @@ def finished(rng: np.random.Generator) -> State:
 
 
 STARTS: Mapping[str, StartMaker] = {
-    "mixed": mixed(Mix()),
-    "sparse": mixed(Mix(beings=0.06, blocks=0.1)),
-    "crowded": mixed(Mix(beings=0.5, blocks=0.35)),
-    "armed": mixed(Mix(beings=0.3, owned=1.0, rich=60)),
-    "poor": mixed(Mix(beings=0.2, owned=1.0, rich=2)),
-    "siphoning": mixed(Mix(beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9)),
+    "mixed": _mixed(_Maker),
+    "sparse": _mixed(partial(_Maker, beings=0.06, blocks=0.1)),
+    "crowded": _mixed(partial(_Maker, beings=0.5, blocks=0.35)),
+    "armed": _mixed(partial(_Maker, beings=0.3, owned=1.0, rich=60)),
+    "poor": _mixed(partial(_Maker, beings=0.2, owned=1.0, rich=2)),
+    "siphoning": _mixed(partial(_Maker, beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9)),
     "doorstep": doorstep,
     "crowded_doorstep": crowded_doorstep,
     "full_board": full_board,

@@ -1,4 +1,4 @@
-"""How a state is drawn in reports."""
+"""The board of a state, as reports draw it."""
 
 from collections.abc import Iterator
 from copy import deepcopy

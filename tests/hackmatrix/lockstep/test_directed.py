@@ -1,4 +1,4 @@
-"""What directed runs are made of: starts, policies, smaller states, golden episodes, mutants."""
+"""The parts of directed runs: starts, policies, smaller states, golden episodes."""
 
 import json
 from collections import Counter

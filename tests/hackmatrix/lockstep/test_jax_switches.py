@@ -23,7 +23,7 @@ STEPS = 40
 
 
 def play(engine: BatchEngine, seeds: np.ndarray, steps: int = STEPS) -> list[bytes]:
-    """What every game shows at every step, as one digest per game."""
+    """Play games; returns a digest of all that each of them gives at every step."""
     slots = np.arange(engine.games)
     digests = [hashlib.sha256() for _ in slots]
 

@@ -1,4 +1,4 @@
-"""Where curricula begin: states of the game as both engines know it."""
+"""The start states of curricula, which both engines take."""
 
 from collections.abc import Callable
 from typing import Any

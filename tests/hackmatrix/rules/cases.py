@@ -10,7 +10,7 @@ from .engines import Engine, Json, StateDict
 
 @dataclass(frozen=True)
 class Case:
-    """What the last of some actions gives, by the names of ``Outcome.facts``."""
+    """A state, some actions, and facts after the last of them, by the names of ``Outcome.facts``."""
 
     start: StateDict
     actions: tuple[int, ...]

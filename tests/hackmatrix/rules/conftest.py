@@ -7,7 +7,7 @@ from .engines import ENGINES, Engine
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where the long tests run too, every property meets more examples than by default."""
+    """Give every property more examples where the long tests run too."""
     examples = 10 if config.option.markexpr else 30
     settings.register_profile("reproducible", derandomize=True, database=None, deadline=None, max_examples=examples)
     settings.load_profile("reproducible")

@@ -40,7 +40,7 @@ def at(entries: list[Entry], row: int, col: int) -> Entry:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the last of some actions gave: the state after it (dict S) and the step's result."""
+    """The state (dict S) after the last of some actions, and the result of its step."""
 
     state: StateDict
     components: dict[str, int]

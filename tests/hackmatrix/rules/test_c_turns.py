@@ -164,7 +164,7 @@ def drawn(seed: int, cells: Any, j: int = 0) -> tuple[Place, str]:  # noqa: ANN4
 
 
 def spawned(engine: Engine, start: StateDict) -> dict[Place, str]:
-    """Where transmissions from a siphon come in the next turn, and of which type."""
+    """Cells and types of the transmissions from a siphon that come in the next turn."""
     made = [entry for entry in engine.play(start, WAIT).state["transmissions"] if entry["spawnedFromSiphon"]]
     return {(entry["row"], entry["col"]): entry["enemyType"] for entry in made}
 

@@ -1,4 +1,4 @@
-"""What must hold in every state of every game, over random playouts and random states."""
+"""Properties of every state of every game, over random states."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ numbers = st.integers(0, 2**32)
 
 
 def faults(state: StateDict) -> list[str]:
-    """What a state breaks of A3 (nothing overlaps) and of A7 (ranges)."""
+    """The parts of A3 (nothing overlaps) and A7 (ranges) that a state breaks."""
     player, exit_place = places([state["player"], state["exit"]])
     enemies, coming, blocks = (places(state[name]) for name in ("enemies", "transmissions", "blocks"))
     pickups = places([entry for entry in state["resources"] if entry["dataSiphon"]])

@@ -32,7 +32,7 @@ def past(**fields: Json) -> StateDict:
 
 
 def each(make: Callable[..., Json], **wrong: Sequence[Json]) -> list[tuple[Json, str]]:
-    """What a builder makes of every wrong value of a field, and the field's name."""
+    """Call a builder with every wrong value of a field; pairs of its result and the field's name."""
     return [(make(**{field: value}), field) for field, values in wrong.items() for value in values]
 
 

@@ -31,7 +31,7 @@ from .randomness import WORD, Draws
 
 
 def mask(game: Game) -> list[bool]:
-    """Which actions are valid (M, C4)."""
+    """The valid actions (M, C4)."""
     if game.hp == 0 or game.stage == 9:
         return [False] * NUM_ACTIONS
     moves = [_can_move(game, direction) for direction in DIRECTIONS]

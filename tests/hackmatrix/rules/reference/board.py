@@ -85,7 +85,7 @@ def apart(a: int, b: int) -> int:
 
 
 def aligned(a: int, b: int) -> bool:
-    """Whether two cells share a row or a column."""
+    """Return whether two cells share a row or a column."""
     return row(a) == row(b) or col(a) == col(b)
 
 

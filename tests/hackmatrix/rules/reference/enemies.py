@@ -73,7 +73,7 @@ def _first_steps(game: Game, here: int, closed: set[int]) -> list[int]:
 
 
 def destination(game: Game, draws: Draws, number: int, here: int) -> int | None:
-    """Where an enemy that does not attack moves (E6, E7, E8)."""
+    """The cell that an enemy that does not attack moves to, if any (E6, E7, E8)."""
     enemy_type = game.enemies[here].enemy_type
     offered = candidates(game, here)
     if not offered:

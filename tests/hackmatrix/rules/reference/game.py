@@ -32,7 +32,7 @@ SIPHON, WAIT, UNDO, RESET, WARP = 4, ACTION["wait"], ACTION["undo"], ACTION["res
 
 @dataclass(frozen=True)
 class Step:
-    """What a step gives: the next state, the 15 components in thousandths, and the flags."""
+    """Result of a step: the next state, the 15 components in thousandths, and the flags."""
 
     game: Game
     components: dict[str, int]

@@ -33,7 +33,7 @@ def in_line_of_fire(game: Game) -> set[int]:
 
 @dataclass(frozen=True)
 class Wave:
-    """What the spawned transmissions have in common, and the sites of their draws."""
+    """Origin of transmissions that are spawned together, and the sites of their draws."""
 
     cell_site: int
     type_site: int
