@@ -1,18 +1,17 @@
-"""One small interface to an engine, on state dicts, and the batched functions of the JAX engine."""
+"""One small interface to an engine, on state dicts: the plain-Python reading of the rules, and the JAX engine."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from hackmatrix import jax_env
-from hackmatrix.jax_env import State, StepResult
-from hackmatrix.rules import COMPONENTS
-from worldkit.threefry import seed_pair
+from hackmatrix.rules import COMPONENTS, EVENTS
+from hackmatrix.world import open_jax
+from parity import BatchEngine, Slots
 
 from .reference import actions, board, game, observation, stage
 
@@ -20,8 +19,8 @@ StateDict = dict[str, Any]
 Entry = dict[str, Any]
 Place = tuple[int, int]
 Json: TypeAlias = Any  # whatever a field may hold, mistakes included
-Compiled = Callable[..., Any]
-WIDTH = 64
+WIDTH = 8
+"""Games of the JAX engine at once: the width whose programs other tests use, too."""
 FLAGS = ("terminated", "stage_complete", "death", "victory", "invalid_action")
 
 
@@ -117,6 +116,9 @@ class Reference:
             result.invalid_action,
         )
 
+    def plays(self, states: Sequence[StateDict], *actions: Sequence[int]) -> list[Outcome]:
+        return [self.play(state, *taken) for state, *taken in zip(states, *actions, strict=True)]
+
     def mask(self, state: StateDict) -> list[bool]:
         return actions.mask(board.load(state))
 
@@ -124,86 +126,67 @@ class Reference:
         return observation.observe(board.load(state))
 
 
-def outcome_of(state: State, result: StepResult) -> Outcome:
-    components = [int(value) for value in np.asarray(result.components)]
-    return Outcome(jax_env.get_state(state), dict(zip(COMPONENTS, components, strict=True)), *map(bool, result[1:]))
-
-
-class Batch:
-    """The JAX engine on ``WIDTH`` games at once; longer lists are played in pieces, the last one padded."""
-
-    @cached_property
-    def _reset(self) -> Compiled:
-        return jax.jit(jax.vmap(jax_env.reset))
-
-    @cached_property
-    def _step_auto_reset(self) -> Compiled:
-        return jax.jit(jax.vmap(jax_env.step_auto_reset))
-
-    @cached_property
-    def _look(self) -> Compiled:
-        return jax.jit(jax.vmap(lambda state: (jax_env.mask(state), jax_env.observe(state))))
-
-    def reset(self, seeds: Sequence[int]) -> list[State]:
-        return self._pieces(self._reset, [(seed_pair(seed),) for seed in seeds])
-
-    def step(self, states: Sequence[State], actions: Iterable[int]) -> list[tuple[State, StepResult]]:
-        """(state, result) of every game; nothing is restarted."""
-        played = self.step_auto_reset(states, actions, [False] * len(states))
-        return [(final, result) for _, result, final in played]
-
-    def step_auto_reset(
-        self, states: Sequence[State], actions: Iterable[int], truncate: Sequence[bool]
-    ) -> list[tuple[State, StepResult, State]]:
-        """(next state, result, state that the step led to) of every game."""
-        games = [
-            (state, np.int32(action), np.bool_(cut))
-            for state, action, cut in zip(states, actions, truncate, strict=True)
-        ]
-        return self._pieces(self._step_auto_reset, games)
-
-    def look(self, states: Sequence[State]) -> list[tuple[Any, Any]]:
-        return self._pieces(self._look, [(state,) for state in states])
-
-    @staticmethod
-    def _pieces(function: Compiled, games: Sequence[tuple[Any, ...]]) -> list[Any]:
-        answers: list[Any] = []
-        for start in range(0, len(games), WIDTH):
-            piece = list(games[start : start + WIDTH])
-            # the last one over and over, where they are fewer
-            rows = np.minimum(np.arange(WIDTH), len(piece) - 1)
-            stacked = jax.tree.map(lambda *leaves, rows=rows: np.stack(leaves)[rows], *piece)
-            whole = jax.tree.map(np.asarray, function(*stacked))
-            answers += [jax.tree.map(lambda leaf, game=game: leaf[game], whole) for game in range(len(piece))]
-        return answers
-
-
-BATCH = Batch()
-
-
 class Jax:
-    """The same of the JAX engine, by the programs of ``BATCH``: others would have to be compiled."""
+    """The JAX engine; longer lists of games are played in pieces."""
+
+    @cached_property
+    def _engine(self) -> BatchEngine:
+        return open_jax(WIDTH)
 
     def reset(self, seed: int) -> StateDict:
-        return jax_env.get_state(BATCH.reset([seed])[0])
+        return only(self.resets([seed]))
+
+    def resets(self, seeds: Sequence[int]) -> list[StateDict]:
+        made: list[StateDict] = []
+        for start in range(0, len(seeds), WIDTH):
+            piece = np.array(seeds[start : start + WIDTH], np.uint64)
+            self._engine.reset(piece, np.arange(len(piece)))
+            made += self._engine.get_state(np.arange(len(piece)))
+        return made
 
     def complete(self, state: StateDict) -> StateDict:
         return jax_env.get_state(jax_env.set_state(state))
 
     def play(self, state: StateDict, *actions: int) -> Outcome:
-        now = jax_env.set_state(state)
-        for action in actions:
-            ((now, result),) = BATCH.step([now], [action])
-        return outcome_of(now, result)
+        (outcome,) = self.plays([state], *([action] for action in actions))
+        return outcome
+
+    def plays(self, states: Sequence[StateDict], *actions: Sequence[int]) -> list[Outcome]:
+        """As ``play`` in each of some games; ``actions`` are those of all games, step by step."""
+        outcomes = []
+        for start, slots, _ in self._pieces(states):
+            for of_games in actions:
+                taken = np.full(WIDTH, -1, np.int32)  # invalid in the other games
+                taken[slots] = of_games[start : start + len(slots)]
+                step = self._engine.step(taken)
+            assert step.events is not None
+            for slot, state in zip(slots, self._engine.get_state(slots), strict=True):
+                components = dict(zip(COMPONENTS, step.components[slot].tolist(), strict=True))
+                flags = {name: bool(step.events[slot] >> bit & 1) for bit, name in enumerate(EVENTS)}
+                outcomes.append(Outcome(state, components, bool(step.terminated[slot]), **flags))
+        return outcomes
 
     def mask(self, state: StateDict) -> list[bool]:
-        ((mask, _),) = BATCH.look([jax_env.set_state(state)])
-        return [bool(valid) for valid in mask]
+        return self.looks([state])[0][0]
 
     def observe(self, state: StateDict) -> NDArray[np.float32]:
-        ((_, observation),) = BATCH.look([jax_env.set_state(state)])
-        return np.asarray(observation)
+        return self.looks([state])[0][1]
+
+    def looks(self, states: Sequence[StateDict]) -> list[tuple[list[bool], NDArray[np.float32]]]:
+        """The mask and the observation of each of some states."""
+        looks: list[tuple[list[bool], NDArray[np.float32]]] = []
+        for _, slots, seen in self._pieces(states):
+            looks += zip(self._engine.mask()[slots].tolist(), seen, strict=True)
+        return looks
+
+    def _pieces(self, states: Sequence[StateDict]) -> Iterator[tuple[int, Slots, Any]]:
+        """Set some states at a time; yields the number of the first, their slots and their observations."""
+        for start in range(0, len(states), WIDTH):
+            piece = states[start : start + WIDTH]
+            slots = np.arange(len(piece))
+            yield start, slots, self._engine.set_state(piece, slots)
 
 
+JAX, REFERENCE = Jax(), Reference()
 Engine = Reference | Jax
-ENGINES: dict[str, Engine] = {"jax": Jax(), "reference": Reference()}
+ENGINES: dict[str, Engine] = {"jax": JAX, "reference": REFERENCE}

@@ -140,7 +140,7 @@ def test_C4_at_stage_9_nothing_is_valid(engine: Engine) -> None:
 
 
 def test_C4_the_engine_never_truncates(engine: Engine) -> None:
-    assert not engine.play(state(scheduledTasksDisabled=True), *([UP, DOWN] * 150)).terminated
+    assert not engine.play(state(scheduledTasksDisabled=True), *([UP, DOWN] * 50)).terminated
 
 
 # C6, by way of the pending siphon spawns (E11)

@@ -3,21 +3,19 @@
 from collections.abc import Iterable
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hackmatrix import jax_env, rules
+from hackmatrix import rules
 
 from .blocks import EVERYWHERE, credits, data, pickup, program, question
 from .builders import DOWN, state
 from .crowds import random_state
-from .engines import BATCH, Engine, Entry, Json, Place, StateDict, only
+from .engines import JAX, REFERENCE, Engine, Entry, Json, Place, StateDict, only
 from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, enemy, glitch, virus
-from .reference.board import ACTION, ENEMIES, PROGRAM_TABLE, load
+from .reference.board import ACTION, ENEMIES, PROGRAM_TABLE
 from .reference.observation import AFTER_PROGRAMS
-from .reference.observation import observe as reference_observe
 
 Values = NDArray[np.float32]
 SPAWN, TURNS, CREDITS, ENERGY, PICKUP, EXIT, CENTRE = range(AFTER_PROGRAMS, AFTER_PROGRAMS + 7)
@@ -179,11 +177,6 @@ def test_O_moving_the_player_moves_the_view(engine: Engine) -> None:
 
 
 def test_O_matches_the_reference_on_random_states() -> None:
-    states = [random_state(number) for number in range(256)]
-    loaded = [jax_env.set_state(given) for given in states]
-    looks = BATCH.look(loaded)
-    for number, (given, (_, values)) in enumerate(zip(states, looks, strict=True)):
-        np.testing.assert_array_equal(values, reference_observe(load(given)), err_msg=f"state {number}")
-    expanded = jax.jit(lambda game: jax_env.expand(jax_env.compact(game)))
-    for game, (_, values) in zip(loaded[:8], looks, strict=False):
-        np.testing.assert_array_equal(expanded(game), values)
+    states = [random_state(number) for number in range(128)]
+    for number, (_, values) in enumerate(JAX.looks(states)):
+        np.testing.assert_array_equal(values, REFERENCE.observe(states[number]), err_msg=f"state {number}")

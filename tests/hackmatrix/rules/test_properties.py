@@ -54,8 +54,8 @@ def pick(valid: list[bool], choice: int) -> int:
 def test_M_C1_A3_A7_an_action_is_invalid_or_leaves_a_valid_board(engine: Engine, number: int) -> None:
     start = engine.complete(random_state(number))
     valid = engine.mask(start)
-    for action in range(rules.NUM_ACTIONS):
-        after = engine.play(start, action)
+    everything = range(rules.NUM_ACTIONS)
+    for action, after in enumerate(engine.plays([start] * len(everything), everything)):
         assert after.invalid_action is not valid[action], action
         if after.invalid_action:
             assert (after.state, any(after.components.values()), after.terminated) == (start, False, True)

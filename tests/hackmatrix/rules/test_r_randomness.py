@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -14,10 +15,9 @@ from worldkit.jax.threefry import Seed
 
 from .builders import SIPHON, UP, state
 from .crowds import random_state
-from .engines import BATCH, ENGINES, Engine, outcome_of
+from .engines import JAX, REFERENCE, Engine
 from .movers import coming, daemon, virus
-from .reference.board import ACTION, dump_whole, load
-from .reference.game import step as reference_step
+from .reference.board import ACTION
 from .reference.randomness import Draws, below, next_seed, threefry, trainer_seeds, word
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parent / "known-answers.json").read_text())
@@ -129,31 +129,27 @@ def test_R6_the_seeds_of_a_trainers_games() -> None:
         assert made.tolist() == [pair(game) for game in trainer_seeds(seed, 5)]
 
 
-@pytest.mark.parametrize("truncate", [[False] * 4, [False, True, False, False]], ids=["terminated", "truncated"])
-def test_R6_auto_reset_goes_on_with_the_next_seed(truncate: list[bool]) -> None:
+@pytest.mark.long  # a program of its own
+def test_R6_auto_reset_goes_on_with_the_next_seed_where_a_game_ends_or_is_cut_off() -> None:
     dying = state(daemon(0, 1), player=(0, 0), hp=1, owned="wait", energy=1, seed=77, eventNumber=5)
-    living = state(seed=78)
-    won = state(player=(4, 5), exit=(5, 5), stage=8, seed=79)
-    games, actions = [dying, living, won, living], [ACTION["wait"], UP, UP, SIPHON]
-    played = BATCH.step_auto_reset([jax_env.set_state(game) for game in games], actions, truncate)
-    for game, action, cut, (after, result, final) in zip(games, actions, truncate, played, strict=True):
-        expected = ENGINES["reference"].play(game, action)
-        assert outcome_of(final, result) == expected
-        ended = expected.terminated or cut
-        next_game = ENGINES["reference"].reset(next_seed(game["seed"]))
-        assert jax_env.get_state(after) == (next_game if ended else expected.state)
+    living, doorstep = state(seed=78), {"player": (4, 5), "exit": (5, 5), "seed": 79}
+    starts = [dying, living, living, state(**doorstep), state(**doorstep, stage=8), living]
+    actions = [ACTION["wait"], UP, UP, UP, UP, SIPHON]
+    cut = np.array([False, False, True, True, False, False])
+    games = jax.tree.map(lambda *leaves: np.stack(leaves), *map(jax_env.set_state, starts))
+    played = jax.jit(jax.vmap(jax_env.step_auto_reset))(games, np.array(actions, np.int32), cut)
+    for number, (start, action) in enumerate(zip(starts, actions, strict=True)):
+        after, _, final = jax.tree.map(lambda leaf, number=number: leaf[number], played)
+        expected = REFERENCE.play(start, action)
+        assert jax_env.get_state(final) == expected.state
+        follows = REFERENCE.reset(next_seed(start["seed"])) if expected.terminated or cut[number] else expected.state
+        assert jax_env.get_state(after) == follows
 
 
 def test_R1_random_states_are_stepped_alike_by_both_readings() -> None:
     # Every valid action of many random states: whole states, components and flags.
-    states = [random_state(number) for number in range(160)]
-    loaded = [jax_env.set_state(given) for given in states]
-    masks = [mask for mask, _ in BATCH.look(loaded)]
-    cases = [(number, action) for number, mask in enumerate(masks) for action in np.flatnonzero(mask).tolist()]
-    results = BATCH.step([loaded[number] for number, _ in cases], [action for _, action in cases])
-    for (number, action), (after, result) in zip(cases, results, strict=True):
-        expected = reference_step(load(states[number]), action)
-        where = f"state {number}, action {action}"
-        assert np.asarray(result.components).tolist() == list(expected.components.values()), where
-        assert bool(result.terminated) is expected.terminated, where
-        assert jax_env.get_state(after) == dump_whole(expected.game), where
+    states = [random_state(number) for number in range(64)]
+    cases = [(n, action) for n, (mask, _) in enumerate(JAX.looks(states)) for action in np.flatnonzero(mask).tolist()]
+    played = JAX.plays([states[number] for number, _ in cases], [action for _, action in cases])
+    for (number, action), outcome in zip(cases, played, strict=True):
+        assert outcome == REFERENCE.play(states[number], action), f"state {number}, action {action}"

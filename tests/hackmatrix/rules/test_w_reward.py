@@ -97,11 +97,11 @@ def approach(what: str, start: StateDict, *actions: int, gain: int, closest: int
 
 def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
     now, total = NEARER, 0
-    for number in range(100):
+    for number in range(20):
         outcome = engine.play(now, (UP, DOWN)[number % 2])
         total += sum(outcome.components.values())
         now = outcome.state
-    assert total == -1000
+    assert total == -200
 
 
 # W2: the state of each row has its siphon in (2,2)
