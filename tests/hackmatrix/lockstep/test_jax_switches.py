@@ -1,4 +1,4 @@
-"""The same games whatever JAX is told about how to run them: jit, width of the batch, 64-bit mode, auto-reset."""
+"""The same games whatever JAX is told about how to run them: jit, width of the batch, marks, 64-bit mode."""
 
 import hashlib
 import re
@@ -12,19 +12,22 @@ import pytest
 from hackmatrix import jax_env
 from hackmatrix.jax_env.state import BLANK_STATE
 from hackmatrix.world import open_jax
-from parity import BatchEngine
+from parity import BatchEngine, EngineOptions
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import coming, cryptog, virus
+from tests.hackmatrix.rules.reference.randomness import next_seed
 
-WIDTH = 64
-"""The width for which all tests beside share the compiled programs."""
-STEPS = 40
+FEW, MANY = 8, 64
+"""The widths whose programs other tests use: without marks, and with marks."""
+GAMES = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((FEW, *leaf.shape), leaf.dtype), BLANK_STATE)
+ACTIONS = jax.ShapeDtypeStruct((FEW,), np.int32)
 
 
-def play(engine: BatchEngine, seeds: np.ndarray, steps: int = STEPS) -> list[bytes]:
+def play(engine: BatchEngine) -> list[bytes]:
     """Play games; returns a digest of all that each of them gives at every step."""
     slots = np.arange(engine.games)
+    seeds = slots.astype(np.uint64)
     digests = [hashlib.sha256() for _ in slots]
 
     def take(*arrays: np.ndarray) -> None:
@@ -35,30 +38,32 @@ def play(engine: BatchEngine, seeds: np.ndarray, steps: int = STEPS) -> list[byt
                 digest.update(row.tobytes())
 
     take(engine.reset(seeds, slots))
-    for step in range(steps):
+    for step in range(40):
         mask = engine.mask()
-        wanted = (step * 7 + seeds.astype(np.int64)) % np.maximum(mask.sum(axis=1), 1)
+        wanted = (step * 7 + slots) % np.maximum(mask.sum(axis=1), 1)
         actions = (mask.cumsum(axis=1) > wanted[:, None]).argmax(axis=1).astype(np.int32)
         shown = engine.step(actions)
         observation = shown.observation.copy()
         ended = np.flatnonzero(shown.ended)
         if ended.size:
+            following = [next_seed(int(seed)) for seed in engine.seeds()[ended]]
             observation[ended] = engine.restart(ended)
+            assert engine.seeds()[ended].tolist() == following  # R6
         take(observation, shown.components, shown.reward, shown.terminated)
     return [digest.digest() for digest in digests]
 
 
 @cache
-def digests_by_width(width: int) -> list[bytes]:
-    return play(open_jax(width), np.arange(width, dtype=np.uint64))
+def marked_digests() -> list[bytes]:
+    return play(open_jax(MANY, EngineOptions(marks=True)))
 
 
-@pytest.mark.parametrize("width", [1, pytest.param(300, marks=pytest.mark.long)])
-def test_games_do_not_depend_on_the_width_of_their_batch(width: int) -> None:
-    shared = min(width, WIDTH)
-    assert digests_by_width(width)[:shared] == digests_by_width(WIDTH)[:shared]
+@pytest.mark.parametrize("width", [FEW, pytest.param(300, marks=pytest.mark.long)])
+def test_games_depend_neither_on_the_width_of_their_batch_nor_on_marks(width: int) -> None:
+    assert play(open_jax(width))[:MANY] == marked_digests()[:width]
 
 
+@pytest.mark.long
 def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
     """Un-jitted steps are slow, so three of them, from a state in which much happens; the last makes a stage."""
     start = state(
@@ -88,15 +93,16 @@ def test_steps_depend_neither_on_jit_nor_on_64_bit_mode() -> None:
         assert bool(result.stage_complete)
 
 
-def test_arrays_of_64_bits_are_sets_of_cells_and_nothing_else() -> None:
-    games = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((WIDTH, *leaf.shape), leaf.dtype), BLANK_STATE)
-    actions = jax.ShapeDtypeStruct((WIDTH,), np.int32)
-    traced = jax.jit(jax.vmap(jax_env.step_auto_reset)).trace(games, actions)
-    wide = set(re.findall(r"\b[a-z]+64\[\d[^]]*\]", str(traced.jaxpr)))
+def test_a_program_is_the_same_in_64_bit_mode_and_its_arrays_of_64_bits_are_sets_of_cells() -> None:
+    traced = jax.jit(jax.vmap(jax_env.step_auto_reset)).trace(GAMES, ACTIONS)
+    program = str(traced.jaxpr)
+    wide = set(re.findall(r"\b[a-z]+64\[\d[^]]*\]", program))
     assert {array.partition("[")[0] for array in wide} == {"u64"}
     after, result, last = traced.out_info
-    assert jax.tree.map(lambda leaf: leaf.dtype, (after, last)) == jax.tree.map(lambda leaf: leaf.dtype, (games, games))
+    assert jax.tree.map(lambda leaf: leaf.dtype, (after, last)) == jax.tree.map(lambda leaf: leaf.dtype, (GAMES, GAMES))
     assert max(leaf.dtype.itemsize for leaf in result) == 4
+    with jax.enable_x64(True):
+        assert str(jax.jit(jax.vmap(jax_env.step_auto_reset)).trace(GAMES, ACTIONS).jaxpr) == program
 
 
 def test_a_step_that_was_begun_is_not_taken_for_another() -> None:

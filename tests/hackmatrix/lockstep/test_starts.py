@@ -1,6 +1,5 @@
 """The start states of curricula, which both engines take."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -22,14 +21,14 @@ EpisodeState = dict[str, list[dict[str, Any]]]
 def begun() -> EpisodeState:
     """The first states of the same seeds by each start, and of new games."""
     seeds = jnp.array([seed_pair(seed) for seed in range(GAMES)], jnp.uint32)
-
-    starts: dict[str, Callable[[Any], Any]] = {"new": jax_env.reset, **STARTS}
-    # one program, as much of what they compute is the same
-    program = jax.jit(jax.vmap(lambda seed: {name: start(seed) for name, start in starts.items()}))
-    together = jax.tree.map(np.asarray, program(seeds))  # of which to take one game costs nothing
+    at_stage = jax.jit(jax_env.at_stage)  # the one program that all starts share, so their stage is an input
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax_env, "at_stage", at_stage)
+        patch.setattr(jax_env, "reset", lambda seed: at_stage(seed, (seed[0] * 0 + 1).astype(jnp.int32)))
+        together = {name: jax.vmap(start)(seeds) for name, start in {"new": jax_env.reset, **STARTS}.items()}
     return {
         name: [jax_env.get_state(jax.tree.map(lambda leaf, n=number: leaf[n], states)) for number in range(GAMES)]
-        for name, states in together.items()
+        for name, states in jax.tree.map(np.asarray, together).items()
     }
 
 

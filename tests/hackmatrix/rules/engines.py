@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hackmatrix import jax_env
+from hackmatrix.jax_training import ENV
 from hackmatrix.rules import COMPONENTS, EVENTS
 from hackmatrix.world import open_jax
 from parity import BatchEngine, Slots
@@ -145,7 +145,7 @@ class Jax:
         return made
 
     def complete(self, state: StateDict) -> StateDict:
-        return jax_env.get_state(jax_env.set_state(state))
+        return ENV.to_dict(ENV.from_dict(state))
 
     def play(self, state: StateDict, *actions: int) -> Outcome:
         (outcome,) = self.plays([state], *([action] for action in actions))
