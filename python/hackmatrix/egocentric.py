@@ -120,10 +120,6 @@ def _product(boards: Array, places: Array, weights: Array) -> Array:
     return _in_chunks(places, add, jnp.zeros((len(boards), weights.shape[3]), boards.dtype))
 
 
-def _forward(*given: Array) -> tuple[Array, tuple[Array, ...]]:
-    return _product(*given), given
-
-
 def _backward(given: tuple[Array, ...], gradient: Array) -> tuple[Array, None, Array]:
     boards, places, weights = given
 
@@ -141,7 +137,7 @@ def _backward(given: tuple[Array, ...], gradient: Array) -> tuple[Array, None, A
     return of_boards, None, of_weights.astype(weights.dtype)
 
 
-_product.defvjp(_forward, _backward)
+_product.defvjp(lambda *given: (_product(*given), given), _backward)
 
 
 def _in_chunks(places: Array, add: Callable[[Made, _Chunk], Made], nothing: Made) -> Made:

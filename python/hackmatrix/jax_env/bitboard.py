@@ -103,9 +103,6 @@ def index_of(cell: Cells) -> Array:
     return lax.population_count((cell.word - _ONE) & _BOARD).astype(jnp.uint32)
 
 
-# ---------------------------------------------------------------------------------------------- A2
-
-
 def up(c: Cells) -> Cells:
     """Every cell moved one row up; what leaves the board is dropped."""
     return Cells((c.word << np.uint64(rules.SIZE)) & _BOARD)
@@ -164,9 +161,6 @@ def same_row(cell: Array) -> Cells:
 def same_column(cell: Array) -> Cells:
     """All cells of the column of a cell index."""
     return Cells(_COLUMN << (cell % 6).astype(jnp.uint64))
-
-
-# ------------------------------------------------------------------------------------ numbers per cell
 
 
 def total(number: Number, cells: Cells) -> Array:
@@ -240,9 +234,6 @@ def pack(flags: Array) -> Cells:
     """The set of the cells whose flag holds; ``flags`` is bool with a leading axis of all cells."""
     weights = (_ONE << np.arange(rules.NUM_CELLS, dtype=np.uint64)).reshape((-1,) + (1,) * (flags.ndim - 1))
     return Cells(jnp.sum(jnp.where(flags, weights, _NONE), axis=0, dtype=jnp.uint64))
-
-
-# ------------------------------------------------------------------------------------ pytrees of planes
 
 
 def clear(planes: Tree, cells: Cells) -> Tree:

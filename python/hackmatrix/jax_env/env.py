@@ -89,11 +89,6 @@ def _enter_stage(state: State, wanted: Array) -> State:
     )
 
 
-def _at_stage(seed: Seed, number: Array) -> State:
-    new = _new_game(seed, _start_of_game(seed))
-    return _enter_stage(new._replace(now=new.now._replace(stage=number)), jnp.ones(seed.low.shape, bool))
-
-
 def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tuple[beings.AttackEffects, bb.Cells]:
     """The targets of the action, and the cell that a direction leads to (empty when it attacks), before any change."""
     attack, target = movement.move(now, action)
@@ -144,7 +139,7 @@ def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snap
 
 def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
     """A step up to the point where the next stage would be generated, and where it is to be."""
-    before = given.now
+    before, action = given.now, action.astype(jnp.int32)
     valid = is_valid(given, action)
     mark("C1.invalid", lambda: ~valid)
     event_number = given.event_number + valid.astype(jnp.uint32)  # R3
@@ -171,7 +166,7 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
         pickups=jnp.where(undone, -given.pickups_since_history, picked_up),
         missed=missed,
     )
-    gained, closest_approach = rewards.shaping(before, now, deed)
+    components, closest_approach = rewards.components(before, now, deed)
     now = now._replace(closest_approach=closest_approach)
     state = programs.count_since_history(state, kills, picked_up)
     state = state._replace(now=now, event_number=event_number)
@@ -182,7 +177,7 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
     mark("C4.invalid", lambda: ~valid)
     mark("C4.afterEnd", lambda: ~valid & is_over(given))
     result = StepResult(
-        components=rewards.components(before, now, deed, gained),
+        components=components,
         terminated=~valid | is_over(state),
         stage_complete=completed,
         death=death,
@@ -190,11 +185,6 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
         invalid_action=~valid,
     )
     return state, result, completed & ~victory
-
-
-def _step(state: State, action: Array) -> tuple[State, StepResult]:
-    state, result, needs_stage = _play(state, action)
-    return _enter_stage(state, needs_stage), result
 
 
 def _restart(state: State, wanted: Array) -> State:
@@ -211,12 +201,21 @@ def _on_games(core: Callable[P, R]) -> Callable[P, R]:
     return on_one
 
 
-_at_stage_games = _on_games(_at_stage)
-_step_games = _on_games(_step)
+@_on_games
+def _at_stage(seed: Seed, number: Array) -> State:
+    new = _new_game(seed, _start_of_game(seed))
+    return _enter_stage(new._replace(now=new.now._replace(stage=number)), jnp.ones(seed.low.shape, bool))
 
 
 @_on_games
-def _step_auto_reset_games(state: State, action: Array) -> tuple[State, StepResult, State]:
+def step(state: State, action: Array) -> tuple[State, StepResult]:
+    """One action (int32 scalar). Invalid and out-of-range actions change nothing and terminate (C1)."""
+    state, result, needs_stage = _play(state, action)
+    return _enter_stage(state, needs_stage), result
+
+
+@_on_games
+def _step_auto_reset(state: State, action: Array) -> tuple[State, StepResult, State]:
     state, result, needs_stage = _play(state, action)
     # a terminated game generates no stage, so one pass makes the stages of completed and of new games
     restarted = _restart(state, result.terminated)
@@ -224,9 +223,10 @@ def _step_auto_reset_games(state: State, action: Array) -> tuple[State, StepResu
 
 
 @_on_games
-def _step_truncating_games(state: State, action: Array, truncate: Array) -> tuple[State, StepResult, State]:
+def _step_truncating(state: State, action: Array, truncate: Array) -> tuple[State, StepResult, State]:
+    state, result, needs_stage = _play(state, action)
     # a truncated game may have completed a stage in this very step, and its last state shows the new one
-    state, result = _step(state, action)
+    state = _enter_stage(state, needs_stage)
     ended = result.terminated | truncate
     return _enter_stage(_restart(state, ended), ended), result, state
 
@@ -239,12 +239,7 @@ def reset(seed: Array) -> State:
 def at_stage(seed: Array, number: Array) -> State:
     """As ``reset``, but the first stage is that of this number, int32 1-8, with its enemies."""
     seed = jnp.asarray(seed, jnp.uint32)
-    return _at_stage_games(Seed(seed[0], seed[1]), jnp.asarray(number, jnp.int32))
-
-
-def step(state: State, action: Array) -> tuple[State, StepResult]:
-    """One action (int32 scalar). Invalid and out-of-range actions change nothing and terminate (C1)."""
-    return _step_games(state, jnp.asarray(action, jnp.int32))
+    return _at_stage(Seed(seed[0], seed[1]), jnp.asarray(number, jnp.int32))
 
 
 def step_auto_reset(state: State, action: Array, truncate: Array | None = None) -> tuple[State, StepResult, State]:
@@ -253,10 +248,7 @@ def step_auto_reset(state: State, action: Array, truncate: Array | None = None) 
     ``truncate`` (bool scalar) ends a game from outside. The third value is the state before the
     replacement; it is complete for games that ended and is meant for their last observation.
     """
-    action = jnp.asarray(action, jnp.int32)
-    if truncate is None:
-        return _step_auto_reset_games(state, action)
-    return _step_truncating_games(state, action, truncate)
+    return _step_auto_reset(state, action) if truncate is None else _step_truncating(state, action, truncate)
 
 
 @_on_games

@@ -100,11 +100,12 @@ def _visible_planes(now: Snapshot) -> dict[str, Cells]:
         "exit": bb.single(now.exit),
         "siphonCentre": now.siphon_centers,
     }
+    many = bb.is_nonzero(now.timer[2:])  # from 4 turns on their quotient is 1, so one digit says it all
     numbers = {
         "enemyHP": _within(now.enemy_hp, seen),
         "points": _within(now.points, revealed),
         "spawn": _within(now.spawn_count, revealed),
-        "transmissionTurns": _capped_turns(now),
+        "transmissionTurns": _within((now.timer[0] & ~many, now.timer[1] & ~many, many), now.transmissions),
         "credits": _within(now.cell_credits, bare),
         "energy": _within(now.cell_energy, bare),
         "content": _within(now.content, revealed),
@@ -115,12 +116,6 @@ def _visible_planes(now: Snapshot) -> dict[str, Cells]:
 
 def _within(number: Number, cells: Cells) -> Number:
     return tuple(plane & cells for plane in number)
-
-
-def _capped_turns(now: Snapshot) -> Number:
-    """The turns remaining of transmissions; from 4 on their quotient is 1, so one digit says it all."""
-    many = bb.is_nonzero(now.timer[2:])
-    return _within((now.timer[0] & ~many, now.timer[1] & ~many, many), now.transmissions)
 
 
 def _player_numbers(now: Snapshot) -> list[Array]:

@@ -33,10 +33,11 @@ class StepEvents(NamedTuple):
     """Credits and energy that the siphon missed (W2); 0 for other actions."""
 
 
-def shaping(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array, Array]:
-    """W1: the cells gained on the closest approach, and the new closest approach.
+def components(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array, Array]:
+    """The components (int32, ``(*batch, components)``) in the order of table W, and the new closest approach (W1).
 
-    ``after`` is the state before the next stage is generated; after UNDO it holds the restored approach.
+    ``before`` and ``after`` enclose everything the step did except generating the next stage, which changes nothing
+    that is rewarded. After UNDO the closest approach of ``after`` is the restored one.
     """
     has_path, length = shortest_path(bb.single(after.player), bb.single(after.exit), after.blocks)
     same_stage = deed.valid & ~deed.completed & ~deed.undone
@@ -49,17 +50,8 @@ def shaping(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array,
     mark("W3.distance", lambda: deed.undone & (gained < 0))
     gained = jnp.where(deed.completed, before.closest_approach, gained)
     mark("W1.completed", lambda: deed.completed)
-    return gained, closest
 
-
-def components(before: Snapshot, after: Snapshot, deed: StepEvents, gained: Array) -> Array:
-    """The components (int32, ``(*batch, components)``) in the order of table W.
-
-    ``before`` and ``after`` enclose everything the step did except generating the next stage, which
-    changes nothing that is rewarded; ``gained`` is W1's.
-    """
-    survived = after.hp > 0
-    died = (before.hp > 0) & ~survived
+    died = (before.hp > 0) & (after.hp <= 0)
     won = deed.completed & (before.stage == rules.NUM_STAGES)
     stage_index = jnp.clip(before.stage - 1, 0, rules.NUM_STAGES - 1)
     resources = after.credits + after.energy
@@ -86,7 +78,7 @@ def components(before: Snapshot, after: Snapshot, deed: StepEvents, gained: Arra
         mark(f"W.{name}", partial(jnp.not_equal, value, 0))
     mark("W3.kills", lambda: deed.undone & (deed.kills < 0))
     mark("W3.pickups", lambda: deed.undone & (deed.pickups < 0))
-    return jnp.stack([by_name[name] for name in rules.COMPONENTS], axis=-1)
+    return jnp.stack([by_name[name] for name in rules.COMPONENTS], axis=-1), closest
 
 
 def reward(components: Array) -> Array:

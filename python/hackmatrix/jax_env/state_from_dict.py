@@ -53,7 +53,7 @@ def read_state(state: Mapping[str, Any]) -> State:
     seed = top.integer("seed", 0, 2**64 - 1, 0)
     event_number = top.integer("eventNumber", 0, MAX_U32, 0)
     since = {key: top.integer(key, *_COUNTER) for key in ("killsSinceHistory", "pickupsSinceHistory")}
-    recorded = top.take("history", None)
+    recorded = top.left.pop("history", None)
     now, history = _read_snapshot(top), BLANK_SNAPSHOT
     if recorded is not None:
         history = _read_snapshot(_Fields(recorded, "history"))
@@ -71,38 +71,32 @@ class _Fields:
     def __init__(self, fields: Any, path: str) -> None:
         if not isinstance(fields, Mapping):
             raise StateRefused(f"{path} must be an object with named fields, not {abridged(fields)}.")
-        self._left = dict(fields)
+        self.left = dict(fields)
         self.path = path
 
     def name(self, key: str) -> str:
         return key if self.path == "state" else f"{self.path}.{key}"
 
-    def has(self, key: str) -> bool:
-        return key in self._left
-
-    def take(self, key: str, default: Any) -> Any:
-        return self._left.pop(key, default)
-
     def object(self, key: str, default: Any = None) -> "_Fields":
-        return _Fields(self.take(key, default), self.name(key))
+        return _Fields(self.left.pop(key, default), self.name(key))
 
     def integer(self, key: str, low: int, high: int, default: int | None) -> int:
-        if default is None and not self.has(key):
+        if default is None and key not in self.left:
             raise StateRefused(f"{self.name(key)} is missing.")
-        return _integer(self.name(key), self.take(key, default), low, high)
+        return _integer(self.name(key), self.left.pop(key, default), low, high)
 
     def integers(self, ranges: Mapping[str, tuple[int, int, int]]) -> dict[str, int]:
         """The fields of a snapshot that these numbers are, each with its lowest, highest and default value."""
         return {field_of(key): self.integer(key, *limits) for key, limits in ranges.items()}
 
     def flag(self, key: str) -> bool:
-        value = self.take(key, False)
+        value = self.left.pop(key, False)
         if not isinstance(value, (bool, np.bool_)):
             raise StateRefused(f"{self.name(key)} must be true or false, not {abridged(value)}.")
         return bool(value)
 
     def choice(self, key: str, choices: Sequence[str]) -> int:
-        value = self.take(key, None)
+        value = self.left.pop(key, None)
         if not isinstance(value, str) or value not in choices:
             raise StateRefused(f"{self.name(key)} must be one of {', '.join(choices)}, not {abridged(value)}.")
         return choices.index(value)
@@ -113,7 +107,7 @@ class _Fields:
 
     def items(self, key: str) -> list[tuple[str, Any]]:
         """The entries of a list, each with its name."""
-        value = self.take(key, [])
+        value = self.left.pop(key, [])
         if not isinstance(value, (list, tuple)):
             raise StateRefused(f"{self.name(key)} must be a list, not {abridged(value)}.")
         return [(f"{self.name(key)}[{i}]", item) for i, item in enumerate(value)]
@@ -125,8 +119,8 @@ class _Fields:
             item.done()
 
     def done(self) -> None:
-        if self._left:
-            raise StateRefused(f"{self.name(str(next(iter(self._left))))} is not a known field.")
+        if self.left:
+            raise StateRefused(f"{self.name(str(next(iter(self.left))))} is not a known field.")
 
 
 def _integer(name: str, value: Any, low: int, high: int) -> int:
@@ -205,8 +199,8 @@ def _read_board(top: _Fields, at: _Planes) -> int:
 
 def _read_program(item: _Fields) -> int | None:
     """The row of table P that ``programType`` and ``programActionIndex`` name; they must agree."""
-    named = item.choice("programType", _PROGRAM_TYPES) if item.has("programType") else None
-    if not item.has("programActionIndex"):
+    named = item.choice("programType", _PROGRAM_TYPES) if "programType" in item.left else None
+    if "programActionIndex" not in item.left:
         return named
     row = item.integer("programActionIndex", rules.FIRST_PROGRAM, rules.NUM_ACTIONS - 1, None) - rules.FIRST_PROGRAM
     if named not in (None, row):
@@ -225,7 +219,7 @@ def _read_block(item: _Fields, at: _Planes) -> None:
         raise StateRefused(f"{item.name('programType')} is missing: a program block names its program.")
     if block_type == "data" and program is not None:
         raise StateRefused(f"{item.name('programType')} does not belong on a data block.")
-    if program is not None and item.has("points"):
+    if program is not None and "points" in item.left:
         raise StateRefused(f"{item.name('points')} does not belong on a block that holds a program.")
     at["blocks"][cell], at["questions"][cell] = True, block_type == "question"
     if program is None:
@@ -270,7 +264,7 @@ def _read_enemy(item: _Fields, at: _Planes) -> None:
     at["stunned"][cell] = item.flag("stunned")
     at["timer"][cell] = item.integer("disabledTurns", 0, tables.MAX_TIMER, 0)
     if enemy_type == EnemyType.CRYPTOG:
-        is_hinted = item.has("lastKnownRow") or item.has("lastKnownCol")
+        is_hinted = "lastKnownRow" in item.left or "lastKnownCol" in item.left
         at["last_known"][cell] = item.cell("lastKnownRow", "lastKnownCol") if is_hinted else cell
 
 

@@ -100,8 +100,6 @@ def _below(value: object) -> Iterator[Any]:
 TRACE_NAMES = (f"{__name__}:WORLD",)
 """Other names of the world in traces."""
 
-_GOLDEN = Path(__file__).parent / "golden"
-
 WORLD = World(
     name="hackmatrix",
     engines=ENGINES,
@@ -124,6 +122,6 @@ WORLD = World(
     load_policy=load_policy,
     agents=AGENTS,
     shrinkers=(_no_history, _fewer_entries, _smaller_numbers),
-    golden=_GOLDEN,
+    golden=Path(__file__).parent / "golden",
     benches=BENCHES,
 )
