@@ -6,8 +6,7 @@ from hackmatrix import rules
 
 from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
 from .builders import DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, run, state
-from .cases import Case, case, cases
-from .engines import Engine, Json, Place, only, places
+from .engines import Case, Engine, Json, Place, case, cases, only, places
 from .movers import coming, cryptog, daemon, enemy, glitch, virus
 from .reference.board import ENEMIES, PROGRAM_TABLE
 

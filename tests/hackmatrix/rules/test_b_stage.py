@@ -9,8 +9,7 @@ import pytest
 from hackmatrix import rules
 
 from .blocks import CORNERS, EVERYWHERE, credits, data, pickup
-from .builders import LEFT, UP, doorstep, state
-from .crowds import doorsteps
+from .builders import LEFT, UP, doorstep, doorsteps, state
 from .engines import JAX, REFERENCE, Engine, Entry, Place, StateDict, at, only, places
 from .movers import CALLED, SCHEDULED, coming, daemon
 from .reference import randomness as site
@@ -51,8 +50,11 @@ def test_B_whole_later_stages_match_the_reference() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 5, 2**32, 2**64 - 1])
-def test_B1_player_on_a_uniform_corner_with_one_bonus(engine: Engine, seed: int) -> None:
-    player = dict(engine.reset(seed)["player"])
+def test_B1_player_on_a_uniform_corner_with_one_bonus_in_stage_1_and_otherwise_zero(engine: Engine, seed: int) -> None:
+    new = engine.reset(seed)
+    assert (new["stage"], new["seed"], new["eventNumber"], new["history"]) == (1, seed, 0, None)
+    assert new["ownedPrograms"] == new["enemies"] == []
+    player = new["player"]
     corner = smallest(seed, 0, site.START, CORNER_CELLS)
     bonus = word(seed, 0, site.BONUS, 0) * 3 >> 32
     assert player == {
@@ -65,13 +67,6 @@ def test_B1_player_on_a_uniform_corner_with_one_bonus(engine: Engine, seed: int)
         "energy": 11 if bonus == 1 else 0,
         "dataSiphons": 1 if bonus == 2 else 0,
     }
-
-
-def test_B1_a_new_game_is_stage_1_and_otherwise_zero(engine: Engine) -> None:
-    new = engine.reset(3)
-    assert (new["stage"], new["seed"], new["eventNumber"]) == (1, 3, 0)
-    assert new["ownedPrograms"] == new["enemies"] == []
-    assert new["history"] is None
 
 
 def test_B2_clears_the_board_and_the_stages_own_facts(engine: Engine) -> None:
@@ -113,12 +108,6 @@ def test_B2_keeps_player_attack_enemies_and_transmissions(engine: Engine) -> Non
     kept = [entry for entry in after.state["transmissions"] if entry in start["transmissions"]]
     assert kept == start["transmissions"]
     assert after["player", "attackDamage"] == ((5, 5), 3)
-
-
-@pytest.mark.parametrize("stage", range(1, 8))
-def test_B2_spawn_interval_is_13_minus_stage(engine: Engine, stage: int) -> None:
-    after = engine.play(doorstep(stage=stage), UP)
-    assert after["scheduledTaskInterval", "nextScheduledTaskTurn"] == (12 - stage, 12 - stage)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -253,8 +242,9 @@ def test_B7_amounts_on_every_cell_without_block_and_exit(engine: Engine, seed: i
 
 
 @pytest.mark.parametrize("stage", range(1, 8))
-def test_B8_stage_s_brings_s_transmissions(engine: Engine, stage: int) -> None:
+def test_B8_stage_s_brings_s_transmissions_and_by_B2_an_interval_of_13_minus_s(engine: Engine, stage: int) -> None:
     after = engine.play(doorstep(stage=stage, seed=9), UP).state
+    assert after["scheduledTaskInterval"] == after["nextScheduledTaskTurn"] == 12 - stage
     assert len(after["transmissions"]) == stage + 1
     made = {"turnsRemaining": 1, "spawnedFromSiphon": False, "isFromScheduledTask": False}
     assert all(entry | made == entry for entry in after["transmissions"])

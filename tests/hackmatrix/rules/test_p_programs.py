@@ -6,8 +6,7 @@ import pytest
 
 from .blocks import credits, data, pickup, program, question
 from .builders import APPLICABLE, DOWN, SIPHON, UP, WAIT, doorstep, rich, run, state
-from .cases import Case, case, cases
-from .engines import Engine, Entry, Json, Outcome, Place, StateDict, at, only, places
+from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, places
 from .movers import SCHEDULED, coming, cryptog, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ACTION, COST, ENEMIES, MAX_HP, OWN_KEYS
@@ -207,10 +206,6 @@ def test_P_DEBUG_P_ROW_P_COL_P_D_BOM_P_ANTI_V_P_HACK_whom_they_hit(engine: Engin
     assert case.seen_by(engine) == case.expected
 
 
-def test_P_D_BOM_stuns_around_it(engine: Engine) -> None:
-    assert use(engine, "d_bom", *BOMBED, exit=(0, 0))["stunned"] == [(3, 3), (5, 2)]
-
-
 def test_P_HACK_without_an_enemy_there_changes_nothing_but_the_cost(engine: Engine) -> None:
     start, action = run("hack", daemon(4, 4), siphoned=((0, 0),))
     before = engine.complete(start)
@@ -279,12 +274,6 @@ BLOCKS += [data(1, 1, siphoned=True, spawnCount=6)]
 SIGNALS = [coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)]
 
 
-@pytest.mark.parametrize("stage", range(1, 8))
-def test_P_SCORE_gives_8_minus_stage(engine: Engine, stage: int) -> None:
-    after = use(engine, "score", stage=stage, score=10)
-    assert after["score", "score_gain"] == (10 + 8 - stage, 500 * (8 - stage))
-
-
 def test_P_REDUC_leaves_the_points(engine: Engine) -> None:
     assert use(engine, "reduc", *BLOCKS).state["blocks"][0]["points"] == 7
 
@@ -315,6 +304,7 @@ def test_P_REDUC_leaves_the_points(engine: Engine) -> None:
         *run("row", *(virus(2, c, hp=1) for c in (0, 1, 3)), history=state(player=(0, 0)), killsSinceHistory=9998),
         killsSinceHistory=9999,
     ),
+    case("P_D_BOM: stuns around it", *run("d_bom", *BOMBED, exit=(0, 0)), stunned=[(3, 3), (5, 2)]),
     case("P_WAIT: the enemy turn", *run("wait", daemon(0, 5), player=(0, 0)), enemies=[(0, 4)], turn=1),
     case("P_STEP: on", STILL, STEP, stepActive=True),
     case("P_STEP: skips the next enemy turn", STILL, STEP, UP, stepActive=False, turn=0, enemies=[(5, 5)]),
@@ -325,6 +315,10 @@ def test_P_REDUC_leaves_the_points(engine: Engine) -> None:
     case("P_SHOW: for the stage", doorstep(showActivated=True), UP, showActivated=False),
     case("P_RESET: from 1", *run("reset", hp=1), hp=3),
     case("P_RESET: from 2", *run("reset", hp=2), hp=3),
+    *(
+        case(f"P_SCORE: in stage {s}", *run("score", stage=s, score=10), score=18 - s, score_gain=500 * (8 - s))
+        for s in range(1, 8)
+    ),
     case("P_CALM: on", DUE, CALM, scheduledTasksDisabled=True),
     case("P_CALM: stops the schedule", DUE, CALM, WAIT, transmissions=[], nextScheduledTaskTurn=1),
     case("P_DELAY", *run("delay", *SIGNALS), coming={(0, 0): 4, (4, 4): 10}),

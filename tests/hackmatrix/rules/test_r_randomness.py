@@ -13,8 +13,7 @@ from hackmatrix import jax_env
 from worldkit.jax import threefry as kit_threefry
 from worldkit.jax.threefry import Seed
 
-from .builders import SIPHON, UP, state
-from .crowds import random_state
+from .builders import SIPHON, UP, random_state, state
 from .engines import JAX, REFERENCE, Engine
 from .movers import coming, daemon, virus
 from .reference.board import ACTION

@@ -4,6 +4,7 @@ import copy
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -13,9 +14,8 @@ from hackmatrix import jax_env, rules
 from parity.errors import StateRefused
 
 from .blocks import credits, data, energy, pickup, program, question
-from .builders import list_of, state
-from .crowds import random_state
-from .engines import ENGINES, Engine, Json, StateDict, only
+from .builders import list_of, random_state, state
+from .engines import ENGINES, Engine, Entry, Json, StateDict, only
 from .movers import coming, cryptog, daemon, glitch, virus
 from .reference.board import ACTION, PROGRAM_TABLE, dump_whole, load
 
@@ -36,16 +36,13 @@ def each(make: Callable[..., Json], **wrong: Sequence[Json]) -> list[tuple[Json,
     return [(make(**{field: value}), field) for field, values in wrong.items() for value in values]
 
 
-def with_enemy(**fields: Json) -> StateDict:
-    return state(virus(1, 1) | fields)
+def one(entry: Entry, **fields: Json) -> StateDict:
+    return state(entry | fields)
 
 
-def with_coming(**fields: Json) -> StateDict:
-    return state(coming("virus", 1, 1) | fields)
-
-
-def with_block(**fields: Json) -> StateDict:
-    return state(data(1, 1) | fields)
+with_enemy, with_coming, with_block = (
+    partial(one, entry) for entry in (virus(1, 1), coming("virus", 1, 1), data(1, 1))
+)
 
 
 def without(entry: StateDict, key: str) -> StateDict:
@@ -209,11 +206,10 @@ def test_a_question_hides_a_program_if_it_names_one_else_data(engine: Engine) ->
 
 
 @pytest.mark.parametrize("stage", range(1, 9))
-def test_the_interval_follows_the_stage_unless_said(engine: Engine, stage: int) -> None:
-    whole = engine.complete(state(stage=stage))
-    assert whole["scheduledTaskInterval"] == whole["nextScheduledTaskTurn"] == 13 - stage
-    said = engine.complete(state(stage=stage, scheduledTaskInterval=7))
-    assert said["scheduledTaskInterval"] == said["nextScheduledTaskTurn"] == 7
+def test_the_interval_follows_the_stage_unless_given(engine: Engine, stage: int) -> None:
+    for said, interval in (({}, 13 - stage), ({"scheduledTaskInterval": 7}, 7)):
+        whole = engine.complete(state(stage=stage, **said))
+        assert whole["scheduledTaskInterval"] == whole["nextScheduledTaskTurn"] == interval
 
 
 def test_a_history_has_the_same_defaults(engine: Engine) -> None:

@@ -2,8 +2,7 @@
 
 from .blocks import credits, data, energy, pickup
 from .builders import DOWN, LEFT, RIGHT, UP, state
-from .cases import Case, case, cases
-from .engines import Engine
+from .engines import Case, Engine, case, cases
 from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
 FAR = daemon(5, 2, frozen=True)

@@ -9,8 +9,7 @@ from hackmatrix.rules import COMPONENTS
 
 from .blocks import credits, data, energy, pickup, program, question
 from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, rich, run, state
-from .cases import Case, case, cases
-from .engines import Engine, Entry, Json, StateDict
+from .engines import Case, Engine, Entry, Json, StateDict, case, cases
 from .movers import CALLED, SCHEDULED, daemon, virus
 from .reference.board import ACTION
 from .reference.game import REWARD_NAMES
@@ -48,21 +47,6 @@ BETTER = state(credits(2, 2, 1), credits(5, 0, 3), energy(0, 0, 2), dataSiphons=
 BESIDE, DIAGONAL = virus(3, 2, frozen=True, **CALLED), virus(3, 3, frozen=True, **CALLED)
 KILLER = state(daemon(2, 3, **CALLED), hp=1, owned="wait", energy=1)
 PAIN = state(daemon(3, 2), daemon(1, 2), owned="wait", energy=1)
-
-
-@pytest.mark.parametrize("score", [0, 7, 9999])
-def test_W_victory(engine: Engine, score: int) -> None:
-    won = engine.play(doorstep(stage=8, score=score), UP)
-    assert won.components["victory"] == 500_000 + 100_000 * score
-    assert won.components["stage_completion"] == 100_000
-    assert "victory" not in engine.play(doorstep(stage=7, score=score), UP).rewards
-
-
-@pytest.mark.parametrize("stage", range(1, 9))
-def test_W_death_penalty(engine: Engine, stage: int) -> None:
-    died = engine.play(dying(stage=stage), WAIT)
-    assert died["flags", "death_penalty"] == ("terminated death", -sum(COMPLETION[: stage - 1]) // 2)
-    assert engine.play(dying(stage=stage, hp=2), WAIT)["flags", "death_penalty"] == ("", 0)
 
 
 # W1
@@ -146,6 +130,16 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
         for stage in range(1, 9)
     ),
     case("W_stage_completion: none", doorstep(), LEFT, stage_completion=0),
+    *(
+        case(f"W_victory: score {score}", doorstep(stage=8, score=score), UP, victory=500_000 + 100_000 * score)
+        for score in (0, 7, 9999)
+    ),
+    case("W_victory: not before", doorstep(stage=7, score=7), UP, victory=0),
+    *(
+        case(f"W_death_penalty: stage {s}", dying(stage=s), WAIT, death_penalty=-sum(COMPLETION[: s - 1]) // 2)
+        for s in range(1, 9)
+    ),
+    case("W_death_penalty: not alive", dying(stage=3, hp=2), WAIT, flags="", death_penalty=0),
     case("W_score_gain: data", SCORING, SIPHON, score_gain=500 * 9),
     case("W_kills", *TWO_KILLS, kills=600),
     case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, data_siphon=1000),

@@ -10,21 +10,9 @@ from .randomness import WORD, Draws
 from .stage import generate_stage
 
 REWARD_NAMES = (
-    "step_penalty",
-    "stage_completion",
-    "score_gain",
-    "kills",
-    "data_siphon",
-    "distance_shaping",
-    "victory",
-    "death_penalty",
-    "resource_gain",
-    "resource_holding",
-    "damage_penalty",
-    "hp_recovery",
-    "siphon_quality",
-    "siphon_death_penalty",
-    "program_waste",
+    *("step_penalty", "stage_completion", "score_gain", "kills", "data_siphon", "distance_shaping", "victory"),
+    *("death_penalty", "resource_gain", "resource_holding", "damage_penalty", "hp_recovery", "siphon_quality"),
+    *("siphon_death_penalty", "program_waste"),
 )
 STAGE_REWARD = (1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000)
 SIPHON, WAIT, UNDO, RESET, WARP = 4, ACTION["wait"], ACTION["undo"], ACTION["reset"], ACTION["warp"]
