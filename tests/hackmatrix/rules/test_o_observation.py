@@ -36,12 +36,6 @@ def seen(engine: Engine, *entries: Entry, at: Place = (4, 4), **fields: Json) ->
     return seen_at(engine.observe(state(*entries, **fields)), *at)
 
 
-def test_O_shape_and_type(engine: Engine) -> None:
-    values = engine.observe(state())
-    assert values.shape == (rules.OBSERVATION_SIZE,)
-    assert values.dtype == np.float32
-
-
 @pytest.mark.parametrize("place", EVERYWHERE)
 def test_O1_place(engine: Engine, place: Place) -> None:
     values = engine.observe(state(player=place, exit=(5, 5) if place != (5, 5) else (0, 0)))

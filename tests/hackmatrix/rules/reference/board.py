@@ -261,13 +261,8 @@ def dump_whole(game: Game) -> dict[str, Any]:
 
 
 def _load_enemy(entry: dict[str, Any]) -> Enemy:
-    enemy = Enemy(
-        enemy_type=entry["type"],
-        hp=entry["hp"],
-        stunned=entry.get("stunned", False),
-        disabled_turns=entry.get("disabledTurns", 0),
-        **_origin(entry),
-    )
+    stunned, disabled = entry.get("stunned", False), entry.get("disabledTurns", 0)
+    enemy = Enemy(entry["type"], entry["hp"], stunned, disabled, **_origin(entry))
     if enemy.enemy_type == "cryptog":
         row_known, col_known = entry.get("lastKnownRow", entry["row"]), entry.get("lastKnownCol", entry["col"])
         enemy.last_known = 6 * row_known + col_known
