@@ -1,12 +1,12 @@
 """The game: reset, step and the step of a trainer with auto-reset (B1, C1-C5, R3, R6).
 
-The functions with a leading underscore work on batches, every leaf ``(games,)``; the public ones on one
+Functions work on batches, every leaf ``(games,)``. The public ones and those marked ``_on_games`` are called on one
 game, and under `vmap` they run the batch code (`batching`).
 """
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -60,7 +60,7 @@ def _start_of_game(seed: Seed) -> dict[str, Array]:
     return {"player": corner, **gifts}
 
 
-def _new_game(seed: Seed, start: Mapping[str, Array]) -> State:
+def _new_game(seed: Seed, start: Mapping[str, Any]) -> State:
     """A new game before its first stage is generated."""
     shape = seed.low.shape
     blank, zero = blank_snapshot(shape), jnp.zeros(shape, jnp.int32)
@@ -68,16 +68,13 @@ def _new_game(seed: Seed, start: Mapping[str, Array]) -> State:
     return State(now, blank, jnp.zeros(shape, bool), zero, zero, seed, jnp.zeros(shape, jnp.uint32))
 
 
-_generate_apart = collecting(stage.generate)
-"""Traced for its shapes only: marks of that trace must not reach whoever collects those of the game."""
-
-
 def _enter_stage(state: State, wanted: Array) -> State:
     """B2-B8 in the games where ``wanted`` holds: a new board and an empty history."""
     now = state.now
     draws = Draws(state.seed, state.event_number)
     needs = stage.Needs(now.player, now.enemies, now.transmissions, now.stage, draws)
-    shapes, _ = jax.eval_shape(_generate_apart, needs)
+    # traced for its shapes only: marks of that trace must not reach whoever collects those of the game
+    shapes, _ = jax.eval_shape(collecting(stage.generate), needs)
     nothing = jax.tree.map(lambda leaf: jnp.zeros(wanted.shape, leaf.dtype), shapes)
     board = where_wanted(wanted, stage.generate, needs, nothing, _CHUNK)
     return state._replace(

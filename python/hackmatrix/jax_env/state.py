@@ -66,7 +66,7 @@ class Snapshot(NamedTuple):
     transmissions: Cells = EMPTY
     enemy_type: Number = _up_to(len(rules.ENEMIES) - 1)
     """Of an enemy or of a coming one."""
-    enemy_hp: Number = _up_to(max(enemy.max_hp for enemy in tables.ENEMIES))
+    enemy_hp: Number = _up_to(max(tables.ENEMIES).max_hp)
     stunned: Cells = EMPTY
     from_siphon: Cells = EMPTY
     from_schedule: Cells = EMPTY
@@ -114,15 +114,7 @@ BLANK_SNAPSHOT = Snapshot()
 """All zeros, as NumPy scalars: the history of a game that has none, and the dtype and planes of every leaf."""
 
 BLANK_STATE = to_pairs(
-    State(
-        now=BLANK_SNAPSHOT,
-        history=BLANK_SNAPSHOT,
-        has_history=_BOOL,
-        kills_since_history=_I32,
-        pickups_since_history=_I32,
-        seed=Seed(_U32, _U32),
-        event_number=_U32,
-    )
+    State(BLANK_SNAPSHOT, BLANK_SNAPSHOT, _BOOL, _I32, _I32, seed=Seed(_U32, _U32), event_number=_U32)
 )
 """The same of a whole state, as it is kept."""
 

@@ -1,8 +1,7 @@
 """States that playing seldom reaches, for directed runs: dicts S of the protocol, made from its ranges alone."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,11 +134,6 @@ def place_of(entry: State) -> Place:
     return entry["row"], entry["col"]
 
 
-def _mixed(make: Callable[[np.random.Generator], _Maker]) -> StartMaker:
-    """Random boards of one mixture."""
-    return lambda rng: make(rng).state()
-
-
 def _beside(corner: Place) -> tuple[Place, Place]:
     row, column = corner
     return (row + (1 if row == 0 else -1), column), (row, column + (1 if column == 0 else -1))
@@ -266,12 +260,12 @@ def finished(rng: np.random.Generator) -> State:
 
 
 STARTS: Mapping[str, StartMaker] = {
-    "mixed": _mixed(_Maker),
-    "sparse": _mixed(partial(_Maker, beings=0.06, blocks=0.1)),
-    "crowded": _mixed(partial(_Maker, beings=0.5, blocks=0.35)),
-    "armed": _mixed(partial(_Maker, beings=0.3, owned=1.0, rich=60)),
-    "poor": _mixed(partial(_Maker, beings=0.2, owned=1.0, rich=2)),
-    "siphoning": _mixed(partial(_Maker, beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9)),
+    "mixed": lambda rng: _Maker(rng).state(),
+    "sparse": lambda rng: _Maker(rng, beings=0.06, blocks=0.1).state(),
+    "crowded": lambda rng: _Maker(rng, beings=0.5, blocks=0.35).state(),
+    "armed": lambda rng: _Maker(rng, beings=0.3, owned=1.0, rich=60).state(),
+    "poor": lambda rng: _Maker(rng, beings=0.2, owned=1.0, rich=2).state(),
+    "siphoning": lambda rng: _Maker(rng, beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9).state(),
     "doorstep": doorstep,
     "crowded_doorstep": crowded_doorstep,
     "full_board": full_board,

@@ -1,10 +1,13 @@
 """The parts of directed runs: starts, policies, smaller states, golden episodes."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import parity
 from hackmatrix import rules
 from hackmatrix.world import WORLD
 from hackmatrix.world.starts import STARTS
@@ -12,6 +15,7 @@ from parity import BatchEngine, State, StateRefused, View
 from parity.rewards import replay_golden
 
 ONLY = np.zeros(1, np.intp)
+KNOWN = Path(__file__).parents[1] / "rules" / "known-answers.json"
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +84,13 @@ def test_no_golden_episode_has_changed_on_either_engine(swift_built: None) -> No
     assert len(episodes) >= 16
     assert [change for episode in episodes for change in episode.changes(WORLD)] == []
     assert all(episode.expected == episode.observed for episode in episodes)
+
+
+def test_R1_known_games_come_out_as_published(swift_built: None) -> None:
+    with parity.open_engine("hackmatrix", "swift") as engine:
+        for game in json.loads(KNOWN.read_text())["games"]:
+            engine.reset(seed=int(game["seed"]))
+            assert engine.get_state() == game["first"]
+            for action, components in zip(game["actions"], game["components"], strict=True):
+                np.testing.assert_array_equal(engine.step(action).components, components)
+            assert engine.get_state() == game["last"]
