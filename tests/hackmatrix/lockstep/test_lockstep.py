@@ -1,13 +1,8 @@
 """Both engines in lockstep: a share of the runs of docs/explanation/architecture.md; every rule fires on both sides."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from hackmatrix.rules import MARKS
 from hackmatrix.swift_env import SwiftGames
 from hackmatrix.world import WORLD
-from parity import BatchEngine, EngineOptions
 from parity.coverage import coverage_of
 from parity.lockstep import Settings, run
 
@@ -37,16 +32,3 @@ def test_uniform_games_that_restart_by_themselves_are_the_same(swift_built: None
     assert outcome.divergences == []
     assert outcome.steps == 400 * FEW
     assert outcome.episodes > 30
-
-
-def test_another_seed_on_one_side_is_noticed(swift_built: None) -> None:
-    def open_misled(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-        """A JAX engine that hears another seed than it is told."""
-        engine = WORLD.engines["jax"](games, options)
-        reset = engine.reset
-        engine.reset = lambda seeds, slots: reset(seeds + np.uint64(1), slots)  # type: ignore[method-assign]
-        return engine
-
-    world = replace(WORLD, engines={**WORLD.engines, "misled": open_misled})
-    outcome = run(world, ("swift", "misled"), Settings("uniform", steps=5, games=FEW))
-    assert outcome.divergences

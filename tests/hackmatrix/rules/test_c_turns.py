@@ -11,10 +11,9 @@ from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep,
 from .engines import Case, Engine, Entry, Json, Place, StateDict, case, cases
 from .movers import coming, daemon, glitch, virus
 from .reference import randomness as site
-from .reference.board import ENEMIES, OWN_KEYS, Game, Transmission, load
+from .reference.board import ENEMIES, OWN_KEYS
 from .reference.game import REWARD_NAMES
 from .reference.randomness import word
-from .reference.stage import in_line_of_fire
 
 ENDLESS = 1000  # a scheduled turn that never comes
 
@@ -169,13 +168,6 @@ def test_C6_a_uniform_empty_cell_out_of_the_line_of_fire(engine: Engine, seed: i
     taken = [data(0, 3), data(4, 4), glitch(2, 0, frozen=True), daemon(3, 3, frozen=True)]
     closed = {(0, 1), (0, 2), (1, 0), (0, 0), (0, 3), (4, 4), (2, 0), (3, 3)}
     assert spawned(engine, waiting(*taken, seed=seed)) == dict([drawn(seed, {*EVERYWHERE} - closed)])
-
-
-def test_C6_blocks_and_enemies_stop_the_line_of_fire_transmissions_do_not() -> None:
-    game = Game(player=0, transmissions={1: Transmission("virus", 3)})
-    assert in_line_of_fire(game) == {6 * row + col for row, col in FIRE}
-    stopped = load(waiting(daemon(3, 0), data(0, 2), coming("virus", 0, 1)))
-    assert in_line_of_fire(stopped) == {1, 2, 6, 12, 18}
 
 
 @pytest.mark.parametrize("seed", range(8))

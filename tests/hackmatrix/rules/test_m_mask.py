@@ -47,10 +47,6 @@ def programs_valid(engine: Engine, *entries: Entry, **fields: Json) -> set[str]:
     return {name for name in NAMES if mask[ACTION[name]]}
 
 
-def test_M3_the_order_is_that_of_table_P() -> None:
-    assert [ACTION[name] for name in NAMES] == list(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_M3_valid_when_owned_paid_for_and_applicable(engine: Engine, name: str) -> None:
     cost = dict(zip(("credits", "energy"), COST[ACTION[name]], strict=True))

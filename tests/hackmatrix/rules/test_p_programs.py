@@ -274,10 +274,6 @@ BLOCKS += [data(1, 1, siphoned=True, spawnCount=6)]
 SIGNALS = [coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)]
 
 
-def test_P_REDUC_leaves_the_points(engine: Engine) -> None:
-    assert use(engine, "reduc", *BLOCKS).state["blocks"][0]["points"] == 7
-
-
 @cases(
     case("P_WARP: no pickup", *run("warp", coming("virus", 0, 5), pickup(0, 5)), dataSiphons=0, resources=[(0, 5)]),
     case("P_WARP: onto a block", *run("warp", glitch(4, 4), data(4, 4)), player=(4, 4), blocks=[(4, 4)]),

@@ -22,10 +22,6 @@ def dying(*entries: Entry, **fields: Json) -> StateDict:
     return state(daemon(2, 3), *entries, **({"hp": 1, "owned": "wait", "energy": 1} | fields))
 
 
-def test_W_the_order_of_the_components() -> None:
-    assert REWARD_NAMES == COMPONENTS
-
-
 def test_W_the_float_reward_is_the_rounded_quotient_of_the_total() -> None:
     largest = 500_000 + 100_000 * 9999 + 600_000
     rng = np.random.default_rng(0)
