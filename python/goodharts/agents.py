@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from goodharts.config import Config
 from goodharts.models import Model, read_model
+from goodharts.networks import Inputs
 from goodharts.render.surroundings import around
 from goodharts.rules import MODES, REACH, Numbers
-from goodharts.training.inputs import Inputs
 from parity import State
 
 Floats = NDArray[np.float32]

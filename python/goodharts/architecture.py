@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 from goodharts.config import Training
 from goodharts.rules import OBSERVATION_SHAPE
@@ -30,6 +30,10 @@ class NetworkConfig:
     channels: tuple[int, ...] = (32, 64, 64)
     hidden: int = 512
     privileged: bool = True
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain values, for files."""
+        return {**asdict(self), "channels": list(self.channels)}
 
 
 def network_config(training: Training, on_cpu: bool) -> NetworkConfig:

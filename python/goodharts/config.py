@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from goodharts.rules import NUM_CELLS, Numbers
 from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
@@ -44,6 +44,7 @@ _ITEMS = IntRange(0, NUM_CELLS // 4)
 """Of a kind: with both kinds half of the grid stays empty, and what is placed needs few draws."""
 _ENERGY = FloatRange(-1000, 1000)
 _PRICE = FloatRange(-1000, 1000)
+_PRICED = ("step", "food", "poison", "death")
 
 
 class _Device(Values):
@@ -61,6 +62,14 @@ DEVICE = _Device()
 
 def _value(default: Any, help: str, values: Values | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
     return setting(default, help, group="", values=values)
+
+
+class Rates(NamedTuple):
+    """The rates of one update."""
+
+    learning_rate: float
+    clip_eps: float
+    entropy_coef: float
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,13 @@ class Training:
     max_food: int = _value(256, "most food", _ITEMS)
     min_poison: int = _value(64, "the same for poison", _ITEMS)
     max_poison: int = _value(256, "most poison", _ITEMS)
+
+    def rates(self, update: int) -> Rates:
+        """The rates of an update, counted from 0: linear from the first of ``updates`` to the last."""
+        done = update / max(self.updates - 1, 1)
+        first = Rates(self.learning_rate, self.eps_clip, self.entropy_initial)
+        last = Rates(self.learning_rate_final, self.eps_clip_final, self.entropy_final)
+        return Rates(*(begin + (end - begin) * done for begin, end in zip(first, last, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -165,24 +181,18 @@ class Config:
     def numbers(self) -> Numbers:
         """The world in whole numbers (G9)."""
         world, handhold, training = self.world, self.handhold, self.training
+        thousandths = {
+            **{name: getattr(world, name) for name in ("start_energy", "step_energy", "food_energy", "poison_energy")},
+            "food_interest": world.food_interestingness,
+            "poison_interest": world.poison_interestingness,
+        }
+        prices = {"death_price": world.death_reward, "reward_clip": world.reward_clip}
+        prices |= {f"handhold_{kind}_price": getattr(handhold, f"{kind}_reward") for kind in _PRICED}
         return Numbers(
-            start_energy=_thousandths(world.start_energy),
-            step_energy=_thousandths(world.step_energy),
-            food_energy=_thousandths(world.food_energy),
-            poison_energy=_thousandths(world.poison_energy),
-            food_interest=_thousandths(world.food_interestingness),
-            poison_interest=_thousandths(world.poison_interestingness),
-            death_price=_price(world.death_reward),
-            handhold_step_price=_price(handhold.step_reward),
-            handhold_food_price=_price(handhold.food_reward),
-            handhold_poison_price=_price(handhold.poison_reward),
-            handhold_death_price=_price(handhold.death_reward),
-            reward_clip=_price(world.reward_clip),
+            **{name: round(value * 1000) for name, value in thousandths.items()},
+            **{name: round(value * 100_000) for name, value in prices.items()},
+            **{name: getattr(training, name) for name in ("min_food", "max_food", "min_poison", "max_poison")},
             max_steps=world.max_steps,
-            min_food=training.min_food,
-            max_food=training.max_food,
-            min_poison=training.min_poison,
-            max_poison=training.max_poison,
             evaluation_food=self.evaluation.food,
             evaluation_poison=self.evaluation.poison,
         )
@@ -230,13 +240,7 @@ class Config:
         return dataclasses.asdict(self)
 
 
-SECTIONS: dict[str, type[Any]] = {
-    "training": Training,
-    "runtime": Runtime,
-    "evaluation": Evaluation,
-    "world": World,
-    "handhold": Handhold,
-}
+SECTIONS: dict[str, type[Any]] = {each.name: type(each.default) for each in dataclasses.fields(Config)}
 
 
 def read_config(
@@ -262,21 +266,18 @@ def read_config(
 
 
 def setting_of(section: str, key: str) -> Setting:
-    """One setting, for a flag that stands for it."""
+    """Return one setting, for its flag."""
     return next(each for each in settings_of(SECTIONS[section]) if each.name == key)
 
 
 def as_toml() -> str:
     """The file ``config.default.toml``."""
     lines = [
-        "# Every setting and its default. Copy what you want to change into config.toml, which wins over this file.",
-        "",
+        "# Every setting and its default. Copy what you want to change into config.toml, which wins over this file.\n"
     ]
     for name, section in SECTIONS.items():
-        lines += [
-            f"[{name}]",
-            *textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# "),
-        ]
+        meaning = textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# ")
+        lines += [f"[{name}]", *meaning]
         rows = [(f"{each.name} = {_toml(each.default)}", each) for each in settings_of(section)]
         width = max(len(row) for row, _ in rows)
         lines += [f"{row:{width}}  # {each.help}" for row, each in rows]
@@ -288,15 +289,6 @@ def _toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _thousandths(value: float) -> int:
-    return round(value * 1000)
-
-
-def _price(value: float) -> int:
-    """In hundred-thousandths."""
-    return round(value * 100_000)
 
 
 if __name__ == "__main__":

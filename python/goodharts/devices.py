@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import torch
 
 from goodharts.config import AUTO
 from parity.errors import UsageError
-from worldkit.cores import share_of_cores
 
 _CPU_INFO = Path("/proc/cpuinfo")
 
@@ -75,12 +73,6 @@ def has_amx() -> bool:
 def describe(device: torch.device) -> str:
     """The device in words, such as ``cuda:0 (NVIDIA H100)``."""
     return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
-
-
-def share_threads(processes: int) -> None:
-    """Let torch use this process's share of the cores, unless OMP_NUM_THREADS says how many."""
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(share_of_cores(processes))
 
 
 def _is_there(device: torch.device) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ def write_model(path: Path, model: Model) -> None:
     content = {
         "format": FORMAT,
         "mode": model.mode,
-        "network": {**asdict(model.network), "channels": list(model.network.channels)},
+        "network": model.network.plain(),
         "config": {section: dict(values) for section, values in model.config.items()},
         "update": model.update,
         "timesteps": model.timesteps,

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
-from goodharts.rules import ACTIONS, OBSERVATION_SHAPE
+from goodharts.rules import ACTIONS, FOOD, OBSERVATION_SHAPE, POISON, Mode, Numbers
+from goodharts.torch_env.observation import shown
+from goodharts.torch_env.tables import channels
 
 
 class Layer(NamedTuple):
@@ -57,6 +59,30 @@ class ActorCritic(nn.Module):
             if isinstance(module, nn.ReLU):
                 found.append(Layer(name, out))
         return [*found, Layer("logits", self.policy(out))]
+
+
+class Inputs:
+    """Turns compact observations into what a policy sees (G7) and what its critic knows beside it (G8)."""
+
+    def __init__(self, mode: Mode, numbers: Numbers, privileged: bool, device: torch.device) -> None:
+        self._mode, self._privileged = mode, privileged
+        self._channels = torch.tensor(channels(mode, numbers), device=device)
+        self._least = torch.tensor([numbers.min_food, numbers.min_poison], device=device)
+        self._span = torch.tensor([numbers.max_food, numbers.max_poison], device=device) - self._least
+
+    def __call__(self, codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Observations, float32 (n, 2, 11, 11), and privileges, float32 (n, PRIVILEGES), for a privileged critic.
+
+        codes: int8 (n, 121). counts: the episodes' food and poison (n, 2), which privileges have on the scale from -1
+        to 1 of their training range, and as 0 where there is only one.
+        """
+        if not self._privileged:
+            return shown(codes, self._channels), None
+        truth = torch.stack((codes == FOOD, codes == POISON), dim=1).float()
+        sees = truth.view(-1, *OBSERVATION_SHAPE) if self._mode.sees_truth else shown(codes, self._channels)
+        share = (counts - self._least) / self._span.clamp_min(1)
+        scaled = torch.where(self._span > 0, 2 * share - 1, 0.0)
+        return sees, torch.cat((scaled, truth.flatten(1)), dim=1)
 
 
 def _body(config: NetworkConfig) -> nn.Sequential:

@@ -91,15 +91,20 @@ def test_a_mistake_is_one_sentence_and_code_2_before_anything_is_done(
     assert not list(tmp_path.glob("life.*"))
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "brain-view"])
-def test_an_own_command_is_its_module_and_gets_the_other_words(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("command", "module_name"),
+    [("train", "training.train_ppo"), ("evaluate", "cli.evaluate"), ("brain-view", "cli.brain_view")],
+)
+def test_an_own_command_is_its_module_and_gets_the_other_words(
+    command: str, module_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     called: list[list[str]] = []
 
     def own(argv: list[str]) -> int:
         called.append(argv)
         return 3
 
-    module = ModuleType(name := f"goodharts.cli.{command.replace('-', '_')}")
+    module = ModuleType(name := f"goodharts.{module_name}")
     module.main = own  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, name, module)
     assert main([command, "--mode", "proxy"]) == 3

@@ -14,11 +14,10 @@ from goodharts.architecture import NetworkConfig
 from goodharts.cli.main import main
 from goodharts.gym_env import GoodhartsEnv
 from goodharts.models import Model, model_path, write_model
-from goodharts.networks import ActorCritic
+from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
-from goodharts.training.inputs import Inputs
 from goodharts.view_spec import view_of
 from parity.errors import UsageError
 from parity.trace import Case, Trace, write_trace

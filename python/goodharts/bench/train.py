@@ -18,7 +18,7 @@ from goodharts.torch_env.env import Games, Outcome
 from goodharts.torch_env.random import game_keys
 from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.rollout import Player
-from goodharts.training.torch_trainer import TorchTrainer
+from goodharts.training.torch_ppo import TorchTrainer
 from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.records import Record, records_beside_ceiling
 from worldkit.bench.timing import beside

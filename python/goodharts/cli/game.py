@@ -11,7 +11,7 @@ _GAMES = 192
 
 
 def _command(module: str, purpose: str, function: str = "main") -> Command:
-    return Command(purpose, lambda argv: import_attribute(f"goodharts.cli.{module}", function)(argv))
+    return Command(purpose, lambda argv: import_attribute(f"goodharts.{module}", function)(argv))
 
 
 def _benchmark(module: str, purpose: str) -> Benchmark:
@@ -33,10 +33,12 @@ GAME = Game(
     sb3_config=GoodhartsSB3Config,
     sb3_env=lambda config: import_attribute("goodharts.env_spec", "ENV_SPECS")[config.mode],
     commands={
-        "train": _command("train", "train agents of one or more modes with PPO, on the torch engine or in JAX"),
-        "evaluate": _command("evaluate", "let trained agents live on, and count what they eat and when they die"),
-        "compare": _command("evaluate", "one table and one picture of all modes", "compare"),
-        "brain-view": _command("brain_view", "watch a trained agent: what it sees, thinks and does"),
+        "train": _command(
+            "training.train_ppo", "train agents of one or more modes with PPO, on the torch engine or in JAX"
+        ),
+        "evaluate": _command("cli.evaluate", "let trained agents live on, and count what they eat and when they die"),
+        "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),
+        "brain-view": _command("cli.brain_view", "watch a trained agent: what it sees, thinks and does"),
     },
     benchmarks={
         "env": _benchmark("env", "random play in each engine alone"),

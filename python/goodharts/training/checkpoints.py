@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from goodharts.config import JAX, Config
-from goodharts.models import config_of, mode_of, read_torch, write_torch
+from goodharts.models import config_of, mode_of, read_torch
 from goodharts.rules import MODES
 from parity.arguments import FileName
 from parity.errors import UsageError
@@ -41,11 +41,6 @@ class Checkpoint:
 def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
     """Where the checkpoint of a mode lies."""
     return folder / f"ppo_{mode}.checkpoint.pth"
-
-
-def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a checkpoint of ``--engine torch``, atomically; raises OSError as writing does."""
-    write_torch(path, content)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
-from goodharts.models import Model, policy_of
+from goodharts.models import Model, policy_of, write_model
 from goodharts.rules import MODES
-from goodharts.training.engine import Engine, out_of_memory
 from goodharts.training.runs import EPISODE, ModeRun
 from goodharts.training.torchrun import is_launched
-from parity.errors import ParityError, UsageError, is_out_of_memory
-from worldkit.jax.xla import threads_of_a_share
+from parity.errors import UsageError
 from worldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
 from worldkit.ppo.value_heads import POPART
 
@@ -27,68 +24,64 @@ if TYPE_CHECKING:
 _CPU = "cpu"
 
 
-class JaxEngine(Engine):
-    """Trains in JAX."""
+def check(config: Config) -> None:
+    """Raises UsageError for ``torchrun``, ``--compile-mode`` or a device that JAX does not have."""
+    if is_launched():
+        raise UsageError("torchrun is for --engine torch: start --engine jax without it, in one process.")
+    if config.runtime.compile_mode != OFF:
+        raise UsageError("--compile-mode is torch's: leave it out, --engine jax compiles in any case.")
+    if config.runtime.device not in (AUTO, _CPU):
+        _devices(config.runtime.device)
 
-    def check(self, config: Config) -> None:
-        if is_launched():
-            raise UsageError("torchrun is for --engine torch: start --engine jax without it, in one process.")
-        if config.runtime.compile_mode != OFF:
-            raise UsageError("--compile-mode is torch's: leave it out, --engine jax compiles in any case.")
-        if config.runtime.device not in (AUTO, _CPU):
-            _devices(config.runtime.device)
 
-    def share_cores(self, processes: int) -> None:
-        os.environ.update(threads_of_a_share(processes))
-        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # several processes share a GPU's memory
+def train(mode_run: ModeRun) -> None:
+    """Train on all devices of the kind that the settings name, or on the one with a number, and save."""
+    import jax
 
-    def train(self, run: ModeRun) -> None:
-        job, config = run.job, run.job.config
-        self.check(config)
-        import jax
+    from goodharts.jax_networks import torch_weights
+    from goodharts.jax_training import env_of
+    from worldkit.ppo.loop import SavePlan
+    from worldkit.ppo.training import train as train_in_jax
 
-        from goodharts.jax_networks import torch_weights
-        from goodharts.jax_training import env_of
-        from worldkit.ppo.loop import SavePlan
-        from worldkit.ppo.training import train
+    job, config = mode_run.job, mode_run.job.config
+    devices = _devices(config.runtime.device)
+    platform = devices[0].platform
+    network = network_config(config.training, on_cpu=platform == _CPU)
+    dtype = precision_on(platform, config.runtime.amp)
+    mode_run.about = {
+        "network": {"kind": network.kind},
+        "engine": "jax",
+        "device": ", ".join(map(str, devices)),
+        "precision": dtype,
+        "processes": 1,
+        "versions": {"jax": jax.__version__},
+    }
 
-        devices = _devices(config.runtime.device)
-        platform = devices[0].platform
-        network = network_config(config.training, on_cpu=platform == _CPU)
-        dtype = precision_on(platform, config.runtime.amp)
-        run.about = {
-            "network": {"kind": network.kind},
-            "engine": "jax",
-            "device": ", ".join(map(str, devices)),
-            "precision": dtype,
-            "processes": 1,
-            "versions": {"jax": jax.__version__},
-        }
+    def write_agent(params: Params, progress: Progress) -> None:
+        import torch  # here: it takes seconds to import, and nothing before the first file waits for it
 
-        def write_model(params: Params, progress: Progress) -> None:
-            policy = policy_of(network, {name: _tensor(each) for name, each in torch_weights(network, params).items()})
-            run.write_model(Model(job.mode, network, config.plain(), progress.updates, progress.timesteps, policy))
+        weights = {name: torch.from_numpy(each) for name, each in torch_weights(network, params).items()}
+        policy = policy_of(network, weights)
+        write_model(
+            mode_run.model, Model(job.mode, network, config.plain(), progress.updates, progress.timesteps, policy)
+        )
 
-        with jax.default_device(devices[0]):
-            trained = train(
-                train_config(config.training, network, dtype),
-                env_of(MODES[job.mode], config.numbers()),
-                run.run,
-                start=job.start.state if job.start else None,
-                save_plan=SavePlan(
-                    every_minutes=config.runtime.checkpoint_minutes,
-                    checkpoint=run.checkpoint,
-                    agent=(run.model, write_model),
-                ),
-                devices=devices,
-                notes={"mode": job.mode, "goodharts": config.plain()},
-                on_episodes=lambda update, episodes: run.write_episodes(update, _finished(episodes)),
-            )
-        run.about["network"]["parameters"] = sum(leaf.size for leaf in jax.tree.leaves(trained.params))
-
-    def explained(self, error: Exception, mode: str) -> ParityError | None:
-        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
-        return out_of_memory(mode, "the device") if is_out_of_memory(cause) else None
+    with jax.default_device(devices[0]):
+        trained = train_in_jax(
+            train_config(config.training, network, dtype),
+            env_of(MODES[job.mode], config.numbers()),
+            mode_run.run,
+            start=job.start.state if job.start else None,
+            save_plan=SavePlan(
+                every_minutes=config.runtime.checkpoint_minutes,
+                checkpoint=mode_run.checkpoint,
+                agent=(mode_run.model, write_agent),
+            ),
+            devices=devices,
+            notes={"mode": job.mode, "goodharts": config.plain()},
+            on_episodes=lambda update, episodes: mode_run.write_episodes(update, _finished(episodes)),
+        )
+    mode_run.about["network"]["parameters"] = sum(leaf.size for leaf in jax.tree.leaves(trained.params))
 
 
 def precision_on(platform: str, amp: bool) -> str:
@@ -144,12 +137,6 @@ def _finished(episodes: EpisodeInfo) -> list[tuple[float, ...]]:
     assert len(columns) == len(EPISODE) - 2
     ended = (np.asarray(column)[steps, games].tolist() for column in columns)
     return list(zip(steps.tolist(), games.tolist(), *ended, strict=True))
-
-
-def _tensor(array: Any) -> Any:  # noqa: ANN401 - an array of numpy, and a tensor
-    import torch  # here, where files are made of it: nothing before that waits for it
-
-    return torch.from_numpy(array)
 
 
 def _devices(name: str) -> list[jax.Device]:

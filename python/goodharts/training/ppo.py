@@ -1,38 +1,45 @@
-"""The arithmetic of PPO (Schulman et al. 2017): advantages, losses. Pure functions."""
+"""PPO (Schulman et al. 2017) in torch: advantages, losses, and the gradient steps of an update."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from goodharts.architecture import NetworkConfig
+from goodharts.config import OFF, Config, Rates
+from goodharts.devices import mixed_precision
+from goodharts.models import load_weights
+from goodharts.networks import ActorCritic, Inputs
+from goodharts.rules import ACTIONS, Mode
+from goodharts.training.parallel import Processes
+from goodharts.training.rollout import Rollout
+from parity.safe_read import Unreadable
+from worldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
+
+_ADAM_EPSILON = 1e-5
+_WEIGHTS, _SHUFFLE, NOISE = range(3)
+"""What is drawn from a run's seed, each from a stream of its own."""
+_OF_STEPS = ("pg_loss", "value_loss", "entropy", "approx_kl", "clip_frac", "entropy_floor_penalty", "grad_norm")
+_STATS = (*_OF_STEPS, "explained_variance", *(f"action_prob_{action}" for action in range(len(ACTIONS))))
+"""The statistics of an update; ``value_loss`` is half the squared error."""
 
 
-def advantages(
-    rewards: Tensor,
-    values: Tensor,
-    next_values: Tensor,
-    terminated: Tensor,
-    ended: Tensor,
-    gamma: float,
-    gae_lambda: float,
-) -> Tensor:
-    """Generalized advantage estimates (Schulman et al. 2016) of steps (t, n), all float32 or bool of that shape.
+def stream(seed: int, *which: int) -> int:
+    """The seed of one stream of a run: 64 bits."""
+    return int(np.random.SeedSequence((seed, *which)).generate_state(1, np.uint64)[0])
 
-    Args:
-        rewards: of each step.
-        values: of what was seen before each step.
-        next_values: of what the same episode showed after it; where it terminated they count as 0.
-        terminated: whether the episode terminated with the step.
-        ended: whether it ended at all, so that the next step belongs to another episode.
-        gamma: discount factor.
-        gae_lambda: λ.
-    """
-    surprises = rewards + gamma * next_values * ~terminated - values
-    found = torch.empty_like(rewards)
-    later = torch.zeros_like(rewards[0])
-    for t in reversed(range(len(rewards))):
-        later = surprises[t] + gamma * gae_lambda * ~ended[t] * later
+
+def advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Tensor:
+    """Generalized advantage estimates (Schulman et al. 2016) of a rollout's steps, float32 (t, n)."""
+    errors = rollout.rewards + gamma * rollout.next_values * ~rollout.terminated - rollout.values
+    found = torch.empty_like(errors)
+    later = torch.zeros_like(errors[0])
+    for t in reversed(range(len(errors))):
+        later = errors[t] + gamma * gae_lambda * ~rollout.ended[t] * later
         found[t] = later
     return found
 
@@ -76,3 +83,154 @@ def losses(logits: Tensor, values: Tensor, batch: Batch, clip_eps: float) -> Los
         clip_fraction=clip_fraction,
         action_probs=probs.detach().mean(dim=0),
     )
+
+
+@torch.no_grad()
+def rescale(head: nn.Linear, before: ValueScale, after: ValueScale) -> None:
+    """Change a PopArt head so that its values on the scale ``after`` are those that it had on the scale ``before``."""
+    weight, bias = moved(head.weight, head.bias, before, after)
+    head.weight.copy_(weight)
+    head.bias.copy_(bias)
+
+
+class Learner:
+    """A policy that learns from rollouts.
+
+    Args:
+        mode: what it is shown. config: the settings. network: what it is made of.
+        device: where it computes. processes: those that learn the same network.
+
+    Attributes:
+        policy: the network. scale: of its value head. precision: of its matrix products; None is float32.
+    """
+
+    def __init__(
+        self, mode: Mode, config: Config, network: NetworkConfig, device: torch.device, processes: Processes
+    ) -> None:
+        self._config, self._processes, self._device = config.training, processes, device
+        self.precision = mixed_precision(device, config.runtime.amp)
+        with torch.random.fork_rng(devices=[]):  # the same weights on every device
+            torch.manual_seed(stream(config.training.seed, _WEIGHTS))
+            self.policy = ActorCritic(network).to(device)
+        self.scale = FIRST_SCALE
+        self.optimizer = torch.optim.Adam(
+            self.policy.parameters(), config.training.learning_rate, eps=_ADAM_EPSILON, fused=device.type != "mps"
+        )
+        self.shuffle = torch.Generator().manual_seed(stream(config.training.seed, _SHUFFLE))
+        self._inputs = Inputs(mode, config.numbers(), network.privileged, device)
+        compile_mode = config.runtime.compile_mode
+        self._compiled: Callable[..., tuple[Tensor, Tensor]] = (
+            self.policy if compile_mode == OFF else torch.compile(self.policy, mode=compile_mode)
+        )
+        self._width = len(processes.share(config.training.n_envs))
+
+    @torch.no_grad()
+    def judge(self, codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (n, 8) and values (n,) in units of reward, for codes int8 (n, 121) and counts (n, 2)."""
+        # Only the usual width is compiled for: how many episodes end differs from one rollout to the next.
+        logits, scaled = self._forward(self._compiled if len(codes) == self._width else self.policy, codes, counts)
+        return logits, self.scale.values(scaled)
+
+    def learn(self, rollout: Rollout, rates: Rates) -> dict[str, float]:
+        """Take the gradient steps of one update, and return their means over all steps and processes by name."""
+        config, processes = self._config, self._processes
+        gained = advantages(rollout, config.gamma, config.gae_lambda)
+        returns = gained + rollout.values
+        mean, variance = processes.moments(returns)
+        centre, spread = processes.moments(gained)
+        self._follow(mean, variance)
+        batch = Batch(
+            actions=rollout.actions.flatten(),
+            log_probs=rollout.log_probs.flatten(),
+            advantages=((gained - centre) / (spread.sqrt() + 1e-8)).flatten(),
+            targets=self.scale.scaled(returns).flatten(),
+        )
+        codes, counts = rollout.codes.flatten(0, 1), rollout.counts.flatten(0, 1)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rates.learning_rate
+        steps = [
+            self._step(codes[part], counts[part], Batch(*(each[part] for each in batch)), rates)
+            for part in self._parts(len(codes))
+        ]
+        of_steps, probs = torch.stack(steps).mean(dim=0).split([len(_OF_STEPS), len(ACTIONS)])
+        explained = 1 - spread / variance.clamp_min(1e-12)
+        stats = processes.mean(torch.cat((of_steps, explained[None], probs))).tolist()
+        return dict(zip(_STATS, stats, strict=True))
+
+    def state(self) -> dict[str, Any]:
+        """Everything that learning goes on from: plain values and tensors."""
+        mean, deviation, batches = self.scale
+        return {
+            "weights": self.policy.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "shuffle": self.shuffle.get_state(),
+            "popart": {"mean": torch.tensor(mean), "deviation": torch.tensor(deviation), "batches": int(batches)},
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a ``state``; raises Unreadable where it does not fit."""
+        load_weights(self.policy, state["weights"])
+        mean, deviation = (state["popart"][name] for name in ("mean", "deviation"))
+        wanted = torch.zeros(())
+        if not all(isinstance(each, Tensor) and _is_like(wanted, each) for each in (mean, deviation)) or deviation <= 0:
+            raise Unreadable("its PopArt statistics are no numbers")
+        self.scale = ValueScale(
+            *(np.float32(each.item()) for each in (mean, deviation)), int(state["popart"]["batches"])
+        )
+        self.optimizer.load_state_dict(state["optimizer"])
+        moments = [
+            (weights, kept[name])
+            for weights, kept in self.optimizer.state.items()
+            for name in ("exp_avg", "exp_avg_sq")
+        ]
+        if len(moments) != 2 * len(list(self.policy.parameters())) or not all(_is_like(*each) for each in moments):
+            raise Unreadable("its optimizer is that of another network")
+        self.shuffle.set_state(state["shuffle"])
+
+    def _follow(self, mean: Tensor, variance: Tensor) -> None:
+        """Let PopArt's scale take in a batch of returns."""
+        before = self.scale
+        after = before.following(mean.item(), variance.item(), self._config.popart_beta)
+        self.scale = after._replace(
+            mean=np.float32(after.mean), deviation=np.float32(after.deviation)
+        )  # as it is saved
+        rescale(self.policy.value, before, self.scale)
+
+    def _forward(
+        self, network: Callable[..., tuple[Tensor, Tensor]], codes: Tensor, counts: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        with torch.autocast(self._device.type, self.precision, enabled=self.precision is not None):
+            logits, scaled = network(*self._inputs(codes, counts))
+        return logits.float(), scaled.float()
+
+    def _parts(self, size: int) -> Iterator[Tensor | slice]:
+        """The steps of each gradient step: all of them, or in an order of their own for each epoch."""
+        for _ in range(self._config.k_epochs):
+            if self._config.minibatches == 1:
+                yield slice(None)
+            else:
+                order = torch.randperm(size, generator=self.shuffle).to(self._device)
+                yield from order.chunk(self._config.minibatches)
+
+    def _step(self, codes: Tensor, counts: Tensor, batch: Batch, rates: Rates) -> Tensor:
+        """One gradient step; returns the numbers ``_OF_STEPS``, and eight probabilities."""
+        config = self._config
+        logits, scaled = self._forward(self._compiled, codes, counts)
+        found = losses(logits, scaled, batch, rates.clip_eps)
+        shortfall = config.entropy_floor - self._processes.mean(found.entropy.detach())
+        # What is short is the entropy of the whole batch; each process adds the gradient of its own part.
+        penalty = config.entropy_floor_coef * (config.entropy_floor - found.entropy) * (shortfall > 0)
+        loss = found.policy_loss + config.value_coef * found.value_loss - rates.entropy_coef * found.entropy + penalty
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._processes.average_gradients(self.policy)
+        norm = torch.nn.utils.clip_grad_norm_(self.policy.parameters(), config.max_grad_norm)
+        self.optimizer.step()
+        policy_loss, value_loss, *others, probs = found
+        numbers = policy_loss, value_loss / 2, *others, config.entropy_floor_coef * shortfall.clamp_min(0), norm
+        return torch.cat((torch.stack([number.detach() for number in numbers]), probs))
+
+
+def _is_like(wanted: Tensor, found: Tensor) -> bool:
+    """Whether a tensor from a file is finite, and of the shape and type that is wanted."""
+    return found.shape == wanted.shape and found.dtype == wanted.dtype and bool(found.isfinite().all())

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
 
-from goodharts.training.engines import engine_named, train_mode
-from goodharts.training.runs import Job, Row, RunResult, nothing_to_keep
+from goodharts.training.engines import train_mode
+from goodharts.training.runs import Job, ModeRun, Row, RunResult, nothing_to_keep
 from parity.errors import ParityError
+from worldkit.cores import share_of_cores
+from worldkit.jax.xla import threads_of_a_share
 from worldkit.runs.stop import StopRequest
 
 _POLL_SECONDS = 0.2
-_STOP = "stop"
 
 
 def train_modes(
@@ -33,28 +34,33 @@ def train_modes(
         jobs: one for each mode.
         report: takes the row of each update.
         say: takes lines for the user.
-        ended: takes how a mode ended, as soon as it does.
+        ended: takes the result of a mode, as soon as it ends.
         should_stop: asked several times a second; then all modes save and end. One without an update has nothing to
             save, and ends at once.
     """
+    # a worker reads these as it starts; several of them share a GPU's memory
+    share = {"OMP_NUM_THREADS": str(share_of_cores(len(jobs))), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    for name, value in (share | threads_of_a_share(len(jobs))).items():
+        os.environ.setdefault(name, value)
     context = multiprocessing.get_context("spawn")  # a fork of a process with threads may hang
     found: dict[str, RunResult] = {}
     workers: dict[Connection, tuple[str, BaseProcess]] = {}
     begun: set[str] = set()
-    given_up: set[str] = set()
     with _interrupts_ignored():  # a worker that still starts leaves them to this process
         for job in jobs:
             ours, theirs = context.Pipe()
-            process: BaseProcess = context.Process(target=_work, args=(job, theirs, len(jobs)), name=job.mode)
+            process: BaseProcess = context.Process(target=_work, args=(job, theirs), name=job.mode)
             process.start()
             theirs.close()
             workers[ours] = job.mode, process
-    is_told = False
+    is_stopping = False
     while workers:
         for ready in wait(list(workers), _POLL_SECONDS):
             assert isinstance(ready, Connection)
             mode, process = workers[ready]
-            message = _received(ready)
+            message = None  # it died
+            with contextlib.suppress(EOFError, OSError):
+                message = ready.recv()
             if isinstance(message, dict):
                 begun.add(mode)
                 report(message)
@@ -62,51 +68,42 @@ def train_modes(
                 say(message)
             else:
                 process.join()
-                ended_early = nothing_to_keep(mode) if mode in given_up else _died(mode, process.exitcode)
-                found[mode] = message or ended_early
+                found[mode] = message or found.get(mode) or _died(mode, process.exitcode)
                 ended(found[mode])
                 ready.close()
                 del workers[ready]
-        if should_stop() and not is_told:
-            is_told = True
+        if should_stop() and not is_stopping:
+            is_stopping = True
             for worker, (mode, process) in workers.items():
                 if mode not in begun:
-                    given_up.add(mode)
+                    found[mode] = nothing_to_keep(mode)
                     process.kill()
                     continue
                 with contextlib.suppress(OSError):  # it has just ended
-                    worker.send(_STOP)
+                    worker.send("stop")
     return [found[job.mode] for job in jobs]
 
 
-def _work(job: Job, parent: Connection, processes: int) -> None:
-    """A worker: trains one mode, and tells its parent how it goes."""
+def _work(job: Job, parent: Connection) -> None:
+    """Train one mode in a worker process, and send its parent rows, lines and the result."""
 
-    def tell(message: Any) -> None:  # noqa: ANN401 - a row, a line, or how it ended
+    def send(message: Row | str | RunResult) -> None:
         with contextlib.suppress(OSError):  # the parent is gone: save and end
             parent.send(message)
 
     def report(row: Row) -> None:
-        tell(row)
+        send(row)
         stop.requested = stop.requested or parent.poll()  # it says stop, or is gone
 
     with StopRequest() as stop:
         try:
-            engine_named(job.config.training.engine).share_cores(processes)
-            message = train_mode(job, report=report, say=lambda line: tell(f"{job.mode}: {line}"), stop=stop)
+            message = train_mode(ModeRun(job, report=report, say=lambda line: send(f"{job.mode}: {line}"), stop=stop))
         except ParityError as error:
             message = RunResult(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
         except Exception as error:
             lines = str(error).splitlines() or [""]
             message = RunResult(job.mode, "failed", f"{job.mode} failed ({type(error).__name__}: {lines[0]}).")
-        tell(message)
-
-
-def _received(worker: Connection) -> Any:  # noqa: ANN401 - a row, a line, how it ended; None: it died
-    try:
-        return worker.recv()
-    except (EOFError, OSError):
-        return None
+        send(message)
 
 
 def _died(mode: str, exit_code: int | None) -> RunResult:

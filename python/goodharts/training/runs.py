@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import goodharts
 from goodharts.config import Config
-from goodharts.models import Model, model_path, read_model, write_model
+from goodharts.models import model_path, read_model
 from goodharts.rules import ACTIONS
 from goodharts.training.checkpoints import Checkpoint, checkpoint_path
-from goodharts.training.rates import rates_at
 from parity.errors import ParityError
 from parity.strict_json import json_text
 from worldkit.runs.folder import CURVE, make_folder, move_aside
@@ -83,16 +81,6 @@ class RunResult:
     is_complete: bool = True
 
 
-@dataclass
-class Session:
-    """Progress of a run in this process. row: of its last update."""
-
-    updates: int = 0
-    episodes: int = 0
-    seconds: list[float] = field(default_factory=list)
-    row: Row = field(default_factory=dict)
-
-
 class ModeRun:
     """The files of one run: ``models/ppo_{mode}.pth`` with its checkpoint, ``logs/{name}_*`` and ``runs/{name}/``.
 
@@ -109,6 +97,7 @@ class ModeRun:
     Attributes:
         about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes,
             versions.
+        seconds, episodes, row: of this process's updates: each one's seconds, all episodes, and the last one's row.
 
     Raises UsageError where there is a log of this name that holds something else, or no room for that.
     """
@@ -123,13 +112,14 @@ class ModeRun:
         is_first: bool = True,
     ) -> None:
         self.job, self.is_first, self.say = job, is_first, say
-        self.session, self.about = Session(), dict[str, Any]()
+        self.about = dict[str, Any]()
+        self.seconds, self.episodes, self.row = list[float](), 0, dict[str, Any]()
         self.after = job.start.update if job.start else 0
         self._report = report if is_first else lambda row: None
         self.model = model_path(job.mode, job.folder / MODELS)
         self.checkpoint = checkpoint_path(job.mode, job.folder / MODELS)
         logs = job.folder / LOGS
-        self._updates = _UpdatesLog(logs / f"{job.name}_updates.csv", self.after, self._row)
+        self._updates = CsvLog(logs / f"{job.name}_updates.csv", "update", self.after)
         self._episodes = CsvLog(logs / f"{job.name}_episodes.csv", "update", self.after)
         self._summary = logs / f"{job.name}_summary.json"
         self.run = Run(
@@ -137,30 +127,36 @@ class ModeRun:
             title=f"Goodharts, {job.mode}",
             tracking=job.tracking,
             stop=stop,
-            sinks=[self._updates],
             report=self._take,
             say=say,
         )
 
     def __enter__(self) -> ModeRun:
         self.run.__enter__()
-        if self.run.folder and self.after and _updates_of(self.model) > self.after:
-            records = (self.model, self._updates.path, self._episodes.path, self._summary)
-            aside = move_aside(self.job.folder / MODELS, (), records)
-            self.say(f"This is a branch: the agent and the logs of later updates than {self.after:,} are in {aside}.")
+        if self.run.folder and self.after:
+            updates = 0
+            with contextlib.suppress(ParityError):  # no agent can be read
+                updates = read_model(self.model).update
+            if updates > self.after:
+                records = (self.model, self._updates.path, self._episodes.path, self._summary)
+                aside = move_aside(self.job.folder / MODELS, (), records)
+                self.say(
+                    f"This is a branch: the agent and the logs of later updates than {self.after:,} are in {aside}."
+                )
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:  # noqa: ANN401 - of any context
-        if self.run.folder and self.session.updates:
+        if self.run.folder and self.seconds:
             if kind is None:
                 self.run.writer.write(self._summary, (json_text(self._summed_up(), indent=2) + "\n").encode())
-            self.run.writer.attempt(self._episodes.path, self._episodes.end)
+            for log in (self._updates, self._episodes):
+                self.run.writer.attempt(log.path, log.end if kind is None else log.flush)
         self.run.__exit__(kind, *error)
 
     @property
     def is_stopped(self) -> bool:
         """Whether it ended before its updates were done."""
-        return self.after + self.session.updates < self.job.config.training.updates
+        return self.after + len(self.seconds) < self.job.config.training.updates
 
     def settings(self) -> dict[str, Any]:
         """The settings, for ``config.json`` and W&B."""
@@ -175,98 +171,72 @@ class ModeRun:
             whole = {name: int(value) for name, value in numbers.items() if name != "reward"}
             timesteps = (update - 1) * self.job.config.batch_size + (int(step) + 1) * training.n_envs
             rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
-        self.session.episodes += len(rows)
+        self.episodes += len(rows)
         if self.run.folder:
             self.run.writer.attempt(self._episodes.path, partial(self._episodes.write_all, rows))
 
-    def write_model(self, model: Model) -> None:
-        """Write the agent; raises OSError as writing does."""
-        write_model(self.model, model)
-
     def ended(self) -> RunResult:
         """How the run ended, once its context is closed."""
-        job, session = self.job, self.session
-        if not session.updates:
+        job = self.job
+        if not self.seconds:
             return nothing_to_keep(job.mode)
-        seconds = session.seconds[WARM_UP_UPDATES:] if job.is_benchmark else session.seconds[1:] or session.seconds
+        seconds = self.seconds[WARM_UP_UPDATES:] if job.is_benchmark else self.seconds[1:] or self.seconds
         if not seconds:
             return RunResult(job.mode, "stopped", f"{job.mode}: stopped before it was warm; nothing is measured.")
         rate = f"{len(seconds) * job.config.batch_size / sum(seconds):,.0f} steps/s"
         if job.is_benchmark:
             on = f"{self.about['network']['kind']} on {self.about['device']}"
             return RunResult(job.mode, "finished", f"{job.mode}: {rate} with the {on} over {len(seconds)} updates.")
-        row, verb = session.row, "stopped" if self.is_stopped else "trained"
+        row, verb = self.row, "stopped" if self.is_stopped else "trained"
         sentence = f"{job.mode}: {verb} after update {row['update']:,}, {row['timesteps']:,} steps ({rate})."
         failing = self.run.writer.failing
         if failing:
             sentence += f" Not complete, because they could not be written: {', '.join(failing)}."
-        files = tuple(str(path) for path in self._files() if path.exists())
+        paths = [self.model, self.checkpoint, self._updates.path, self._episodes.path, self._summary]
+        paths += [self.run.folder, self.run.folder / CURVE] if self.run.folder else []
+        files = tuple(str(path) for path in paths if path.exists())
         return RunResult(job.mode, "stopped" if self.is_stopped else "finished", sentence, files, not failing)
 
-    def _files(self) -> list[Path]:
-        folder = self.run.folder
-        of_run = [folder, folder / CURVE] if folder else []
-        return [self.model, self.checkpoint, self._updates.path, self._episodes.path, self._summary, *of_run]
-
     def _take(self, metrics: Metrics) -> None:
-        batch_size = self.job.config.batch_size
-        self.session.updates += 1
-        self.session.seconds.append(batch_size / metrics["steps_per_second"])
-        self.session.row = {name: None if math.isnan(value) else value for name, value in self._row(metrics).items()}
-        left = self.job.config.training.updates - self.session.row["update"]
-        seconds_left = left * sum(self.session.seconds) / len(self.session.seconds)
-        row: Row = {**self.session.row, "seconds": metrics["seconds"], "seconds_left": seconds_left}
-        self._report({"mode": self.job.mode, **row})
-
-    def _row(self, metrics: Metrics) -> Row:
-        """An update by the documented names."""
+        """Log and report an update by the documented names."""
         training = self.job.config.training
         row: dict[str, Any] = {name: metrics[theirs] for name, theirs in _METRICS.items()}
         row |= {name: int(row[name]) for name in ("update", "timesteps", "episodes")}
-        rates = rates_at(row["update"] - 1, training.updates, training)._asdict()
-        return row | {"updates": training.updates, "value_loss": 2 * row["value_loss"], **rates}
+        row |= {"updates": training.updates, "value_loss": 2 * row["value_loss"]}
+        row |= training.rates(row["update"] - 1)._asdict()
+        if self.run.folder:
+            self.run.writer.attempt(self._updates.path, partial(self._updates.write, row))
+        self.row = {name: None if math.isnan(value) else value for name, value in row.items()}
+        self.seconds.append(self.job.config.batch_size / metrics["steps_per_second"])
+        seconds_left = (training.updates - row["update"]) * sum(self.seconds) / len(self.seconds)
+        times = {"seconds": metrics["seconds"], "seconds_left": seconds_left}
+        self._report({"mode": self.job.mode, **self.row, **times})
 
     def _summed_up(self) -> dict[str, Any]:
-        session, config = self.session, self.job.config
+        config = self.job.config
         versions = {"goodharts": goodharts.__version__, "rules": goodharts.RULES_VERSION}
         return {
             "mode": self.job.mode,
             "name": self.job.name,
             "outcome": "stopped" if self.is_stopped else "finished",
-            "update": session.row["update"],
+            "update": self.row["update"],
             "updates": config.training.updates,
-            "timesteps": session.row["timesteps"],
+            "timesteps": self.row["timesteps"],
             "this_session": {
-                "updates": session.updates,
-                "episodes": session.episodes,
-                "seconds": sum(session.seconds),
+                "updates": len(self.seconds),
+                "episodes": self.episodes,
+                "seconds": sum(self.seconds),
             },
-            "last_update": session.row,
+            "last_update": self.row,
             **self.about,
             "versions": versions | self.about["versions"],
             "hyperparameters": config.plain(),
         }
 
 
-class _UpdatesLog(CsvLog):
-    """``logs/{name}_updates.csv``: rows by the documented names, out of a run's metrics."""
-
-    def __init__(self, path: Path, after: int, row_of: Callable[[Metrics], Row]) -> None:
-        super().__init__(path, "update", after)
-        self._row_of = row_of
-
-    def write(self, metrics: Metrics) -> None:
-        super().write(self._row_of(metrics))
-
-
 def nothing_to_keep(mode: str) -> RunResult:
     """How a mode ends that is stopped before its first update is complete."""
     return RunResult(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
-
-
-def run_name(mode: str) -> str:
-    """The name of a new run's logs."""
-    return f"{mode}_{datetime.datetime.now():%Y%m%d-%H%M%S}"
 
 
 @contextlib.contextmanager
@@ -283,11 +253,3 @@ def reserved(modes: list[str], folder: Path = Path()) -> Iterator[None]:
             refusal = f"Another process is training {path}: let it end first, or train in another folder."
             stack.enter_context(locked(path.parent, f"ppo_{mode}.lock", refusal))
         yield
-
-
-def _updates_of(model: Path) -> int:
-    """How many updates an agent has had; 0 where none can be read."""
-    try:
-        return read_model(model).update
-    except ParityError:
-        return 0

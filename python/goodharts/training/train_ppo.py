@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import datetime
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from goodharts.config import COMPILE_MODES, JAX, Config, Layer, read_config, setting_of
+from goodharts.config import COMPILE_MODES, JAX, Config, read_config, setting_of
 from goodharts.rules import DEFAULT_MODES, MODES
 from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from goodharts.dashboard import Dashboard
-    from goodharts.training.checkpoints import Checkpoint
     from goodharts.training.runs import Job, Row, RunResult
 
 ALL = "all"
@@ -144,17 +144,23 @@ def _add(group: argparse._ActionsContainer, section: str, key: str, *flags: str)
 def _train(arguments: argparse.Namespace) -> int:
     prefer_wide_vectors()  # before anything imports JAX
     enable_compilation_cache("goodharts")
-    config = read_config(_layer(arguments))
+    flags: dict[str, dict[str, Any]] = {}
+    for name, value in vars(arguments).items():
+        section, dot, key = name.partition(".")
+        if dot and value is not None:
+            flags.setdefault(section, {})[key] = value
+    config = read_config(flags)
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
-    _check_torch(arguments, config)
-    from goodharts.training.engines import engine_named  # both take a while to import, which mistakes need not wait for
+    # models and checkpoints are torch's files, whichever engine trains
+    if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
+        raise UsageError(f"goodharts train needs torch: run `{install_command('hackmatrix[goodharts]')}`.")
+    from goodharts.training.engines import engine_named
     from goodharts.training.runs import reserved
 
     is_first = rank() == 0
     console = open_console(quiet=not is_first)
-    if not arguments.resume:
-        engine_named(config.training.engine).check(config)  # before there are folders
+    engine_named(config.training.engine).check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
             stack.enter_context(reserved(arguments.mode))
@@ -175,33 +181,17 @@ def _train(arguments: argparse.Namespace) -> int:
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
 
 
-def _check_torch(arguments: argparse.Namespace, config: Config) -> None:
-    """Raises UsageError where torch is missing: models and checkpoints are its files, whichever engine trains."""
-    if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
-        raise UsageError(f"goodharts train needs torch: run `{install_command('hackmatrix[goodharts]')}`.")
-
-
-def _layer(arguments: argparse.Namespace) -> Layer:
-    """What the flags say of settings."""
-    layer: dict[str, dict[str, Any]] = {}
-    for name, value in vars(arguments).items():
-        section, dot, key = name.partition(".")
-        if dot and value is not None:
-            layer.setdefault(section, {})[key] = value
-    return layer
-
-
 def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
-    from goodharts.training.runs import WARM_UP_UPDATES, Job, run_name
+    from goodharts.training.runs import WARM_UP_UPDATES, Job
 
-    updates = _updates(arguments, config)
+    updates, began = _updates(arguments, config), f"{datetime.datetime.now():%Y%m%d-%H%M%S}"
     if arguments.benchmark:
         updates = WARM_UP_UPDATES + (updates or _BENCHMARK_UPDATES)
-    elif updates is None:
-        updates = config.training.updates
     config = _with_updates(config, updates)
-    is_benchmark, tracking = arguments.benchmark, _tracking(arguments)
-    return [Job(mode, config, run_name(mode), is_benchmark=is_benchmark, tracking=tracking) for mode in arguments.mode]
+    tracking, is_benchmark = _tracking(arguments), arguments.benchmark
+    return [
+        Job(mode, config, f"{mode}_{began}", is_benchmark=is_benchmark, tracking=tracking) for mode in arguments.mode
+    ]
 
 
 def _tracking(arguments: argparse.Namespace) -> Tracking | None:
@@ -216,14 +206,15 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
     from goodharts.training.runs import Job
 
-    tracking = _tracking(arguments)
     for key in _KEPT_ON_RESUME:
         if getattr(arguments, f"training.{key}") is not None:
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
     jobs, done = [], []
     for start in (read_checkpoint(checkpoint_path(mode)) for mode in arguments.mode):
         kept = dataclasses.replace(start.config, runtime=config.runtime)
-        _check_engine(arguments, start)
+        began, asked = kept.training.engine, getattr(arguments, "training.engine")
+        if asked not in (None, began):
+            raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
         updates = _updates(arguments, kept)
         if ignored := _ignored(config, kept, updates is not None):
             console.print(
@@ -231,9 +222,9 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
                 f"{'has' if len(ignored) == 1 else 'have'} no effect.",
                 soft_wrap=True,
             )
-        kept = _with_updates(kept, updates or kept.training.updates)
+        kept = _with_updates(kept, updates)
         if start.update < kept.training.updates:
-            jobs.append(Job(start.mode, kept, start.name, start, tracking=tracking))
+            jobs.append(Job(start.mode, kept, start.name, start, tracking=_tracking(arguments)))
         else:
             done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
     if not jobs:
@@ -254,39 +245,31 @@ def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:
     ]
 
 
-def _check_engine(arguments: argparse.Namespace, start: Checkpoint) -> None:
-    """Raises UsageError where the command line asks for another engine than a run began with."""
-    began, asked = start.config.training.engine, getattr(arguments, "training.engine")
-    if asked not in (None, began):
-        raise UsageError(f"{start.path} was left by --engine {began}: go on with that, or begin anew with {asked}.")
-
-
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
-    """How many updates the command line asks for; raises UsageError for fewer steps than those of one."""
-    if arguments.timesteps is not None:
-        if arguments.timesteps < config.batch_size:
-            training = config.training
-            raise UsageError(
-                f"--timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
-                f"{config.batch_size:,} steps, got {arguments.timesteps:,}."
-            )
-        return int(arguments.timesteps) // config.batch_size
-    updates: int | None = getattr(arguments, "training.updates")
-    return updates
+    """The updates that the command line asks for; raises UsageError for fewer steps than those of one."""
+    steps, training = arguments.timesteps, config.training
+    if steps is None:
+        updates: int | None = getattr(arguments, "training.updates")
+        return updates
+    if steps < config.batch_size:
+        raise UsageError(
+            f"--timesteps must cover at least one update of {training.n_envs:,} x {training.steps_per_env:,} = "
+            f"{config.batch_size:,} steps, got {steps:,}."
+        )
+    return int(steps) // config.batch_size
 
 
-def _with_updates(config: Config, updates: int) -> Config:
-    return config.over({"training": {"updates": updates}}, "The command line")
+def _with_updates(config: Config, updates: int | None) -> Config:
+    return config.over({"training": {"updates": updates}}, "The command line") if updates else config
 
 
 def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunResult]:
     """Train, show it, and stop when asked to, by a signal or on the dashboard."""
     from goodharts.training.engines import train_mode
     from goodharts.training.process_pool import train_modes
-    from goodharts.training.runs import RunResult
+    from goodharts.training.runs import ModeRun, RunResult
     from worldkit.runs.console import ConsoleProgress
 
-    modes = [job.mode for job in jobs]
     is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
     write_line = partial(say, console)
     progress = ConsoleProgress(
@@ -296,7 +279,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
         None if is_pool else lambda: say_nothing_to_keep(console),
     )
-    with _opened_dashboard(modes, jobs[0].config, write_line, with_dashboard) as dashboard, stop, progress:
+    with _opened_dashboard(jobs, write_line, with_dashboard) as dashboard, stop, progress:
 
         def report(row: Row) -> None:
             is_due = row["update"] % max(row["updates"] // _LINES_PER_RUN, 1) == 0 or row["update"] == row["updates"]
@@ -319,7 +302,8 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
         results = []
         for job in jobs:
             try:
-                results.append(train_mode(job, report=report, say=write_line, stop=stop, is_first=rank() == 0))
+                run = ModeRun(job, report=report, say=write_line, stop=stop, is_first=rank() == 0)
+                results.append(train_mode(run))
             except ParityError as error:
                 ended(RunResult(job.mode, "failed", str(error)))
                 raise
@@ -328,9 +312,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
 
 
 @contextlib.contextmanager
-def _opened_dashboard(
-    modes: list[str], config: Config, say: Callable[[str], None], is_wanted: bool
-) -> Iterator[Dashboard | None]:
+def _opened_dashboard(jobs: list[Job], say: Callable[[str], None], is_wanted: bool) -> Iterator[Dashboard | None]:
     """The page of the run, if one is wanted and can be had; training does not depend on it."""
     if not is_wanted:
         yield None
@@ -338,7 +320,7 @@ def _opened_dashboard(
     try:
         from goodharts.dashboard import Dashboard
 
-        dashboard = Dashboard(modes, config.runtime.dashboard_port)
+        dashboard = Dashboard([job.mode for job in jobs], jobs[0].config.runtime.dashboard_port)
         dashboard.start()
     except ParityError as error:
         say(f"{error} Training goes on without the dashboard.")

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import settings
 
 from goodharts.config import Config
-from goodharts.training.torch_trainer import TorchTrainer
+from goodharts.training.torch_ppo import TorchTrainer
 
 reproducibly = settings(derandomize=True, database=None, deadline=None, max_examples=50)
 """For a property: the same examples every time, however slow the machine is."""

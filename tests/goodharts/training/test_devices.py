@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from goodharts import devices
-from goodharts.devices import available_devices, choose_device, mixed_precision, prepare, share_threads
+from goodharts.devices import available_devices, choose_device, mixed_precision, prepare
 from parity.errors import UsageError
-from worldkit import cores
 
 
 def test_a_missing_device_is_said_with_those_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,16 +69,3 @@ def test_gpus_compute_in_bfloat16_where_they_have_it(monkeypatch: pytest.MonkeyP
     assert mixed_precision(torch.device("cuda:0")) is None
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
     assert mixed_precision(torch.device("cuda:0")) is torch.bfloat16
-
-
-@pytest.mark.parametrize(("there", "processes", "threads"), [(8, 4, 2), (2, 4, 1), (2, 1, 2)])
-def test_processes_share_the_cores(there: int, processes: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen: list[int] = []
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(cores, "available_cores", lambda: there)
-    monkeypatch.setattr(torch, "set_num_threads", chosen.append)
-    share_threads(processes)
-    assert chosen == [threads]
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    share_threads(processes)
-    assert chosen == [threads]

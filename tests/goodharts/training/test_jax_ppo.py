@@ -14,29 +14,25 @@ import pytest
 import torch
 from jax import export
 from numpy.typing import NDArray
-from torch import nn
 
 from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
-from goodharts.cli.train import main
 from goodharts.config import Config
 from goodharts.jax_networks import network_and_params, torch_weights
 from goodharts.jax_training import GoodhartsJaxEnv, env_of
 from goodharts.models import read_model
-from goodharts.networks import ActorCritic
+from goodharts.networks import ActorCritic, Inputs
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import game_keys
 from goodharts.training.checkpoints import read_checkpoint
-from goodharts.training.inputs import Inputs
 from goodharts.training.jax_ppo import _finished, precision_on, train_config
-from goodharts.training.popart import PopArt
-from goodharts.training.torch_trainer import TorchTrainer
+from goodharts.training.torch_ppo import TorchTrainer
+from goodharts.training.train_ppo import main
 from worldkit.ppo.checkpoints import named_leaves
 from worldkit.ppo.loop import metrics_of
 from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
 from worldkit.ppo.update import UpdateStats, init_runner, make_train
-from worldkit.ppo.value_heads import FIRST_SCALE, moved
 
 GAMES, STEPS = 8, 16
 TRAINING: dict[str, Any] = {
@@ -210,20 +206,6 @@ def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
         of = weight.flatten(1) if weight.dim() > 1 else weight[:, None]
         np.testing.assert_allclose(np.linalg.norm(ours), of.norm(), rtol=1e-5)
         np.testing.assert_allclose(np.linalg.svd(ours)[1], np.linalg.svd(of.numpy())[1], atol=1e-5)
-
-
-def test_popart_is_that_of_torch() -> None:
-    layer = nn.Linear(6, 1)
-    weight, bias = (each.detach().numpy().copy() for each in (layer.weight, layer.bias))
-    theirs, ours = PopArt(layer, 0.3), FIRST_SCALE
-    for mean, variance in ((2.0, 9.0), (-50.0, 0.0), (1e3, 1e6), (0.0, 0.0), (1.0, 4.0)):
-        theirs.follow(torch.tensor(mean), torch.tensor(variance))
-        before, ours = ours, ours.following(np.float32(mean), np.float32(variance), 0.3)
-        weight, bias = moved(weight, bias, before, ours)
-        assert float(ours.mean) == pytest.approx(float(theirs.mean), rel=1e-5)
-        assert float(ours.deviation) == pytest.approx(float(theirs.deviation), rel=1e-5)
-        np.testing.assert_allclose(weight, layer.weight.detach(), rtol=1e-4)
-        np.testing.assert_allclose(bias, layer.bias.detach(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)

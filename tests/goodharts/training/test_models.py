@@ -49,7 +49,7 @@ def test_reading_leaves_torchs_random_numbers_alone(tmp_path: Path) -> None:
 def test_the_values_of_a_model_are_in_units_of_reward() -> None:
     trainer = small_trainer()
     trainer.step()
-    assert trainer.learner.popart.deviation != 1
+    assert trainer.learner.scale.deviation != 1
     codes, counts = trainer.player.codes, torch.full((8, 2), 100)
     _, values = trainer.learner.judge(codes, counts)
     seen, privileges = trainer.learner._inputs(codes, counts)

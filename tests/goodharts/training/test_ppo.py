@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -9,16 +10,15 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from goodharts.architecture import PRIVILEGES
-from goodharts.config import Config
+from goodharts.config import Training
+from goodharts.networks import Inputs
 from goodharts.rules import DEFAULT_NUMBERS, FOOD, MODES, POISON, Mode, Numbers
 from goodharts.torch_env.env import Outcome
-from goodharts.training import learner
-from goodharts.training.inputs import Inputs
-from goodharts.training.popart import PopArt
-from goodharts.training.ppo import Batch, Losses, advantages, losses
-from goodharts.training.rates import rates_at
+from goodharts.training import ppo
+from goodharts.training.ppo import Batch, Losses, advantages, losses, rescale
 from goodharts.training.rollout import Rollout
 from goodharts.training.runs import EPISODE, Job, ModeRun, Row
+from worldkit.ppo.value_heads import FIRST_SCALE
 
 from .small_runs import reproducibly, small_config, small_trainer
 
@@ -62,7 +62,10 @@ def found_for(games: list[list[Step]], gamma: float, gae_lambda: float) -> Tenso
     rewards, values, values_after, terminated, ended = (
         torch.tensor([[getattr(step, name) for step in game] for game in games]).T for name in Step._fields
     )
-    return advantages(rewards, values, values_after, terminated, ended, gamma, gae_lambda)
+    rollout = Rollout(*[torch.empty(0)] * len(Rollout._fields))._replace(
+        rewards=rewards, values=values, next_values=values_after, terminated=terminated, ended=ended
+    )
+    return advantages(rollout, gamma, gae_lambda)
 
 
 @reproducibly
@@ -85,42 +88,31 @@ def test_the_end_of_an_episode(terminated: bool, truncated: bool, wanted: float)
 
 
 def test_rates_are_linear_from_the_first_update_to_the_last() -> None:
-    training = Config().training
-    assert rates_at(0, 101, training) == (3e-4, 0.2, 0.1)
-    assert rates_at(100, 101, training) == pytest.approx((1e-4, 0.1, 0.001))
-    assert rates_at(50, 101, training) == pytest.approx((2e-4, 0.15, 0.0505))
-    assert rates_at(0, 1, training) == (3e-4, 0.2, 0.1)
+    training = Training(updates=101)
+    assert training.rates(0) == Training(updates=1).rates(0) == (3e-4, 0.2, 0.1)
+    assert training.rates(100) == pytest.approx((1e-4, 0.1, 0.001))
+    assert training.rates(50) == pytest.approx((2e-4, 0.15, 0.0505))
 
 
-class TestPopArt:
-    @reproducibly
-    @given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0, 1e4)), min_size=1, max_size=5))
-    def test_values_stay_when_the_scale_moves(self, batches: list[tuple[float, float]]) -> None:
-        head = nn.Linear(6, 1)
-        popart, seen = PopArt(head, 0.001), torch.randn(20, 6)
-        before = popart.values(head(seen))
-        for mean, variance in batches:
-            popart.follow(torch.tensor(mean), torch.tensor(variance))
-        torch.testing.assert_close(popart.values(head(seen)), before, rtol=1e-3, atol=1e-2)
+@reproducibly
+@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0, 1e4)), min_size=1, max_size=5))
+def test_values_stay_when_popart_s_scale_moves(batches: list[tuple[float, float]]) -> None:
+    head, seen, scale = nn.Linear(6, 1), torch.randn(20, 6), FIRST_SCALE
+    before = head(seen)
+    for mean, variance in batches:
+        last, scale = scale, scale.following(mean, variance, 0.001)
+        rescale(head, last, scale)
+    torch.testing.assert_close(scale.values(head(seen)), before, rtol=1e-3, atol=1e-2)
 
-    def test_the_first_batches_count_alike(self) -> None:
-        parts = torch.randn(4, 1000) * torch.tensor([[1.0], [2.0], [3.0], [4.0]]) + torch.arange(4.0)[:, None]
-        popart = PopArt(nn.Linear(2, 1), 0.001)
-        for part in parts:
-            popart.follow(part.mean(), part.var(unbiased=False))
-        torch.testing.assert_close(popart.mean, parts.mean())
-        torch.testing.assert_close(popart.deviation, parts.std(unbiased=False))
 
-    def test_later_ones_count_for_beta(self) -> None:
-        popart = PopArt(nn.Linear(2, 1), 0.25)
-        for mean in (0.0,) * 10 + (1.0,):
-            popart.follow(torch.tensor(mean), torch.tensor(1.0))
-        assert popart.mean == 0.25
-
-    def test_returns_that_are_all_the_same_are_no_division_by_zero(self) -> None:
-        popart = PopArt(nn.Linear(2, 1), 0.001)
-        popart.follow(torch.tensor(5.0), torch.tensor(0.0))
-        assert popart.scaled(torch.tensor(5.0)) == 0
+def test_popart_s_first_batches_count_alike_and_later_ones_for_beta() -> None:
+    parts = np.random.default_rng(0).normal(size=(4, 1000)) * [[1], [2], [3], [4]] + [[0], [1], [2], [3]]
+    scale = FIRST_SCALE
+    for part in parts:
+        scale = scale.following(part.mean(), part.var(), 0.25)
+    assert (scale.mean, scale.deviation) == (pytest.approx(parts.mean()), pytest.approx(parts.std()))
+    assert scale.following(scale.mean + 1, 0.0, 0.25).mean == pytest.approx(scale.mean + 0.25)
+    assert FIRST_SCALE.following(5.0, 0.0, 0.25).scaled(5.0) == 0  # returns that are all the same
 
 
 class TestLosses:
@@ -200,7 +192,7 @@ def test_before_the_first_gradient_step_every_ratio_is_1(mode: str, monkeypatch:
         seen.append((logits.detach(), losses(logits, values, batch, clip_eps), batch))
         return seen[-1][1]
 
-    monkeypatch.setattr(learner, "losses", recorded)
+    monkeypatch.setattr(ppo, "losses", recorded)
     trainer = small_trainer(mode, k_epochs=1)
     for _ in range(2):
         trainer.step()

@@ -19,16 +19,15 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch._dynamo.exc import TorchDynamoException
 
 from goodharts import models
-from goodharts.cli.train import main
 from goodharts.config import Config
 from goodharts.models import read_model
 from goodharts.training import process_pool
 from goodharts.training.checkpoints import Checkpoint, read_checkpoint
 from goodharts.training.engines import train_mode
 from goodharts.training.ppo import losses
-from goodharts.training.runs import Job, reserved
-from goodharts.training.torch_ppo import restore
-from goodharts.training.torch_trainer import TorchTrainer, UpdateResult
+from goodharts.training.runs import Job, ModeRun, reserved
+from goodharts.training.torch_ppo import TorchTrainer, UpdateResult
+from goodharts.training.train_ppo import main
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from tests.worldkit.runs.test_stop import NATIVE, call
 from worldkit.runs.stop import StopRequest
@@ -134,12 +133,12 @@ def test_a_resumed_run_is_the_run_without_a_break_bit_for_bit() -> None:
         stop.requested = len(done) == 2
 
     with reserved([mode]):
-        how = train_mode(Job(mode, config, "halves"), report=report, stop=stop)
+        how = train_mode(ModeRun(Job(mode, config, "halves"), report=report, stop=stop))
     assert (how.outcome, done) == ("stopped", [1, 2])
     assert main(["--mode", mode, "--resume"]) == 0
 
     again = TorchTrainer(mode, config)
-    restore(again, read_checkpoint(Path(f"models/ppo_{mode}.checkpoint.pth")))
+    again.restore(read_checkpoint(Path(f"models/ppo_{mode}.checkpoint.pth")))
     assert (again.update, again.timesteps) == (4, 512)
     assert_same(again.state(), whole.state())
     updates, episodes = rows(Path("logs/halves_updates.csv")), rows(Path("logs/halves_episodes.csv"))
@@ -296,7 +295,7 @@ def test_a_full_disk_is_told_once_and_training_goes_on(
         nonlocal is_full
         is_full = row["update"] < until
 
-    monkeypatch.setattr("goodharts.training.checkpoints.write_torch", failing)
+    monkeypatch.setattr("goodharts.training.torch_ppo.write_torch", failing)
     monkeypatch.setattr("goodharts.training.torch_ppo._RETRY_SECONDS", 0.0)
     monkeypatch.setenv("GOODHARTS_RUNTIME_CHECKPOINT_MINUTES", "0.000001")
     monkeypatch.setattr(StandIn, "on_row", on_row)
@@ -406,7 +405,7 @@ def test_of_several_modes_one_that_dies_leaves_the_others_alone_and_a_stop_saves
 def test_a_worker_that_fails_says_why_in_one_sentence() -> None:
     ours, theirs = multiprocessing.Pipe()
     damaged = Checkpoint(Path("a.pth"), "proxy", "a", small_config(), 1, 128, 0.0, {})
-    process_pool._work(Job("proxy", small_config(), "a", start=damaged), theirs, 1)
+    process_pool._work(Job("proxy", small_config(), "a", start=damaged), theirs)
     how = ours.recv()
     said = "proxy: a.pth is damaged (KeyError): leave --resume out to begin anew."
     assert (how.mode, how.outcome, how.sentence) == ("proxy", "failed", said)
@@ -422,7 +421,7 @@ def test_a_worker_whose_parent_is_gone_saves_and_ends() -> None:
     parent = threading.Thread(target=hear_of_one_update_and_go)
     parent.start()
     with reserved(["proxy"]):
-        process_pool._work(Job("proxy", small_config(updates=100_000), "alone"), theirs, 1)
+        process_pool._work(Job("proxy", small_config(updates=100_000), "alone"), theirs)
     parent.join()
     assert 1 <= read_checkpoint(Path("models/ppo_proxy.checkpoint.pth")).update < 100_000
 
@@ -449,7 +448,7 @@ def test_a_run_that_diverges_is_one_sentence_and_keeps_its_last_checkpoint(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["--updates", "1"])
-    monkeypatch.setattr("goodharts.training.learner.losses", nothing_but_nan())
+    monkeypatch.setattr("goodharts.training.ppo.losses", nothing_but_nan())
     assert main(["--updates", "4", "--resume"]) == 1
     said = "Training ground_truth diverged in update 2: the loss is no longer a number; start again with a lower "
     assert capsys.readouterr().err == f"{said}learning_rate.\n"
@@ -506,5 +505,5 @@ def test_a_checkpoint_goes_on_with_another_stream_on_another_device() -> None:
     trainer.step()
     state = trainer.state() | {"device": "cuda", "noise": torch.zeros(16, dtype=torch.uint8)}
     again = small_trainer()
-    again.restore(1, 128, state)
+    again.restore(Checkpoint(Path("a.pth"), "ground_truth", "a", trainer.config, 1, 128, 0.0, state))
     assert again.step().metrics["update"] == 2
