@@ -39,7 +39,7 @@ class ModelAgent:
 
     @torch.inference_mode()
     def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
-        """What each layer of the policy makes of observations, by name, the last being the logits."""
+        """Return the activations of the policy's layers by name, the last being the logits."""
         return [(name, layer.cpu().numpy()) for name, layer in self.policy.layers(self._seen(observations))]
 
     def _seen(self, observations: Floats) -> torch.Tensor:
@@ -59,7 +59,7 @@ class PrivilegedModelAgent(ModelAgent):
 
     @torch.inference_mode()
     def values_in(self, states: Sequence[State]) -> Floats:
-        """What the critic expects in complete states: (n,)."""
+        """Return the critic's values of complete states: (n,)."""
         codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
         counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states], device=self._device)
         return self.policy(*self._inputs(torch.from_numpy(codes).to(self._device), counts))[1].cpu().numpy()

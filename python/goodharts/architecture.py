@@ -16,7 +16,7 @@ SEEN = prod(OBSERVATION_SHAPE)
 CELLS = SEEN // OBSERVATION_SHAPE[0]
 """Those of one channel."""
 PRIVILEGES = 2 + SEEN
-"""What the critic alone is told: both counts of the episode in [-1, 1], and the ground-truth view."""
+"""Inputs of the critic alone: both counts of the episode in [-1, 1], and the ground-truth view."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class NetworkConfig:
     privileged: bool = True
 
     def plain(self) -> dict[str, Any]:
-        """The same as plain values, for files."""
+        """Return plain values, for files."""
         return {**asdict(self), "channels": list(self.channels)}
 
 

@@ -1,4 +1,4 @@
-"""The configuration: what `config.default.toml`, a user's `config.toml`, the environment and the flags say.
+"""The configuration: `config.default.toml`, a user's `config.toml`, the environment and the flags.
 
 The later of these win. Every setting stands once, as a field with its default, the values it may have and its meaning;
 ``config.default.toml`` in the root of the repository is what ``as_toml`` makes of them, and whoever changes a value
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import os
 import textwrap
 from collections.abc import Mapping
@@ -34,7 +35,6 @@ AUTO, OFF = "auto", "off"
 EngineName = Literal["torch", "jax"]
 ENGINES: tuple[EngineName, EngineName] = ("torch", "jax")
 TORCH, JAX = ENGINES
-"""What plays and learns."""
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 
 _ROLLOUT = IntRange(1, 2**16)
@@ -216,18 +216,13 @@ class Config:
         """Return this configuration, or raise UsageError with one sentence about its first fault."""
         for name in SECTIONS:
             check_settings(getattr(self, name))
+        self.numbers()
         training = self.training
-        for kind in ("food", "poison"):
-            least, most = getattr(training, f"min_{kind}"), getattr(training, f"max_{kind}")
-            if least > most:
-                raise UsageError(f"[training] min_{kind} is {least}, more than max_{kind}, which is {most}.")
-        if self.batch_size > STEPS.most:
+        if fault := IntRange(2, STEPS.most).fault(self.batch_size):
             raise UsageError(
-                f"An update is at most {STEPS.most:,} steps, got {training.n_envs} x {training.steps_per_env}: lower "
-                "n_envs or steps_per_env."
+                f"The steps of an update {fault}, got {training.n_envs} x {training.steps_per_env}: change n_envs or "
+                "steps_per_env."
             )
-        if self.batch_size < 2:
-            raise UsageError("An update needs two steps at least: raise n_envs or steps_per_env.")
         if self.batch_size % training.minibatches:
             raise UsageError(
                 f"[training] minibatches must divide the batch of {training.n_envs} x {training.steps_per_env} = "
@@ -278,17 +273,11 @@ def as_toml() -> str:
     for name, section in SECTIONS.items():
         meaning = textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# ")
         lines += [f"[{name}]", *meaning]
-        rows = [(f"{each.name} = {_toml(each.default)}", each) for each in settings_of(section)]
+        rows = [(f"{each.name} = {json.dumps(each.default)}", each) for each in settings_of(section)]
         width = max(len(row) for row, _ in rows)
         lines += [f"{row:{width}}  # {each.help}" for row, each in rows]
         lines.append("")
     return "\n".join(lines)
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,9 @@ def choose_device(name: str = AUTO, local_rank: int = 0) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     if name == "cuda":
         name = f"cuda:{local_rank}"
-    device = torch.device(name)
-    if not _is_there(device):
+    if name not in available_devices():
         raise UsageError(f"There is no device {name} here: choose one of {', '.join(available_devices())}.")
-    return device
+    return torch.device(name)
 
 
 def available_devices() -> list[str]:
@@ -46,12 +45,12 @@ def prepare(device: torch.device) -> None:
 
 
 def is_rocm() -> bool:
-    """Whether this torch is one for AMD's GPUs, which it calls ``cuda`` too."""
+    """Return whether this torch is one for AMD's GPUs, which it calls ``cuda`` too."""
     return torch.version.hip is not None
 
 
 def mixed_precision(device: torch.device, is_wanted: bool = True) -> torch.dtype | None:
-    """What matrix products are computed in: bfloat16 where the hardware has it, None (float32) elsewhere.
+    """Return the dtype of matrix products: bfloat16 where the hardware has it, None (float32) elsewhere.
 
     CPUs have it with AMX; those that merely emulate it are slower than in float32.
     """
@@ -63,7 +62,7 @@ def mixed_precision(device: torch.device, is_wanted: bool = True) -> torch.dtype
 
 
 def has_amx() -> bool:
-    """Whether this CPU multiplies matrices of bfloat16 in hardware (Linux; elsewhere nobody knows, and it is False)."""
+    """Return whether this CPU multiplies matrices of bfloat16 in hardware; False where Linux does not say so."""
     try:
         return "amx_bf16" in _CPU_INFO.read_text(encoding="utf-8", errors="replace").split()
     except OSError:
@@ -73,9 +72,3 @@ def has_amx() -> bool:
 def describe(device: torch.device) -> str:
     """The device in words, such as ``cuda:0 (NVIDIA H100)``."""
     return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
-
-
-def _is_there(device: torch.device) -> bool:
-    if device.type == "cuda":
-        return (device.index or 0) < torch.cuda.device_count()
-    return device.type == "cpu" or torch.backends.mps.is_available()

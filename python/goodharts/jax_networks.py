@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Any, assert_never
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -59,14 +59,8 @@ NETWORKS: dict[str, Encoder | None] = {"mlp": None, "cnn": Cnn}
 
 
 def num_layers(kind: NetworkKind) -> int:
-    """Hidden layers of a network, after its encoder if it has one."""
-    match kind:
-        case "cnn":
-            return 1
-        case "mlp":
-            return 2
-        case unknown:
-            assert_never(unknown)
+    """Return the number of hidden layers, after the encoder if there is one."""
+    return {"cnn": 1, "mlp": 2}[kind]
 
 
 def network_and_params(shape: NetworkConfig, weights: Mapping[str, Any]) -> tuple[ActorCritic, Params]:

@@ -106,7 +106,7 @@ class GoodhartsJaxEnv(JaxEnv):
         return observation.shown(self._variant, compact.view)
 
     def privileges(self, compact: CompactObservation) -> Array:
-        """What a privileged critic knows beside an observation (G8): float32 (n, PRIVILEGES).
+        """Return the inputs of a privileged critic beside an observation (G8): float32 (n, PRIVILEGES).
 
         Counts are scaled from their range in training to [-1, 1], and 0 where there is only one.
         """
@@ -148,5 +148,5 @@ class GoodhartsJaxEnv(JaxEnv):
 
 @cache
 def env_of(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = False) -> GoodhartsJaxEnv:
-    """What all engines of a mode in this process play, so that they share their programs."""
+    """Return the environment that all engines of a mode in this process play, so that they share their programs."""
     return GoodhartsJaxEnv(mode, numbers, evaluating)

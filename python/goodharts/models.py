@@ -44,7 +44,7 @@ class Model:
 
 
 def model_path(mode: str, folder: Path = Path("models")) -> Path:
-    """Where the model of a mode lies."""
+    """Return the path of a mode's model."""
     return folder / f"ppo_{mode}.pth"
 
 
@@ -63,21 +63,12 @@ def write_model(path: Path, model: Model) -> None:
 
 
 def read_model(path: Path) -> Model:
-    """The model in a file, on the CPU. Raises UsageError with one sentence about whatever is wrong with it."""
+    """Read a model, on the CPU; raises UsageError with one sentence about whatever is wrong with the file."""
     try:
         content = read_torch(path, FORMAT)
-        for name in ("update", "timesteps"):
-            if not is_count(content.get(name)):
-                raise Unreadable(f"its {name} is {shown(content.get(name))}, not a count")
-        network = network_of(content)
-        return Model(
-            mode_of(content),
-            network,
-            config_of(content),
-            content["update"],
-            content["timesteps"],
-            policy_of(network, content.get("weights")),
-        )
+        progress, network = progress_of(content), _network_of(content)
+        policy = policy_of(network, content.get("weights"))
+        return Model(mode_of(content), network, config_of(content), *progress, policy)
     except FileNotFoundError:
         mode = next((mode for mode in MODES if path.name == model_path(mode).name), DEFAULT_MODE)
         train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", mode)
@@ -97,7 +88,7 @@ def write_torch(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def read_torch(path: Path, version: int) -> dict[str, Any]:
-    """The plain values and tensors in a file of this format.
+    """Read the plain values and tensors in a file of this format.
 
     Raises FileNotFoundError where there is none, and Unreadable for anything else that is wrong with it.
     """
@@ -117,16 +108,23 @@ def read_torch(path: Path, version: int) -> dict[str, Any]:
     return found
 
 
+def progress_of(content: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the updates and timesteps that a file names; raises Unreadable."""
+    for name in ("update", "timesteps"):
+        if not is_count(content.get(name)):
+            raise Unreadable(f"its {name} is {shown(content.get(name))}, not a count")
+    return content["update"], content["timesteps"]
+
+
 def mode_of(content: Mapping[str, Any]) -> str:
-    """The mode that a file names; raises Unreadable."""
+    """Return the mode that a file names; raises Unreadable."""
     mode = content.get("mode")
     if not isinstance(mode, str) or mode not in MODES:
         raise Unreadable(f"its mode is {shown(mode)}, none of {', '.join(MODES)}")
     return mode
 
 
-def network_of(content: Mapping[str, Any]) -> NetworkConfig:
-    """The network that a file describes; raises Unreadable."""
+def _network_of(content: Mapping[str, Any]) -> NetworkConfig:
     network = content.get("network")
     if not is_object(network) or set(network) != {"kind", "channels", "hidden", "privileged"}:
         raise Unreadable("it does not say which network it holds")
@@ -141,21 +139,21 @@ def network_of(content: Mapping[str, Any]) -> NetworkConfig:
 
 
 def config_of(content: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings by section and key that a file keeps; raises Unreadable."""
+    """Return the settings by section and key that a file holds; raises Unreadable."""
     config = content.get("config")
     if not is_object(config) or not all(is_object(section) for section in config.values()):
         raise Unreadable("it does not say which settings it was trained with")
     return config
 
 
-def load_weights(module: nn.Module, weights: object, name: str = "weights") -> None:
+def load_weights(module: nn.Module, weights: object) -> None:
     """Put tensors by name into a module; raises Unreadable where they are not exactly the module's, and finite."""
     import torch
 
     wanted = module.state_dict()
     is_claimed = any(tensor.is_meta for tensor in wanted.values())
     if not is_object(weights) or set(weights) != set(wanted):
-        raise Unreadable(f"its {name} are those of another network")
+        raise Unreadable("its weights are those of another network")
     for key, tensor in weights.items():
         if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided or tensor.dtype != wanted[key].dtype:
             raise Unreadable(f"its {key} is no tensor of {wanted[key].dtype}")
@@ -167,7 +165,7 @@ def load_weights(module: nn.Module, weights: object, name: str = "weights") -> N
 
 
 def policy_of(network: NetworkConfig, weights: object) -> ActorCritic:
-    """The network with tensors by name; raises Unreadable where they are not exactly its own, and finite."""
+    """Return a network with these weights; raises Unreadable as ``load_weights``."""
     import torch
 
     from goodharts.networks import ActorCritic

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from itertools import pairwise
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 import torch
 from torch import Tensor, nn
@@ -12,13 +13,6 @@ from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
 from goodharts.rules import ACTIONS, FOOD, OBSERVATION_SHAPE, POISON, Mode, Numbers
 from goodharts.torch_env.observation import shown
 from goodharts.torch_env.tables import channels
-
-
-class Layer(NamedTuple):
-    """Activation of one layer for an observation, for viewers: float32 (n, …)."""
-
-    name: str
-    activation: Tensor
 
 
 class ActorCritic(nn.Module):
@@ -39,26 +33,24 @@ class ActorCritic(nn.Module):
 
         observation: float32 (n, 2, 11, 11). privileges: float32 (n, PRIVILEGES), for a privileged critic.
         """
-        seen = self.body(observation)
+        seen = known = self.body(observation)
         if self.config.privileged:
             assert privileges is not None
             known = self.joined(torch.cat((seen, privileges), dim=1))
-        else:
-            known = seen
         return self.policy(seen), self.value(known)[:, 0]
 
     def logits(self, observation: Tensor) -> Tensor:
         """Logits (n, 8) alone, as an agent plays by."""
         return self.policy(self.body(observation))
 
-    def layers(self, observation: Tensor) -> list[Layer]:
-        """What each layer of the policy makes of observations, the last being the logits."""
+    def layers(self, observation: Tensor) -> list[tuple[str, Tensor]]:
+        """Return the policy's layers by name with their activations, float32 (n, …), the last being the logits."""
         found, out = [], observation
         for name, module in self.body.named_children():
             out = module(out)
             if isinstance(module, nn.ReLU):
-                found.append(Layer(name, out))
-        return [*found, Layer("logits", self.policy(out))]
+                found.append((name, out))
+        return [*found, ("logits", self.policy(out))]
 
 
 class Inputs:
@@ -86,24 +78,20 @@ class Inputs:
 
 
 def _body(config: NetworkConfig) -> nn.Sequential:
-    body = nn.Sequential()
+    layers: dict[str, nn.Module] = {}
     match config.kind:
         case "cnn":
             depths = (OBSERVATION_SHAPE[0], *config.channels)
             for number, (depth_in, depth_out) in enumerate(pairwise(depths), start=1):
-                body.add_module(f"conv{number}", nn.Conv2d(depth_in, depth_out, 3, padding=1))
-                body.add_module(f"conv{number}_relu", nn.ReLU())
-            body.add_module("flat", nn.Flatten())
-            body.add_module("dense", nn.Linear(depths[-1] * CELLS, config.hidden))
+                layers[f"conv{number}"] = nn.Conv2d(depth_in, depth_out, 3, padding=1)
+                layers[f"conv{number}_relu"] = nn.ReLU()
+            layers |= {"flat": nn.Flatten(), "dense": nn.Linear(depths[-1] * CELLS, config.hidden)}
         case "mlp":
-            body.add_module("flat", nn.Flatten())
-            body.add_module("dense1", nn.Linear(SEEN, config.hidden))
-            body.add_module("dense1_relu", nn.ReLU())
-            body.add_module("dense", nn.Linear(config.hidden, config.hidden))
+            layers |= {"flat": nn.Flatten(), "dense1": nn.Linear(SEEN, config.hidden), "dense1_relu": nn.ReLU()}
+            layers["dense"] = nn.Linear(config.hidden, config.hidden)
         case unknown:
             assert_never(unknown)
-    body.add_module("dense_relu", nn.ReLU())
-    return body
+    return nn.Sequential(OrderedDict(layers, dense_relu=nn.ReLU()))
 
 
 def _initialise(network: ActorCritic) -> None:

@@ -9,12 +9,16 @@ import torch
 from goodharts.bench import env, train
 from goodharts.cli.game import GAME
 from goodharts.config import Config
+from goodharts.jax_training import GoodhartsJaxEnv
 from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from worldkit.bench import timing
+from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.env import STEPS_PER_CALL, Play
 from worldkit.bench.records import Record
 from worldkit.cli.bench import kit_benchmarks
+from worldkit.jax.env import JaxEnv
+from worldkit.ppo.config import TrainConfig
 
 
 def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
@@ -62,21 +66,31 @@ def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch
     assert len(set(np.asarray(end.seen).tolist())) == 8
 
 
-@pytest.mark.parametrize("engine", ["torch", "jax"])
+@pytest.mark.parametrize("is_compiled", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothing(
-    engine: str, monkeypatch: pytest.MonkeyPatch
+    is_compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = dataclasses.replace(Config().training, hidden=4, steps_per_env=8)
+    compiled: list[tuple[JaxEnv, TrainConfig]] = []
+
+    def stand_in(env: JaxEnv, config: TrainConfig) -> timing.Program[int]:
+        compiled.append((env, config))
+        return timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
+
+    if not is_compiled:
+        monkeypatch.setattr(train, "compiled", stand_in)
     monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
-    monkeypatch.setattr(train, "ENGINES", (engine,))
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
     monkeypatch.setattr(train, "Config", lambda: Config(training=small))
     records = list(train.measure(2, 1))
     assert [(record.name, record.num_envs) for record in records] == [
         (f"train_{figure}_{engine}_mlp", 2)
+        for engine in ("torch", "jax")
         for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     ]
     assert all(record.value > 0 for record in records)
+    assert is_compiled or [type(env) for env, _ in compiled] == [GoodhartsJaxEnv, ConstantEnv]
+    assert {(config.num_envs, config.num_steps, config.hidden_dim) for _, config in compiled} <= {(2, 8, 4)}
 
 
 def test_the_ceiling_of_the_trainer_in_torch_is_that_of_games_that_do_nothing() -> None:

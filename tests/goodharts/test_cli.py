@@ -137,7 +137,7 @@ import sys
 for name in {missing}:
     sys.modules[name] = None
 from goodharts.cli.main import main
-from goodharts.training import train_ppo
+import goodharts.training.jax_ppo, goodharts.training.runs, goodharts.training.train_ppo, worldkit.ppo.training
 for words in {lines}:
     try:
         code = main(words)
@@ -164,8 +164,9 @@ def test_what_cannot_be_trained_ends_before_it_begins_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_any_extra_the_kit_s_commands_say_what_they_need() -> None:
-    missing = ["torch", "gymnasium", "stable_baselines3", "sb3_contrib", "pygame"]
+def test_without_any_extra_the_kit_s_commands_say_what_they_need_and_training_waits_for_no_torch() -> None:
+    """Torch and distrax take seconds to import, and are not needed before files are written."""
+    missing = ["torch", "distrax", "gymnasium", "stable_baselines3", "sb3_contrib", "pygame"]
     commands = "--help", "train-sb3 --help", "bench --help", "train-sb3", "bench env", "bench gym"
     lines = [words.split() for words in commands]
     program = WITHOUT.format(missing=missing, lines=lines)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from itertools import product
 from typing import assert_never
 
 import jax
 import torch
 
-from goodharts.architecture import NETWORKS, NetworkKind, network_config
-from goodharts.config import ENGINES, Config, EngineName, Training
+from goodharts.architecture import NETWORKS, network_config
+from goodharts.config import ENGINES, Config
 from goodharts.devices import choose_device, prepare
 from goodharts.jax_training import env_of
 from goodharts.rules import DEFAULT_MODE, MODES, Mode
@@ -27,6 +28,8 @@ from worldkit.bench.train import compiled
 CPU_STEPS = 4
 """Of each game in a sample of the cnn on a CPU, where the documented rollout takes minutes."""
 
+_MODE = MODES[DEFAULT_MODE]
+
 
 def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
     """For each engine and network ``train_steps_per_second_ENGINE_NETWORK``, ``train_ceiling_…`` and their share.
@@ -39,45 +42,34 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
     On a CPU a sample's rollout with the cnn has ``CPU_STEPS`` steps of each game: all of an update, but for its
     optimizer's step and one look ahead, takes time by the step, so that fewer steps take as long each.
     """
-    for engine in ENGINES:
-        for network in NETWORKS:
-            yield from _measure(engine, network, num_envs, repetitions)
-
-
-def _measure(engine: EngineName, network: NetworkKind, num_envs: int, repetitions: int) -> list[Record]:
-    training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
-    device = choose_device()
-    if network == "cnn" and (device.type if engine == "torch" else jax.default_backend()) == "cpu":
-        training = dataclasses.replace(training, steps_per_env=CPU_STEPS)
-    match engine:
-        case "jax":
-            return _measure_jax(training, repetitions)
-        case "torch":
-            real, nothing = trainers(dataclasses.replace(Config(), training=training), device)
-            pairs = [(_update(real), _update(nothing)) for _ in range(1 + repetitions)][1:]
-            return records_beside_ceiling("train", num_envs, pairs, suffix=f"_{engine}_{network}")
-        case unknown:
-            assert_never(unknown)
-
-
-def _measure_jax(training: Training, repetitions: int) -> list[Record]:
-    platform = jax.default_backend()
-    shape = network_config(training, on_cpu=platform == "cpu")
-    config, env = train_config(training, shape, precision_on(platform, amp=True)), env_of(MODES[DEFAULT_MODE])
-    kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
-    real, ceiling, share = (f"train_{kind}_jax_{shape.kind}" for kind in kinds)
-    programs = compiled(env, config), compiled(ConstantEnv(env), config)
-    return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
+    device, backend = choose_device(), jax.default_backend()
+    for engine, network in product(ENGINES, NETWORKS):
+        training = dataclasses.replace(Config().training, engine=engine, network=network, n_envs=num_envs)
+        if network == "cnn" and (device.type if engine == "torch" else backend) == "cpu":
+            training = dataclasses.replace(training, steps_per_env=CPU_STEPS)
+        match engine:
+            case "jax":
+                kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
+                first, second, share = (f"train_{kind}_jax_{network}" for kind in kinds)
+                shape = network_config(training, on_cpu=backend == "cpu")
+                config, env = train_config(training, shape, precision_on(backend, amp=True)), env_of(_MODE)
+                programs = compiled(env, config), compiled(ConstantEnv(env), config)
+                yield from beside((first, second, share), num_envs, programs, config.batch_size, repetitions)
+            case "torch":
+                real, ceiling = trainers(dataclasses.replace(Config(), training=training), device)
+                pairs = [(_update(real), _update(ceiling)) for _ in range(1 + repetitions)]
+                yield from records_beside_ceiling("train", num_envs, pairs[1:], suffix=f"_torch_{network}")
+            case unknown:
+                assert_never(unknown)
 
 
 def trainers(config: Config, device: torch.device) -> tuple[TorchTrainer, TorchTrainer]:
     """A trainer, and one whose games do nothing."""
     prepare(device)
-    real, nothing = (TorchTrainer(DEFAULT_MODE, config, device) for _ in range(2))
+    real, ceiling = (TorchTrainer(_MODE.name, config, device) for _ in range(2))
     games = config.training.n_envs
-    still = ConstantGames(real.mode, games, device)
-    nothing.player = Player(still, nothing.player.noise, range(games), games)
-    return real, nothing
+    ceiling.player = Player(ConstantGames(_MODE, games, device), ceiling.player.noise, range(games), games)
+    return real, ceiling
 
 
 def _update(trainer: TorchTrainer) -> float:
@@ -85,7 +77,7 @@ def _update(trainer: TorchTrainer) -> float:
 
 
 class ConstantGames(Games):
-    """The first moment of some games for ever: no world, no ends, no rewards."""
+    """Games that stay at their first moment: no world, no ends, no rewards."""
 
     def __init__(self, mode: Mode, games: int, device: torch.device) -> None:
         super().__init__(mode, games, device=device)
@@ -95,5 +87,5 @@ class ConstantGames(Games):
         self._outcome = Outcome(codes, components, nothing, nothing.long(), never, never)
 
     def step(self, actions: torch.Tensor) -> Outcome:
-        """What was there first."""
+        """Return the first moment."""
         return self._outcome

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from goodharts.config import JAX, Config
-from goodharts.models import config_of, mode_of, read_torch
+from goodharts.models import config_of, mode_of, progress_of, read_torch
 from goodharts.rules import MODES
 from parity.arguments import FileName
 from parity.errors import UsageError
-from parity.safe_read import Unreadable, is_count, is_number, is_object, shown
+from parity.safe_read import Unreadable, is_number, is_object, shown
 
 FORMAT = 1
 KIND = "checkpoint"
 _PICKLE = b"\x80\x04"
-"""How worldkit's checkpoints begin, and torch's do not."""
+"""The first bytes of worldkit's checkpoints, but not of torch's."""
 BEGIN_ANEW = "leave --resume out to begin anew"
 
 
@@ -39,12 +39,12 @@ class Checkpoint:
 
 
 def checkpoint_path(mode: str, folder: Path = Path("models")) -> Path:
-    """Where the checkpoint of a mode lies."""
+    """Return the path of a mode's checkpoint."""
     return folder / f"ppo_{mode}.checkpoint.pth"
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """The checkpoint in a file; raises UsageError with one sentence about whatever is wrong with it."""
+    """Read a checkpoint; raises UsageError with one sentence about whatever is wrong with the file."""
     try:
         with path.open("rb") as file:
             is_jax = file.read(len(_PICKLE)) == _PICKLE
@@ -53,27 +53,24 @@ def read_checkpoint(path: Path) -> Checkpoint:
         content = read_torch(path, FORMAT)
         if content.get("kind") != KIND:
             raise Unreadable("it is no checkpoint")
-        for count in ("update", "timesteps"):
-            if not is_count(content.get(count)):
-                raise Unreadable(f"its {count} is {shown(content.get(count))}, not a count")
+        update, timesteps = progress_of(content)
         seconds = content.get("seconds", 0.0)  # files of earlier versions do not say
         if not is_number(seconds) or seconds < 0:
             raise Unreadable(f"its seconds are {shown(seconds)}")
-        state, counts = content.get("state", {}), (content["update"], content["timesteps"], float(seconds))
-        checkpoint = Checkpoint(path, mode_of(content), _name_of(content), _config_of(content, path), *counts, state)
-        if checkpoint.config.training.engine == JAX:
+        mode, name, config = mode_of(content), _name_of(content), _config_of(content, path)
+        if config.training.engine == JAX:
             raise Unreadable("an earlier version of --engine jax left it")
-        return checkpoint
-    except OSError as error:
-        if not isinstance(error, FileNotFoundError):
-            raise UsageError(f"{path} cannot be read ({error.strerror}); {BEGIN_ANEW}.") from None
+        return Checkpoint(path, mode, name, config, update, timesteps, float(seconds), content.get("state", {}))
+    except FileNotFoundError:
         raise UsageError(f"There is no checkpoint {path}: {BEGIN_ANEW}.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); {BEGIN_ANEW}.") from None
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; {BEGIN_ANEW}.") from None
 
 
 def _read_jax(path: Path) -> Checkpoint:
-    """A checkpoint that worldkit's trainer wrote; raises UsageError with one sentence, or Unreadable."""
+    """Read a checkpoint of worldkit's trainer; raises UsageError with one sentence, or Unreadable."""
     from goodharts.jax_training import env_of
     from worldkit.ppo.checkpoint_format import CheckpointError, as_checkpoint_errors, part, read_payload
     from worldkit.ppo.checkpoints import read_checkpoint

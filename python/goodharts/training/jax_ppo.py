@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from worldkit.ppo.params import Params
 
 _CPU = "cpu"
+_SAME = ("learning_rate", "gamma", "gae_lambda", "max_grad_norm", "entropy_floor", "entropy_floor_coef", "popart_beta")
+"""Settings of the same name and meaning in worldkit."""
 
 
 def check(config: Config) -> None:
@@ -85,7 +87,7 @@ def train(mode_run: ModeRun) -> None:
 
 
 def precision_on(platform: str, amp: bool) -> str:
-    """What the hidden layers compute in: XLA emulates bfloat16 on CPUs, which is slower than float32."""
+    """Return the dtype of the hidden layers: XLA emulates bfloat16 on CPUs, which is slower than float32."""
     return "bfloat16" if amp and platform != _CPU else "float32"
 
 
@@ -97,11 +99,8 @@ def train_config(training: Training, network: NetworkConfig, dtype: str = "float
         num_envs=training.n_envs,
         num_steps=training.steps_per_env,
         total_timesteps=training.updates * training.n_envs * training.steps_per_env,
-        learning_rate=training.learning_rate,
         learning_rate_end=training.learning_rate_final,
         learning_rate_steps=UPDATES,
-        gamma=training.gamma,
-        gae_lambda=training.gae_lambda,
         num_minibatches=training.minibatches,
         update_epochs=training.k_epochs,
         clip_eps=training.eps_clip,
@@ -110,9 +109,6 @@ def train_config(training: Training, network: NetworkConfig, dtype: str = "float
         vf_coef=2 * training.value_coef,  # of half the squared error
         ent_coef=training.entropy_initial,
         ent_coef_end=training.entropy_final,
-        entropy_floor=training.entropy_floor,
-        entropy_floor_coef=training.entropy_floor_coef,
-        max_grad_norm=training.max_grad_norm,
         normalize_advantage=BATCH,
         network=network.kind,
         hidden_dim=network.hidden,
@@ -120,11 +116,11 @@ def train_config(training: Training, network: NetworkConfig, dtype: str = "float
         activation=RELU,
         dtype=dtype,
         value_head=POPART,
-        popart_beta=training.popart_beta,
         privileged_critic=network.privileged,
         diagnostics=True,
         log_interval=1,
         seed=training.seed,
+        **{name: getattr(training, name) for name in _SAME},
     )
 
 

@@ -1,4 +1,4 @@
-"""Several processes that train one network together, started by ``torchrun``; one process is the case of every day."""
+"""Collective operations of the processes that ``torchrun`` started to train one network, or of one process."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from parity.errors import UsageError
 
 @dataclass(frozen=True)
 class Processes:
-    """This process's number among all of them. Each plays its share of the games, in order."""
+    """The processes of a run. Each plays its share of the games, in order; the first writes and prints."""
 
     rank: int = 0
     count: int = 1
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the one that writes and speaks."""
+        """Return whether this process is the first."""
         return self.rank == 0
 
     def share(self, games: int) -> range:
-        """The games of this process; raises UsageError where they cannot be shared evenly."""
+        """Return the games of this process; raises UsageError where they cannot be shared evenly."""
         if games % self.count:
             raise UsageError(f"{games} games cannot be shared by {self.count} processes: give --n-envs a multiple.")
         each = games // self.count
         return range(self.rank * each, (self.rank + 1) * each)
 
     def mean(self, value: Tensor) -> Tensor:
-        """The mean over all processes."""
+        """Return the mean over all processes."""
         if self.count == 1:
             return value
         total = value.detach().clone()
@@ -43,7 +43,7 @@ class Processes:
         return total / self.count
 
     def moments(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean and variance over what all processes hold, of tensors of one size."""
+        """Return mean and variance over the tensors, of one size, of all processes."""
         mean = self.mean(values.mean())
         return mean, self.mean((values - mean).square().mean())
 
@@ -55,7 +55,7 @@ class Processes:
             torch.nn.utils.vector_to_parameters(together, gradients)
 
     def gathered(self, value: Any) -> list[Any]:  # noqa: ANN401 - whatever can be pickled
-        """What every process holds, in order."""
+        """Return every process's value, in order."""
         if self.count == 1:
             return [value]
         found: list[Any] = [None] * self.count
@@ -63,7 +63,7 @@ class Processes:
         return found
 
     def any(self, flag: bool) -> bool:
-        """Whether it is true anywhere."""
+        """Return whether it is true in any process."""
         return any(self.gathered(flag))
 
 
@@ -72,7 +72,7 @@ ALONE = Processes()
 
 @contextlib.contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
-    """All processes that ``torchrun`` started, or this one alone."""
+    """Join the processes that ``torchrun`` started, if it did."""
     if not is_launched():
         yield ALONE
         return

@@ -22,7 +22,7 @@ from worldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
 
 _ADAM_EPSILON = 1e-5
 _WEIGHTS, _SHUFFLE, NOISE = range(3)
-"""What is drawn from a run's seed, each from a stream of its own."""
+"""Streams of random numbers that a run draws from its seed."""
 _OF_STEPS = ("pg_loss", "value_loss", "entropy", "approx_kl", "clip_frac", "entropy_floor_penalty", "grad_norm")
 _STATS = (*_OF_STEPS, "explained_variance", *(f"action_prob_{action}" for action in range(len(ACTIONS))))
 """The statistics of an update; ``value_loss`` is half the squared error."""
@@ -152,10 +152,10 @@ class Learner:
             self._step(codes[part], counts[part], Batch(*(each[part] for each in batch)), rates)
             for part in self._parts(len(codes))
         ]
-        of_steps, probs = torch.stack(steps).mean(dim=0).split([len(_OF_STEPS), len(ACTIONS)])
-        explained = 1 - spread / variance.clamp_min(1e-12)
-        stats = processes.mean(torch.cat((of_steps, explained[None], probs))).tolist()
-        return dict(zip(_STATS, stats, strict=True))
+        means, explained = torch.stack(steps).mean(dim=0), 1 - spread / variance.clamp_min(1e-12)
+        probs = len(_OF_STEPS)
+        stats = processes.mean(torch.cat((means[:probs], explained[None], means[probs:])))
+        return dict(zip(_STATS, stats.tolist(), strict=True))
 
     def state(self) -> dict[str, Any]:
         """Everything that learning goes on from: plain values and tensors."""
@@ -174,9 +174,8 @@ class Learner:
         wanted = torch.zeros(())
         if not all(isinstance(each, Tensor) and _is_like(wanted, each) for each in (mean, deviation)) or deviation <= 0:
             raise Unreadable("its PopArt statistics are no numbers")
-        self.scale = ValueScale(
-            *(np.float32(each.item()) for each in (mean, deviation)), int(state["popart"]["batches"])
-        )
+        batches = int(state["popart"]["batches"])
+        self.scale = ValueScale(np.float32(mean.item()), np.float32(deviation.item()), batches)
         self.optimizer.load_state_dict(state["optimizer"])
         moments = [
             (weights, kept[name])
@@ -232,5 +231,5 @@ class Learner:
 
 
 def _is_like(wanted: Tensor, found: Tensor) -> bool:
-    """Whether a tensor from a file is finite, and of the shape and type that is wanted."""
+    """Return whether a tensor from a file is finite, and of the shape and type that is wanted."""
     return found.shape == wanted.shape and found.dtype == wanted.dtype and bool(found.isfinite().all())

@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -114,11 +115,9 @@ def _died(mode: str, exit_code: int | None) -> RunResult:
 @contextlib.contextmanager
 def _interrupts_ignored() -> Iterator[None]:
     """Ignore the signals that a terminal sends to all of its processes."""
-    try:
-        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
-    except ValueError:  # outside the main thread, where Python allows no signal handlers
-        yield
-        return
+    is_allowed = threading.current_thread() is threading.main_thread()  # elsewhere Python allows no signal handlers
+    numbers = (signal.SIGINT, signal.SIGHUP) if is_allowed else ()
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     try:
         yield
     finally:

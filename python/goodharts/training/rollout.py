@@ -1,4 +1,4 @@
-"""Playing: what every game did for a number of steps, kept compactly."""
+"""Rollouts: playing a number of steps of every game with a policy, recorded compactly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from goodharts.rules import ACTIONS, FOOD, POISON, VIEW
-from goodharts.torch_env.env import Games, Outcome
+from goodharts.torch_env.env import Games
 from goodharts.training.runs import EPISODE
 
 Judge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
@@ -20,8 +20,8 @@ class Rollout(NamedTuple):
     """``t`` steps of ``n`` games, 137 bytes and a few numbers each.
 
     codes: int8 (t, n, 121); counts: int16 (t, n, 2), the episodes' food and poison; actions: int64 (t, n).
-    log_probs, values, next_values, rewards: float32 (t, n); next_values are those of the episode's own next
-    observation, even where it ended. terminated, ended: bool (t, n).
+    next_values: of the episode's own next observation, even where it ended; float32 (t, n), as are log_probs, values
+    and rewards. ended: terminated or truncated; bool (t, n), as is terminated.
     episodes: float32 (k, 7), those that ended, with the columns ``EPISODE``.
     """
 
@@ -35,6 +35,16 @@ class Rollout(NamedTuple):
     terminated: Tensor
     ended: Tensor
     episodes: Tensor
+
+
+_FORMS: tuple[tuple[tuple[int, ...], torch.dtype], ...] = (
+    ((VIEW * VIEW,), torch.int8),
+    ((2,), torch.int16),
+    ((), torch.int64),
+    *[((), torch.float32)] * 4,
+    *[((), torch.bool)] * 2,
+)
+"""Shape and type of a step's value in each field but the last."""
 
 
 class Player:
@@ -56,23 +66,8 @@ class Player:
     def play(self, steps: int, judge: Judge) -> Rollout:
         """Play so many steps of every game; what ended begins anew (G6)."""
         games, device = self.games, self.games.device
-        shape = (steps, games.games)
-
-        def empty(*more: int, dtype: torch.dtype = torch.float32) -> Tensor:
-            return torch.empty((*shape, *more), dtype=dtype, device=device)
-
-        rollout = Rollout(
-            codes=empty(VIEW * VIEW, dtype=torch.int8),
-            counts=empty(2, dtype=torch.int16),
-            actions=empty(dtype=torch.int64),
-            log_probs=empty(),
-            values=empty(),
-            next_values=empty(),
-            rewards=empty(),
-            terminated=empty(dtype=torch.bool),
-            ended=empty(dtype=torch.bool),
-            episodes=torch.empty((0, len(EPISODE)), device=device),
-        )
+        fields = [torch.empty((steps, games.games, *shape), dtype=dtype, device=device) for shape, dtype in _FORMS]
+        rollout = Rollout(*fields, torch.empty((0, len(EPISODE)), device=device))
         last: list[tuple[Tensor, Tensor, Tensor]] = []  # where episodes ended, and what they saw and were at their end
         episodes: list[Tensor] = []
         for t in range(steps):
@@ -87,7 +82,7 @@ class Player:
             rollout.rewards[t], rollout.terminated[t] = outcome.reward, outcome.terminated
             rollout.ended[t] = outcome.terminated | outcome.truncated
             self.codes = outcome.codes
-            self._count(outcome)
+            self.totals += torch.stack((outcome.reward, outcome.eaten == FOOD, outcome.eaten == POISON), dim=1)
             rows = rollout.ended[t].nonzero()[:, 0]
             if len(rows):
                 episodes.append(self._finished(t, rows, outcome.terminated))
@@ -115,9 +110,6 @@ class Player:
         """Exponential draws for the actions of these games, float32 (n, 8)."""
         drawn = torch.empty((self.of, len(ACTIONS)), device=self.games.device).exponential_(generator=self.noise)
         return drawn[self.share.start : self.share.stop]
-
-    def _count(self, outcome: Outcome) -> None:
-        self.totals += torch.stack((outcome.reward, outcome.eaten == FOOD, outcome.eaten == POISON), dim=1)
 
     def _finished(self, t: int, rows: Tensor, terminated: Tensor) -> Tensor:
         """The episodes that ended in these rows, float32 (k, 7); their totals begin anew."""

@@ -15,6 +15,7 @@ from goodharts.config import Config
 from goodharts.models import model_path, read_model
 from goodharts.rules import ACTIONS
 from goodharts.training.checkpoints import Checkpoint, checkpoint_path
+from goodharts.training.torchrun import rank
 from parity.errors import ParityError
 from parity.strict_json import json_text
 from worldkit.runs.folder import CURVE, make_folder, move_aside
@@ -58,7 +59,7 @@ class Job:
     """The task of one mode's run.
 
     config: the settings. name: of its logs. start: where it goes on from. is_benchmark: measure, and write nothing.
-    folder: where its outputs go. tracking: on W&B; None: not there.
+    folder: where its outputs go. is_on_wandb: show it on W&B.
     """
 
     mode: str
@@ -67,7 +68,7 @@ class Job:
     start: Checkpoint | None = None
     is_benchmark: bool = False
     folder: Path = Path()
-    tracking: Tracking | None = None
+    is_on_wandb: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,15 +85,15 @@ class RunResult:
 class ModeRun:
     """The files of one run: ``models/ppo_{mode}.pth`` with its checkpoint, ``logs/{name}_*`` and ``runs/{name}/``.
 
-    Use it as a context. A run that goes back, to a checkpoint that was put aside and put back, keeps its later agent
-    and logs in ``models/abandoned-N/``. An engine hands metrics to ``run``, and episodes to ``write_episodes``.
+    Use it as a context. Of the processes that ``torchrun`` started the first one writes and reports. A run that goes
+    back, to a checkpoint that was put aside and put back, keeps its later agent and logs in ``models/abandoned-N/``. An
+    engine hands metrics to ``run``, and episodes to ``write_episodes``.
 
     Args:
         job: what to do.
         report: takes the row of each update.
         say: takes lines for the user.
         stop: asks for an early end.
-        is_first: whether this process writes and speaks.
 
     Attributes:
         about: what an engine says of itself in ``_summary.json``: network, engine, device, precision, processes,
@@ -109,9 +110,8 @@ class ModeRun:
         report: Callable[[Row], None] = lambda row: None,
         say: Callable[[str], None] = lambda line: None,
         stop: StopRequest | None = None,
-        is_first: bool = True,
     ) -> None:
-        self.job, self.is_first, self.say = job, is_first, say
+        self.job, is_first = job, rank() == 0
         self.about = dict[str, Any]()
         self.seconds, self.episodes, self.row = list[float](), 0, dict[str, Any]()
         self.after = job.start.update if job.start else 0
@@ -125,7 +125,7 @@ class ModeRun:
         self.run = Run(
             job.folder / RUNS / job.name if is_first and not job.is_benchmark else None,
             title=f"Goodharts, {job.mode}",
-            tracking=job.tracking,
+            tracking=Tracking("goodharts", upload=False) if job.is_on_wandb else None,
             stop=stop,
             report=self._take,
             say=say,
@@ -140,7 +140,7 @@ class ModeRun:
             if updates > self.after:
                 records = (self.model, self._updates.path, self._episodes.path, self._summary)
                 aside = move_aside(self.job.folder / MODELS, (), records)
-                self.say(
+                self.run.say(
                     f"This is a branch: the agent and the logs of later updates than {self.after:,} are in {aside}."
                 )
         return self
@@ -155,7 +155,7 @@ class ModeRun:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it ended before its updates were done."""
+        """Return whether it ended before its updates were done."""
         return self.after + len(self.seconds) < self.job.config.training.updates
 
     def settings(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class ModeRun:
             self.run.writer.attempt(self._episodes.path, partial(self._episodes.write_all, rows))
 
     def ended(self) -> RunResult:
-        """How the run ended, once its context is closed."""
+        """Return the result of the run, once its context is closed."""
         job = self.job
         if not self.seconds:
             return nothing_to_keep(job.mode)
@@ -222,11 +222,7 @@ class ModeRun:
             "update": self.row["update"],
             "updates": config.training.updates,
             "timesteps": self.row["timesteps"],
-            "this_session": {
-                "updates": len(self.seconds),
-                "episodes": self.episodes,
-                "seconds": sum(self.seconds),
-            },
+            "this_session": {"updates": len(self.seconds), "episodes": self.episodes, "seconds": sum(self.seconds)},
             "last_update": self.row,
             **self.about,
             "versions": versions | self.about["versions"],
@@ -235,7 +231,7 @@ class ModeRun:
 
 
 def nothing_to_keep(mode: str) -> RunResult:
-    """How a mode ends that is stopped before its first update is complete."""
+    """Return the result of a mode that is stopped before its first update is complete."""
     return RunResult(mode, "stopped", f"{mode}: stopped before the first update was complete; nothing to keep.")
 
 

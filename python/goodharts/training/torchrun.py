@@ -4,15 +4,15 @@ import os
 
 
 def local_rank() -> int:
-    """This process's number on its machine."""
+    """Return this process's number on its machine."""
     return int(os.environ.get("LOCAL_RANK", "0"))
 
 
 def rank() -> int:
-    """This process's number among all."""
+    """Return this process's number among all."""
     return int(os.environ.get("RANK", "0"))
 
 
 def is_launched() -> bool:
-    """Whether this process is one of several."""
+    """Return whether this process is one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1

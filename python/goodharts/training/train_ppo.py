@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import datetime
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, instal
 from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from worldkit.runs.console import say, say_nothing_to_keep
 from worldkit.runs.stop import StopRequest
-from worldkit.runs.wandb_run import Tracking
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,11 +29,9 @@ if TYPE_CHECKING:
     from goodharts.training.runs import Job, Row, RunResult
 
 ALL = "all"
-FAILED_EXIT_CODE = 1
 _BENCHMARK_UPDATES = 5
-_KEPT_ON_RESUME = ("n_envs", "seed", "network")
 _LINES_PER_RUN = 32
-"""How many lines a mode prints where there is no terminal."""
+"""The lines that a mode prints where there is no terminal."""
 _HEADLINES = (
     ("steps/s", "steps_per_second", ",.0f"),
     ("reward", "episode_reward", ".2f"),
@@ -86,58 +83,40 @@ def _parser() -> Parser:
         epilog="Ctrl+C saves and says how to resume.",
         allow_abbrev=False,
     )
+    modes = f"what to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once"
     parser.add_argument(
-        "-m",
-        "--mode",
-        type=_Modes(),
-        default=("ground_truth",),
-        help=f"what to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once "
-        "(default ground_truth)",
+        "-m", "--mode", type=_Modes(), default=("ground_truth",), help=f"{modes} (default ground_truth)"
     )
     length = parser.add_mutually_exclusive_group()
     _add(length, "training", "updates", "-u", "--updates")
-    length.add_argument(
-        "-t",
-        "--timesteps",
-        type=ALL_STEPS,
-        metavar="N",
-        help="steps of all games at most, as many whole updates as fit, instead of --updates",
-    )
+    most = "steps of all games at most, as many whole updates as fit, instead of --updates"
+    length.add_argument("-t", "--timesteps", type=ALL_STEPS, metavar="N", help=most)
     _add(parser, "training", "n_envs", "-e", "--n-envs")
-    _add(parser, "training", "seed", "--seed")
-    _add(parser, "training", "network", "--network")
-    _add(parser, "training", "engine", "--engine")
+    for key in ("seed", "network", "engine"):
+        _add(parser, "training", key, f"--{key}")
     _add(parser, "runtime", "device", "--device")
     parser.add_argument(
         "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
     )
+    compile_help = f"torch.compile's mode: {' or '.join(COMPILE_MODES)} (default: not compiled)"
     parser.add_argument(
-        "--compile-mode",
-        dest="runtime.compile_mode",
-        type=OneOf(COMPILE_MODES),
-        metavar="NAME",
-        help=f"torch.compile's mode: {' or '.join(COMPILE_MODES)} (default: not compiled)",
+        "--compile-mode", dest="runtime.compile_mode", type=OneOf(COMPILE_MODES), metavar="NAME", help=compile_help
     )
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
     parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
-    parser.add_argument(
-        "-b",
-        "--benchmark",
-        action="store_true",
-        help=f"measure --updates (default {_BENCHMARK_UPDATES}) after two that warm up; save nothing",
-    )
+    measured = f"measure --updates (default {_BENCHMARK_UPDATES}) after two that warm up; save nothing"
+    parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser
 
 
 def _add(group: argparse._ActionsContainer, section: str, key: str, *flags: str) -> None:
-    """The flag of a setting, which goes over all that files and environment say of it."""
+    """Add the flag of a setting, which overrides files and environment."""
     each = setting_of(section, key)
     assert each.values is not None
-    span = each.values.span()
-    said = "; ".join(([span] if span else []) + [f"default {each.default}"])
+    notes = "; ".join(filter(None, (each.values.span(), f"default {each.default}")))
     group.add_argument(
-        *flags, dest=f"{section}.{key}", type=each.values, metavar=each.metavar, help=f"{each.help} ({said})"
+        *flags, dest=f"{section}.{key}", type=each.values, metavar=each.metavar, help=f"{each.help} ({notes})"
     )
 
 
@@ -176,7 +155,7 @@ def _train(arguments: argparse.Namespace) -> int:
         resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
         say(console, f"Resume: {resume}")
     if any(each.outcome == "failed" or not each.is_complete for each in results):
-        return FAILED_EXIT_CODE
+        return 1
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
 
@@ -188,25 +167,19 @@ def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
     if arguments.benchmark:
         updates = WARM_UP_UPDATES + (updates or _BENCHMARK_UPDATES)
     config = _with_updates(config, updates)
-    tracking, is_benchmark = _tracking(arguments), arguments.benchmark
-    return [
-        Job(mode, config, f"{mode}_{began}", is_benchmark=is_benchmark, tracking=tracking) for mode in arguments.mode
-    ]
-
-
-def _tracking(arguments: argparse.Namespace) -> Tracking | None:
-    return Tracking("goodharts", upload=False) if arguments.wandb else None
+    kind = {"is_benchmark": arguments.benchmark, "is_on_wandb": arguments.wandb}
+    return [Job(mode, config, f"{mode}_{began}", **kind) for mode in arguments.mode]
 
 
 def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Console) -> list[Job]:
-    """The runs of these modes that go on with the settings they began with; [runtime] alone is that of now.
+    """Return the runs of these modes that go on with the settings they began with; [runtime] alone is that of now.
 
     Raises UsageError where a checkpoint cannot be used, or where all of them have had their updates.
     """
     from goodharts.training.checkpoints import checkpoint_path, read_checkpoint
     from goodharts.training.runs import Job
 
-    for key in _KEPT_ON_RESUME:
+    for key in ("n_envs", "seed", "network"):
         if getattr(arguments, f"training.{key}") is not None:
             raise UsageError(f"--{key.replace('_', '-')} does not go with --resume: a run goes on as it began.")
     jobs, done = [], []
@@ -224,7 +197,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
             )
         kept = _with_updates(kept, updates)
         if start.update < kept.training.updates:
-            jobs.append(Job(start.mode, kept, start.name, start, tracking=_tracking(arguments)))
+            jobs.append(Job(start.mode, kept, start.name, start, is_on_wandb=arguments.wandb))
         else:
             done.append(f"{start.path} has had its {start.update:,} updates: ask for more with --updates.")
     if not jobs:
@@ -264,7 +237,7 @@ def _with_updates(config: Config, updates: int | None) -> Config:
 
 
 def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunResult]:
-    """Train, show it, and stop when asked to, by a signal or on the dashboard."""
+    """Train and show it, and stop when a signal or the dashboard asks for it."""
     from goodharts.training.engines import train_mode
     from goodharts.training.process_pool import train_modes
     from goodharts.training.runs import ModeRun, RunResult
@@ -279,7 +252,8 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
         None if is_pool else lambda: say_nothing_to_keep(console),
     )
-    with _opened_dashboard(jobs, write_line, with_dashboard) as dashboard, stop, progress:
+    dashboard = _started_dashboard(jobs, write_line) if with_dashboard else None
+    with contextlib.closing(dashboard) if dashboard else contextlib.nullcontext(), stop, progress:
 
         def report(row: Row) -> None:
             is_due = row["update"] % max(row["updates"] // _LINES_PER_RUN, 1) == 0 or row["update"] == row["updates"]
@@ -302,8 +276,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
         results = []
         for job in jobs:
             try:
-                run = ModeRun(job, report=report, say=write_line, stop=stop, is_first=rank() == 0)
-                results.append(train_mode(run))
+                results.append(train_mode(ModeRun(job, report=report, say=write_line, stop=stop)))
             except ParityError as error:
                 ended(RunResult(job.mode, "failed", str(error)))
                 raise
@@ -311,12 +284,8 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
         return results
 
 
-@contextlib.contextmanager
-def _opened_dashboard(jobs: list[Job], say: Callable[[str], None], is_wanted: bool) -> Iterator[Dashboard | None]:
-    """The page of the run, if one is wanted and can be had; training does not depend on it."""
-    if not is_wanted:
-        yield None
-        return
+def _started_dashboard(jobs: list[Job], say: Callable[[str], None]) -> Dashboard | None:
+    """Start the page of the run; None where it cannot be had, since training does not depend on it."""
     try:
         from goodharts.dashboard import Dashboard
 
@@ -324,13 +293,9 @@ def _opened_dashboard(jobs: list[Job], say: Callable[[str], None], is_wanted: bo
         dashboard.start()
     except ParityError as error:
         say(f"{error} Training goes on without the dashboard.")
-        yield None
-        return
+        return None
     say(f"Dashboard: {dashboard.url}")
-    try:
-        yield dashboard
-    finally:
-        dashboard.close()
+    return dashboard
 
 
 if __name__ == "__main__":

@@ -79,11 +79,11 @@ WRONG_FILES = {
     "[training]\nprivileged = 1": "config.toml: privileged in [training] must be true or false, got 1.",
     "[runtime]\ndevice = 'gpu'": "config.toml: device in [runtime] must be auto, cpu, cuda, cuda:1",
     "[runtime]\ndevice = 'cpu:1'": "config.toml: device in [runtime] must be auto, cpu, cuda, cuda:1",
-    "[training]\nmin_food = 9\nmax_food = 8": "[training] min_food is 9, more than max_food, which is 8.",
-    "[training]\nmin_poison = 257": "[training] min_poison is 257, more than max_poison, which is 256.",
+    "[training]\nmin_food = 9\nmax_food = 8": "min_food is 9 and max_food 8: the least must not be above the most.",
+    "[training]\nmin_poison = 257": "min_poison is 257 and max_poison 256: the least must not be above",
     "[training]\nminibatches = 5": "minibatches must divide the batch of 192 x 128 = 24576 steps, got 5.",
-    "[training]\nn_envs = 1\nsteps_per_env = 1": "An update needs two steps at least",
-    "[training]\nn_envs = 1_000_000\nsteps_per_env = 60_000": "An update is at most 2,147,483,647 steps",
+    "[training]\nn_envs = 1\nsteps_per_env = 1": "The steps of an update must be a whole number from 2 to",
+    "[training]\nn_envs = 1_000_000\nsteps_per_env = 60_000": "to 2,147,483,647, got 1000000 x 60000: change",
     "[training\n": "config.toml is no TOML (",
 }
 

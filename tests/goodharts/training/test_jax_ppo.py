@@ -1,8 +1,7 @@
 """Training in JAX: it makes the updates of the torch trainer, and its files are the same."""
 
 import csv
-import subprocess
-import sys
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from command_line import run
 from jax import export
 from numpy.typing import NDArray
 
@@ -30,9 +30,9 @@ from goodharts.training.jax_ppo import _finished, precision_on, train_config
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
 from worldkit.ppo.checkpoints import named_leaves
-from worldkit.ppo.loop import metrics_of
+from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of
 from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.ppo.update import UpdateStats, init_runner, make_train
+from worldkit.ppo.update import UpdateStats
 
 GAMES, STEPS = 8, 16
 TRAINING: dict[str, Any] = {
@@ -62,21 +62,37 @@ SETTINGS, ENV = train_config(config().training, SHAPE), env_of(MODES["ground_tru
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory of its own, with a configuration that trains small on the JAX engine."""
     monkeypatch.chdir(tmp_path)
-    lines = [f"{name} = {value!r}" for name, value in TRAINING.items()]
-    (tmp_path / "config.toml").write_text("\n".join(["[training]", *lines]), encoding="utf-8")
+    write_config(tmp_path)
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def fresh() -> RunnerState:
-    return init_runner(SETTINGS, ENV)
+def write_config(folder: Path) -> None:
+    lines = [f"{name} = {value!r}" for name, value in TRAINING.items()]
+    (folder / "config.toml").write_text("\n".join(["[training]", *lines]), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def update() -> Update:
+def compiled() -> CompiledTraining:
+    """The program that the command runs, too, and its first state."""
+    return compile_training(SETTINGS, ENV)
+
+
+@pytest.fixture(scope="module")
+def fresh(compiled: CompiledTraining) -> RunnerState:
+    return compiled.runner
+
+
+@pytest.fixture(scope="module")
+def update(compiled: CompiledTraining) -> Update:
     """One update of a run of so many."""
-    train = make_train(SETTINGS, ENV)
-    return lambda runner, updates: train(runner, jnp.int32(1), jnp.int32(updates))
+    return lambda runner, updates: compiled.train(runner, jnp.int32(1), updates)
+
+
+@jax.jit
+def play(runner: RunnerState) -> Any:  # noqa: ANN401 - arrays
+    """A rollout's transitions, and the targets of the critic."""
+    after, transitions, _ = collect_rollout(runner, SETTINGS, ENV)
+    return transitions, samples_of(after, transitions, SETTINGS, ENV).target
 
 
 def weights_of(runner: RunnerState) -> dict[str, torch.Tensor]:
@@ -97,9 +113,8 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
     old = fresh.env_state.steps.low + jnp.uint32(500)
     late = fresh.env_state._replace(steps=fresh.env_state.steps._replace(low=old))
     runner = fresh._replace(env_state=late, episode_steps=old.astype(jnp.int32))
-    play = jax.jit(lambda runner: collect_rollout(runner, SETTINGS, ENV)[1].action)
     for number in range(3):
-        choose(twin, np.asarray(play(runner)))
+        choose(twin, np.asarray(play(runner)[0].action))
         wanted = twin.step()
         runner, stats = jax.device_get(update(runner, 3))
         metrics = metrics_of(stats._replace(episodes=None), GAMES * STEPS, ENV)
@@ -128,11 +143,6 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
     state = fresh.train_state
     hopeful = state.replace(value_scale=state.value_scale._replace(mean=jnp.float32(100)))  # type: ignore[union-attr]
 
-    @jax.jit
-    def play(runner: RunnerState) -> Any:  # noqa: ANN401 - arrays
-        after, transitions, _ = collect_rollout(runner, SETTINGS, ENV)
-        return transitions, samples_of(after, transitions, SETTINGS, ENV).target
-
     transitions, targets = play(fresh._replace(env_state=late, train_state=hopeful))
     assert transitions.done[0].all()
     assert transitions.episode.terminated[0].tolist() == starving.tolist()
@@ -148,8 +158,7 @@ def networks(kind: NetworkKind, privileged: bool = True) -> tuple[ActorCritic, A
     return policy, *network_and_params(shape, policy.state_dict())
 
 
-@pytest.mark.parametrize("privileged", [True, False])
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize(("kind", "privileged"), [("cnn", True), ("mlp", False)])
 def test_a_network_is_the_same_in_both(kind: NetworkKind, privileged: bool) -> None:
     policy, network, params = networks(kind, privileged)
     seen, known = torch.rand(5, 2, 11, 11), torch.rand(5, 244)
@@ -160,7 +169,7 @@ def test_a_network_is_the_same_in_both(kind: NetworkKind, privileged: bool) -> N
 
 
 def library(*boards: jax.Array, cpu: object, default: Callable[..., jax.Array]) -> jax.Array:
-    """What accelerators convolve with, here."""
+    """Choose the convolution of accelerators."""
     return default(*boards)
 
 
@@ -193,9 +202,8 @@ def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: NetworkKi
     assert ("stablehlo.convolution" in lowered.mlir_module()) == (kind == "cnn")
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
-def test_weights_begin_as_torchs_do(kind: NetworkKind) -> None:
-    policy, network, _ = networks(kind)
+def test_weights_begin_as_torchs_do() -> None:
+    policy, network, _ = networks("cnn")
     drawn = network.init(jax.random.key(1), np.zeros((1, 2, 11, 11)), np.zeros((1, 244)))
     drawn, torchs = torch_weights(policy.config, drawn), policy.state_dict()
     assert set(drawn) == set(torchs)
@@ -235,18 +243,35 @@ def whole(fresh: RunnerState, update: Update) -> RunnerState:
     return runner
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, compiled: CompiledTraining) -> tuple[Path, str]:
+    """The folder of a run of two updates that was resumed for a third, and its output."""
+    folder = tmp_path_factory.mktemp("trained")
+    write_config(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for flags in (["--timesteps", f"{2 * GAMES * STEPS}"], ["--timesteps", f"{3 * GAMES * STEPS}", "--resume"]):
+            ran = run(main, "--mode", "ground_truth", *flags)
+            assert ran.code == 0, ran.err
+    return folder, ran.out
+
+
+@pytest.fixture
+def copied(trained: tuple[Path, str], folder: Path) -> None:
+    """The models of that run in the working directory."""
+    shutil.copytree(trained[0] / "models", folder / "models")
+
+
 def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_without_a_break(
-    capsys: pytest.CaptureFixture[str], whole: RunnerState
+    trained: tuple[Path, str], whole: RunnerState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flags = ["--mode", "ground_truth", "--timesteps"]
-    assert main([*flags, str(2 * GAMES * STEPS)]) == 0
-    (log,) = Path("logs").glob("*_updates.csv")
-    assert main([*flags, str(3 * GAMES * STEPS), "--resume"]) == 0
-    assert "ground_truth: trained after update 3, 384 steps (" in capsys.readouterr().out
+    monkeypatch.chdir(trained[0])
+    assert "ground_truth: trained after update 3, 384 steps (" in trained[1]
     kept = read_checkpoint(CHECKPOINT).state.runner
     wanted = named_leaves(whole)
     assert set(kept) == set(wanted)
     assert all(np.array_equal(kept[name], leaf) for name, leaf in wanted.items())
+    (log,) = Path("logs").glob("*_updates.csv")
     with log.open(encoding="utf-8") as file:
         assert [(float(row["update"]), float(row["learning_rate"])) for row in csv.DictReader(file)] == [
             (1, 0.01),
@@ -257,7 +282,7 @@ def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_with
         assert list(Path("runs").glob(f"*/{name}"))
     model = read_model(Path("models/ppo_ground_truth.pth"))
     assert (model.update, model.timesteps, model.config["training"]["engine"]) == (3, 384, "jax")
-    # what a model says is in units of reward
+    # values of a model are in units of reward
     seen, known = torch.rand(5, 2, 11, 11), torch.rand(5, 244)
     state = whole.train_state
     logits, scaled = state.apply_fn(state.params, seen.numpy(), known.numpy())
@@ -267,28 +292,24 @@ def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_with
     assert evaluate_main(["--mode", "ground_truth", "--games", "2", "--steps", "3"]) == 0
 
 
-@pytest.mark.parametrize("began", ["torch", "jax"])
-def test_a_run_goes_on_with_the_engine_that_it_began_with(began: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--engine", began, "--updates", "1"]) == 0
-    other = "jax" if began == "torch" else "torch"
-    capsys.readouterr()
-    assert main(["--engine", other, "--updates", "2", "--resume"]) == 2
-    said = f"{CHECKPOINT} was left by --engine {began}: go on with that, or begin anew with {other}.\n"
-    assert capsys.readouterr().err == said
+@pytest.mark.usefixtures("copied")
+def test_a_run_goes_on_with_the_engine_that_it_began_with() -> None:
+    assert run(main, "--mode", "proxy", "--engine", "torch", "--updates", "1").code == 0
+    for mode, began, other in (("ground_truth", "jax", "torch"), ("proxy", "torch", "jax")):
+        error = run(main, "--mode", mode, "--engine", other, "--updates", "9", "--resume").refusal()
+        path = f"models/ppo_{mode}.checkpoint.pth"
+        assert error == f"{path} was left by --engine {began}: go on with that, or begin anew with {other}.\n"
 
 
-def test_a_checkpoint_that_cannot_be_used_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--updates", "1"]) == 0
+@pytest.mark.usefixtures("copied")
+def test_a_checkpoint_that_cannot_be_used_is_one_sentence() -> None:
     whole = CHECKPOINT.read_bytes()
-    capsys.readouterr()
 
     def refused(content: bytes) -> str:
         CHECKPOINT.write_bytes(content)
-        assert main(["--updates", "2", "--resume"]) == 2
-        said = capsys.readouterr().err
-        assert said.startswith(f"{CHECKPOINT} ")
-        assert said.count("\n") == 1
-        return said
+        error = run(main, "--updates", "9", "--resume").refusal()
+        assert error.startswith(f"{CHECKPOINT} ")
+        return error
 
     assert "it is damaged (" in refused(whole[:-200])
     middle = len(whole) // 2
@@ -299,26 +320,18 @@ def test_a_checkpoint_that_cannot_be_used_is_one_sentence(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    ("flags", "environment", "said"),
+    ("flags", "world_size", "sentence"),
     [
-        (["--compile-mode", "max-autotune"], {}, "--compile-mode is torch's: leave it out, --engine jax compiles in"),
-        (["--device", "cuda"], {}, "JAX has no device cuda here: there is "),
-        ([], {"WORLD_SIZE": "2"}, "torchrun is for --engine torch: start --engine jax without it, in one process."),
+        (["--compile-mode", "max-autotune"], "1", "--compile-mode is torch's: leave it out, --engine jax compiles in"),
+        (["--device", "cuda"], "1", "JAX has no device cuda here: there is "),
+        ([], "2", "torchrun is for --engine torch: start --engine jax without it, in one process."),
     ],
 )
 def test_what_this_engine_cannot_do_is_one_sentence(
-    flags: list[str],
-    environment: dict[str, str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    flags: list[str], world_size: str, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert main(["--updates", "1", *flags]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(said)
-    assert error.count("\n") == 1
+    monkeypatch.setenv("WORLD_SIZE", world_size)
+    assert run(main, "--updates", "1", *flags).refusal().startswith(sentence)
 
 
 def test_hidden_layers_compute_in_bfloat16_where_devices_gain_by_it() -> None:
@@ -327,11 +340,3 @@ def test_hidden_layers_compute_in_bfloat16_where_devices_gain_by_it() -> None:
         "bfloat16",
         "float32",
     ]
-
-
-def test_training_waits_for_no_torch() -> None:
-    """It takes seconds to import, and is not needed before files are written."""
-    script = "import goodharts.training.train_ppo, goodharts.training.runs, goodharts.training.jax_ppo, sys"
-    loaded = "import worldkit.ppo.training; print([name for name in ('torch', 'distrax') if name in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", f"{script}; {loaded}"], capture_output=True, text=True, check=True)
-    assert found.stdout == "[]\n"

@@ -30,6 +30,7 @@ COMMAND = ["-m", "goodharts.training.train_ppo", "--updates", "3"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("worldkit.runs.curve.draw_curve", lambda *_: None)
     write_small_config(tmp_path)
     return tmp_path
 
@@ -52,8 +53,8 @@ def test_two_processes_learn_what_one_learns(monkeypatch: pytest.MonkeyPatch) ->
         for name, value in {**shared, "RANK": "0", "LOCAL_RANK": "0"}.items():
             patch.setenv(name, value)
         assert main(COMMAND[2:]) == 0
-    said, _ = second.communicate(timeout=60)
-    assert (second.returncode, said) == (0, "")
+    output, _ = second.communicate(timeout=60)
+    assert (second.returncode, output) == (0, "")
     check_against_one_process()
 
     # what two processes began, one goes on with
