@@ -40,13 +40,8 @@ def prepare(device: torch.device) -> None:
     """
     if device.type == "cuda":
         torch.cuda.set_device(device)
-        torch.backends.cudnn.benchmark = not is_rocm()
+        torch.backends.cudnn.benchmark = torch.version.hip is None  # ROCm's GPUs are called cuda, too
         torch.set_float32_matmul_precision("high")
-
-
-def is_rocm() -> bool:
-    """Return whether this torch is one for AMD's GPUs, which it calls ``cuda`` too."""
-    return torch.version.hip is not None
 
 
 def mixed_precision(device: torch.device, is_wanted: bool = True) -> torch.dtype | None:

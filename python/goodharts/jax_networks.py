@@ -25,8 +25,6 @@ from worldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
 _CHUNK = 128
 """Boards convolved at once on a CPU: as fast as 32 or 512, in little memory."""
 
-_Convolution = Callable[[Array, Array], Array]
-
 
 class Cnn(nn.Module):
     """Convolutions of 3 × 3 with ReLU: observations (n, 2, 11, 11) to (n, channels × 121) in torch's order, float32."""
@@ -108,7 +106,9 @@ def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, s
     return found
 
 
-def _convolved(layers: list[tuple[Array, Array]], dtype: str, convolution: _Convolution, observation: Array) -> Array:
+def _convolved(
+    layers: list[tuple[Array, Array]], dtype: str, convolution: Callable[[Array, Array], Array], observation: Array
+) -> Array:
     """convolution: of boards (n, rows, columns, channels) with a kernel (out, in, 3, 3), to as many cells."""
     out = observation.transpose(0, 2, 3, 1)
     for kernel, bias in layers:

@@ -26,7 +26,13 @@ class ActorCritic(nn.Module):
         if config.privileged:
             self.joined = nn.Sequential(nn.Linear(config.hidden + PRIVILEGES, config.hidden), nn.ReLU())
         self.value = nn.Linear(config.hidden, 1)
-        _initialise(self)
+        # orthogonal, as PPO's implementations have them: small for the policy, so that it begins undecided
+        for module in self.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                nn.init.orthogonal_(module.weight, 2**0.5)
+                nn.init.constant_(module.get_parameter("bias"), 0.0)
+        nn.init.orthogonal_(self.policy.weight, 0.01)
+        nn.init.orthogonal_(self.value.weight, 1.0)
 
     def forward(self, observation: Tensor, privileges: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Logits (n, 8), and values (n,) as the value head scales them.
@@ -92,13 +98,3 @@ def _body(config: NetworkConfig) -> nn.Sequential:
         case unknown:
             assert_never(unknown)
     return nn.Sequential(OrderedDict(layers, dense_relu=nn.ReLU()))
-
-
-def _initialise(network: ActorCritic) -> None:
-    """Orthogonal weights, as PPO's implementations have them: small for the policy, so that it begins undecided."""
-    for module in network.modules():
-        if isinstance(module, (nn.Linear, nn.Conv2d)):
-            nn.init.orthogonal_(module.weight, 2**0.5)
-            nn.init.constant_(module.get_parameter("bias"), 0.0)
-    nn.init.orthogonal_(network.policy.weight, 0.01)
-    nn.init.orthogonal_(network.value.weight, 1.0)

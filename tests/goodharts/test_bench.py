@@ -10,7 +10,6 @@ from goodharts.bench import env, train
 from goodharts.cli.game import GAME
 from goodharts.config import Config
 from goodharts.jax_training import GoodhartsJaxEnv
-from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from worldkit.bench import timing
 from worldkit.bench.constant_env import ConstantEnv
@@ -93,15 +92,11 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     assert {(config.num_envs, config.num_steps, config.hidden_dim) for _, config in compiled} <= {(2, 8, 4)}
 
 
-def test_the_ceiling_of_the_trainer_in_torch_is_that_of_games_that_do_nothing() -> None:
-    config = Config().over({"training": {"n_envs": 2, "hidden": 4}}, "the test")
-    real, nothing = train.trainers(config, torch.device("cpu"))
-    assert [type(each.player.games) for each in (real, nothing)] == [Games, train.ConstantGames]
-
-
-def test_games_in_torch_that_do_nothing_show_one_moment_and_never_end() -> None:
-    games = train.ConstantGames(MODES["ground_truth"], 3, torch.device("cpu"))
-    first = games.look()
-    outcomes = [games.step(torch.tensor([0, 3, 7])) for _ in range(4)]
+def test_the_ceiling_of_the_trainer_in_torch_is_that_of_games_that_show_one_moment_and_never_end() -> None:
+    config = Config().over({"training": {"n_envs": 3, "hidden": 4}}, "the test")
+    real, ceiling = (trainer.player.games for trainer in train.trainers(config, torch.device("cpu")))
+    assert [type(real), type(ceiling)] == [Games, train.ConstantGames]
+    first = ceiling.look()
+    outcomes = [ceiling.step(torch.tensor([0, 3, 7])) for _ in range(4)]
     assert all(torch.equal(outcome.codes, first) for outcome in outcomes)
     assert not any((outcome.terminated | outcome.truncated).any() or outcome.reward.any() for outcome in outcomes)

@@ -22,11 +22,6 @@ class Processes:
     rank: int = 0
     count: int = 1
 
-    @property
-    def is_first(self) -> bool:
-        """Return whether this process is the first."""
-        return self.rank == 0
-
     def share(self, games: int) -> range:
         """Return the games of this process; raises UsageError where they cannot be shared evenly."""
         if games % self.count:

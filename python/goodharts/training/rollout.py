@@ -37,16 +37,6 @@ class Rollout(NamedTuple):
     episodes: Tensor
 
 
-_FORMS: tuple[tuple[tuple[int, ...], torch.dtype], ...] = (
-    ((VIEW * VIEW,), torch.int8),
-    ((2,), torch.int16),
-    ((), torch.int64),
-    *[((), torch.float32)] * 4,
-    *[((), torch.bool)] * 2,
-)
-"""Shape and type of a step's value in each field but the last."""
-
-
 class Player:
     """Plays the games of one process with a policy, episode after episode.
 
@@ -66,7 +56,9 @@ class Player:
     def play(self, steps: int, judge: Judge) -> Rollout:
         """Play so many steps of every game; what ended begins anew (G6)."""
         games, device = self.games, self.games.device
-        fields = [torch.empty((steps, games.games, *shape), dtype=dtype, device=device) for shape, dtype in _FORMS]
+        dtypes = torch.int8, torch.int16, torch.int64, *[torch.float32] * 4, *[torch.bool] * 2
+        forms = zip([(VIEW * VIEW,), (2,), *[()] * 7], dtypes, strict=True)
+        fields = [torch.empty((steps, games.games, *shape), dtype=dtype, device=device) for shape, dtype in forms]
         rollout = Rollout(*fields, torch.empty((0, len(EPISODE)), device=device))
         last: list[tuple[Tensor, Tensor, Tensor]] = []  # where episodes ended, and what they saw and were at their end
         episodes: list[Tensor] = []

@@ -207,7 +207,7 @@ def train(mode_run: ModeRun) -> None:
             updated = trainer.step()
             stop.begun()
             is_saved = False
-            if processes.is_first:
+            if processes.rank == 0:
                 mode_run.write_episodes(trainer.update, updated.episodes)
                 run.write(updated.metrics)
             if processes.gathered(time.monotonic() >= due)[0]:  # clocks differ, and the first one's counts

@@ -1,5 +1,7 @@
 """Trainings so small that they take a moment."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,9 @@ def small_trainer(mode: str = "ground_truth", **training: Any) -> TorchTrainer: 
     return TorchTrainer(mode, small_config(**training))
 
 
-def write_small_config(folder: Path) -> None:
+def write_small_config(folder: Path, sections: Mapping[str, Mapping[str, Any]] = SMALL) -> None:
     """A ``config.toml`` that makes the command train small."""
     lines = []
-    for section, values in SMALL.items():
-        lines += [
-            f"[{section}]",
-            *(f'{key} = "{v}"' if isinstance(v, str) else f"{key} = {v}" for key, v in values.items()),
-        ]
+    for section, values in sections.items():
+        lines += [f"[{section}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
     (folder / "config.toml").write_text("\n".join(lines), encoding="utf-8")

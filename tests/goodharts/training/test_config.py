@@ -23,37 +23,29 @@ def test_config_default_toml_says_what_the_fields_say() -> None:
     assert DEFAULTS_FILE.read_text(encoding="utf-8") == as_toml()
 
 
-def test_without_anything_else_it_is_the_documented_defaults(tmp_path: Path) -> None:
+def test_defaults_are_those_of_config_default_toml_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert read_config(folder=tmp_path, environ={}) == Config()
+    file = tmp_path / "config.default.toml"
+    monkeypatch.setattr("goodharts.config.DEFAULTS_FILE", file)
+    assert read_config(folder=tmp_path, environ={}) == Config()  # an installed package has none
+    file.write_text(as_toml().replace("gamma = 0.99 ", "gamma = 0.98 "), encoding="utf-8")
+    assert read_config(folder=tmp_path, environ={}).training.gamma == 0.98
 
 
 def test_the_default_world_is_that_of_the_rules() -> None:
     assert Config().numbers() == DEFAULT_NUMBERS
 
 
-def test_flags_win_over_the_environment_over_config_toml_over_the_defaults(tmp_path: Path) -> None:
+def test_flags_win_over_the_environment_over_config_toml_over_the_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, "[training]\ngamma = 0.1\nlearning_rate = 0.1\nn_envs = 1")
-    environ = {"GOODHARTS_TRAINING_GAMMA": "0.2", "GOODHARTS_TRAINING_LEARNING_RATE": "0.2", "HOME": "/"}
-    training = read_config({"training": {"gamma": 0.3}}, tmp_path, environ).training
-    assert (training.gamma, training.learning_rate, training.n_envs, training.k_epochs) == (0.3, 0.2, 1, 4)
-
-
-def test_config_toml_of_the_working_directory_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "[training]\nmin_food = 65")
     monkeypatch.chdir(tmp_path)
-    assert read_config(environ={}).numbers().min_food == 65
-
-
-def test_a_changed_config_default_toml_changes_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = tmp_path / "config.default.toml"
-    changed.write_text(as_toml().replace("gamma = 0.99 ", "gamma = 0.98 "), encoding="utf-8")
-    monkeypatch.setattr("goodharts.config.DEFAULTS_FILE", changed)
-    assert read_config(folder=tmp_path, environ={}).training.gamma == 0.98
-
-
-def test_an_installed_package_needs_no_config_default_toml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goodharts.config.DEFAULTS_FILE", tmp_path / "missing.toml")
-    assert read_config(folder=tmp_path, environ={}) == Config()
+    environ = {"GOODHARTS_TRAINING_GAMMA": "0.2", "GOODHARTS_TRAINING_LEARNING_RATE": "0.2", "HOME": "/"}
+    training = read_config({"training": {"gamma": 0.3}}, environ=environ).training
+    assert (training.gamma, training.learning_rate, training.n_envs, training.k_epochs) == (0.3, 0.2, 1, 4)
 
 
 def test_goodharts_device_is_the_device_and_wins_over_its_long_name() -> None:

@@ -1,4 +1,4 @@
-"""Where torch computes, and in which precision."""
+"""Torch's device and precision."""
 
 from pathlib import Path
 
@@ -10,14 +10,18 @@ from goodharts.devices import available_devices, choose_device, mixed_precision,
 from parity.errors import UsageError
 
 
-def test_a_missing_device_is_said_with_those_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_is_chosen_by_its_name_and_rank_or_refused_with_those_that_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     with pytest.raises(UsageError, match=r"^There is no device cuda:7 here: choose one of cpu, cuda:0, cuda:1\.$"):
         choose_device("cuda:7")
     with pytest.raises(UsageError, match=r"^There is no device mps here"):
         choose_device("mps")
-    assert choose_device("cuda:1") == torch.device("cuda:1")
+    # processes on one machine take a GPU each
+    assert choose_device("cuda", local_rank=1) == torch.device("cuda:1")
+    assert choose_device("cuda:1", local_rank=0) == torch.device("cuda:1")
 
 
 def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,12 +34,6 @@ def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     assert choose_device() == torch.device("cuda:0")
-
-
-def test_processes_on_one_machine_take_a_gpu_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    assert choose_device("cuda", local_rank=3) == torch.device("cuda:3")
-    assert choose_device("cuda:1", local_rank=3) == torch.device("cuda:1")
 
 
 @pytest.mark.parametrize(("hip", "benchmark"), [(None, True), ("6.2", False)])

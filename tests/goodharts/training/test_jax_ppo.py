@@ -29,10 +29,13 @@ from goodharts.training.checkpoints import read_checkpoint
 from goodharts.training.jax_ppo import _finished, precision_on, train_config
 from goodharts.training.torch_ppo import TorchTrainer
 from goodharts.training.train_ppo import main
+from worldkit.jax.xla import prefer_wide_vectors
 from worldkit.ppo.checkpoints import named_leaves
 from worldkit.ppo.loop import CompiledTraining, compile_training, metrics_of
 from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
 from worldkit.ppo.update import UpdateStats
+
+from .small_runs import write_small_config
 
 GAMES, STEPS = 8, 16
 TRAINING: dict[str, Any] = {
@@ -62,18 +65,14 @@ SETTINGS, ENV = train_config(config().training, SHAPE), env_of(MODES["ground_tru
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory of its own, with a configuration that trains small on the JAX engine."""
     monkeypatch.chdir(tmp_path)
-    write_config(tmp_path)
+    write_small_config(tmp_path, {"training": TRAINING})
     return tmp_path
-
-
-def write_config(folder: Path) -> None:
-    lines = [f"{name} = {value!r}" for name, value in TRAINING.items()]
-    (folder / "config.toml").write_text("\n".join(["[training]", *lines]), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def compiled() -> CompiledTraining:
     """The program that the command runs, too, and its first state."""
+    prefer_wide_vectors()  # as the command does: JAX keeps programs by XLA's flags
     return compile_training(SETTINGS, ENV)
 
 
@@ -163,7 +162,7 @@ def test_a_network_is_the_same_in_both(kind: NetworkKind, privileged: bool) -> N
     policy, network, params = networks(kind, privileged)
     seen, known = torch.rand(5, 2, 11, 11), torch.rand(5, 244)
     logits, values = policy(seen, known)
-    ours = network.apply(params, seen.numpy(), known.numpy())
+    ours: Any = jax.jit(network.apply)(params, seen.numpy(), known.numpy())
     np.testing.assert_allclose(ours[0], logits.detach(), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(ours[1], values.detach(), rtol=1e-4, atol=1e-5)
 
@@ -204,7 +203,7 @@ def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: NetworkKi
 
 def test_weights_begin_as_torchs_do() -> None:
     policy, network, _ = networks("cnn")
-    drawn = network.init(jax.random.key(1), np.zeros((1, 2, 11, 11)), np.zeros((1, 244)))
+    drawn: Any = jax.jit(network.init)(jax.random.key(1), np.zeros((1, 2, 11, 11)), np.zeros((1, 244)))
     drawn, torchs = torch_weights(policy.config, drawn), policy.state_dict()
     assert set(drawn) == set(torchs)
     for name, weight in torchs.items():
@@ -247,7 +246,7 @@ def whole(fresh: RunnerState, update: Update) -> RunnerState:
 def trained(tmp_path_factory: pytest.TempPathFactory, compiled: CompiledTraining) -> tuple[Path, str]:
     """The folder of a run of two updates that was resumed for a third, and its output."""
     folder = tmp_path_factory.mktemp("trained")
-    write_config(folder)
+    write_small_config(folder, {"training": TRAINING})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for flags in (["--timesteps", f"{2 * GAMES * STEPS}"], ["--timesteps", f"{3 * GAMES * STEPS}", "--resume"]):
@@ -335,8 +334,5 @@ def test_what_this_engine_cannot_do_is_one_sentence(
 
 
 def test_hidden_layers_compute_in_bfloat16_where_devices_gain_by_it() -> None:
-    assert [precision_on("cpu", True), precision_on("gpu", True), precision_on("gpu", False)] == [
-        "float32",
-        "bfloat16",
-        "float32",
-    ]
+    found = [precision_on(platform, amp) for platform, amp in (("cpu", True), ("gpu", True), ("gpu", False))]
+    assert found == ["float32", "bfloat16", "float32"]

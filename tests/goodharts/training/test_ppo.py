@@ -76,17 +76,6 @@ def test_advantages_are_those_of_the_definition(games: list[list[Step]], gamma: 
     torch.testing.assert_close(found, torch.tensor(wanted), rtol=1e-4, atol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("terminated", "truncated", "wanted"),
-    [(False, True, 1 + 0.5 * 8 - 2), (True, False, 1 - 2), (True, True, 1 - 2)],
-    ids=["a truncated episode goes on", "a terminated one does not", "both is a termination"],
-)
-def test_the_end_of_an_episode(terminated: bool, truncated: bool, wanted: float) -> None:
-    game = [Step(1, 2, 8, terminated, terminated or truncated), Step(100, 100, 100, False, False)]
-    found = found_for([game], gamma=0.5, gae_lambda=1.0)
-    assert found[0, 0] == wanted
-
-
 def test_rates_are_linear_from_the_first_update_to_the_last() -> None:
     training = Training(updates=101)
     assert training.rates(0) == Training(updates=1).rates(0) == (3e-4, 0.2, 0.1)
@@ -243,18 +232,10 @@ def test_a_row_says_everything_that_is_promised() -> None:
     run = ModeRun(Job("proxy", small_config(), "a", is_benchmark=True), report=reported.append)
     run.run.write(small_trainer("proxy").step().metrics)
     (row,) = reported
-    names = {"mode", "update", "updates", "timesteps", "episode_reward", "episode_length", "episodes", "policy_loss"}
-    names |= {"value_loss", "entropy", "entropy_coef", "entropy_floor_penalty", "clip_eps", "learning_rate"}
-    names |= {
-        "approx_kl",
-        "clip_fraction",
-        "explained_variance",
-        "grad_norm",
-        "steps_per_second",
-        "seconds_left",
-        "seconds",
-    }
-    assert set(row) == names | {"seconds"} | {f"action_prob_{action}" for action in range(8)}
+    names = "mode update updates timesteps episode_reward episode_length episodes policy_loss value_loss entropy"
+    names += " entropy_coef entropy_floor_penalty clip_eps learning_rate approx_kl clip_fraction explained_variance"
+    names += " grad_norm steps_per_second seconds_left seconds"
+    assert set(row) == {*names.split(), *(f"action_prob_{action}" for action in range(8))}
     assert (row["mode"], row["update"], row["updates"], row["timesteps"]) == ("proxy", 1, 4, 128)
     assert (row["episodes"], row["episode_reward"]) == (0, None)
     assert sum(row[f"action_prob_{action}"] for action in range(8)) == pytest.approx(1)
@@ -275,14 +256,14 @@ def test_an_agent_learns_to_eat_food_and_leave_poison() -> None:
     items: dict[str, Any] = {
         f"{end}_{kind}": 1024 for end in ("min", "max") for kind in ("food", "poison")
     }  # so that it eats often
-    rates: dict[str, Any] = {"learning_rate": 0.005, "entropy_initial": 0.01, "minibatches": 4, "k_epochs": 4}
-    trainer = small_trainer(n_envs=64, steps_per_env=32, hidden=32, updates=16, **rates, **items)
+    rates: dict[str, Any] = {"learning_rate": 0.01, "entropy_initial": 0.01, "minibatches": 4, "k_epochs": 4}
+    trainer = small_trainer(n_envs=64, steps_per_env=32, hidden=32, updates=12, **rates, **items)
 
     def efficiency() -> float:
         episodes = trainer.step().episodes
         food, poison = (sum(row[EPISODE.index(kind)] for row in episodes) for kind in ("food", "poison"))
         return float(food / (food + poison))
 
-    found = [efficiency() for _ in range(16)]
+    found = [efficiency() for _ in range(12)]
     assert found[0] < 0.5
     assert found[-1] > 0.8
