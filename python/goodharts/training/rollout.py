@@ -59,7 +59,7 @@ class Player:
         dtypes = torch.int8, torch.int16, torch.int64, *[torch.float32] * 4, *[torch.bool] * 2
         forms = zip([(VIEW * VIEW,), (2,), *[()] * 7], dtypes, strict=True)
         fields = [torch.empty((steps, games.games, *shape), dtype=dtype, device=device) for shape, dtype in forms]
-        rollout = Rollout(*fields, torch.empty((0, len(EPISODE)), device=device))
+        rollout = Rollout._make([*fields, torch.empty((0, len(EPISODE)), device=device)])
         last: list[tuple[Tensor, Tensor, Tensor]] = []  # where episodes ended, and what they saw and were at their end
         episodes: list[Tensor] = []
         for t in range(steps):

@@ -167,7 +167,8 @@ def test_updates_and_timesteps_are_never_more_than_asked_for() -> None:
     assert read_model(MODEL).timesteps == 128
     error = run(main, "--timesteps", "127").refusal()
     assert error == "--timesteps must cover at least one update of 8 x 16 = 128 steps, got 127.\n"
-    assert run(main, "--resume").refusal() == f"{CHECKPOINT} has had its 1 updates: ask for more with --updates.\n"
+    error = f"{CHECKPOINT} has had its 1 updates: ask for more with --updates.\n"
+    assert run(main, "--resume").err == error
     assert main(["--resume", "--timesteps", "300"]) == 0
     assert read_model(MODEL).update == 2
     assert main(["--resume", "--timesteps", "383"]) == 2
