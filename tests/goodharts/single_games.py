@@ -14,7 +14,7 @@ ENGINES = ("reading", "torch", "jax")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the last of some actions gave. ``rewards`` leaves out the components that are 0."""
+    """Outcome of the last of some actions. ``rewards`` leaves out the components that are 0."""
 
     state: State
     rewards: dict[str, int]

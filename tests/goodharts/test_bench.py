@@ -1,6 +1,7 @@
 """``goodharts bench``: its records have the form of every world's, and measure what they say."""
 
 import dataclasses
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,15 +10,22 @@ import torch
 from goodharts.bench import env, train
 from goodharts.cli.game import GAME
 from goodharts.config import Config
-from goodharts.jax_training import GoodhartsJaxEnv
+from goodharts.jax_training import GoodhartsJaxEnv, env_of
+from goodharts.rules import MODES
 from goodharts.torch_env.env import Games, Outcome
 from worldkit.bench import timing
 from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.env import STEPS_PER_CALL, Play
 from worldkit.bench.records import Record
 from worldkit.cli.bench import kit_benchmarks
-from worldkit.jax.env import JaxEnv
-from worldkit.ppo.config import TrainConfig
+
+PROGRAM = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
+"""A program that takes no time."""
+
+
+@pytest.fixture(autouse=True)
+def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
 
 
 def test_a_world_without_an_engine_in_jax_has_the_other_benchmarks() -> None:
@@ -37,14 +45,16 @@ def test_the_engine_s_benchmark_plays_and_restarts(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Games, "step", counted)
     monkeypatch.setattr(Games, "restart", lambda games, rows: restarts.append(len(rows)) or restart(games, rows))  # type: ignore[func-returns-value]
-    record = next(env.measure(8, 2))
-    assert (record.name, record.unit, record.num_envs) == ("env_steps_per_second_torch", "steps/s", 8)
+    monkeypatch.setattr(env, "compiled", compiled := Mock(return_value=PROGRAM))
+    records = [(record.name, record.unit, record.num_envs) for record in env.measure(8, 2)]
+    assert records == [(f"env_steps_per_second_{engine}", "steps/s", 8) for engine in ("torch", "jax")]
+    compiled.assert_called_once_with(env_of(MODES["ground_truth"]), 8)
     assert steps == [8] * 3 * 150
     assert sum(restarts) > 8
 
 
+@pytest.mark.long
 def test_the_benchmark_of_the_engine_in_jax_plays_looks_and_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
     monkeypatch.setattr(env, "STEPS", 1)
     monkeypatch.setattr(env, "STEPS_OF_ALL", 1)  # of the torch engine, which is measured before
     programs: list[timing.Program[Play]] = []
@@ -70,15 +80,8 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     is_compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = dataclasses.replace(Config().training, hidden=4, steps_per_env=8)
-    compiled: list[tuple[JaxEnv, TrainConfig]] = []
-
-    def stand_in(env: JaxEnv, config: TrainConfig) -> timing.Program[int]:
-        compiled.append((env, config))
-        return timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
-
-    if not is_compiled:
-        monkeypatch.setattr(train, "compiled", stand_in)
-    monkeypatch.setattr(timing, "SECONDS_PER_SAMPLE", 0.01)
+    compiled = Mock(wraps=train.compiled) if is_compiled else Mock(return_value=PROGRAM)
+    monkeypatch.setattr(train, "compiled", compiled)
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
     monkeypatch.setattr(train, "Config", lambda: Config(training=small))
     records = list(train.measure(2, 1))
@@ -88,8 +91,9 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
         for figure in ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
     ]
     assert all(record.value > 0 for record in records)
-    assert is_compiled or [type(env) for env, _ in compiled] == [GoodhartsJaxEnv, ConstantEnv]
-    assert {(config.num_envs, config.num_steps, config.hidden_dim) for _, config in compiled} <= {(2, 8, 4)}
+    worlds, configs = zip(*(call.args for call in compiled.call_args_list), strict=True)
+    assert [type(world) for world in worlds] == [GoodhartsJaxEnv, ConstantEnv]
+    assert {(config.num_envs, config.num_steps, config.hidden_dim) for config in configs} == {(2, 8, 4)}
 
 
 def test_the_ceiling_of_the_trainer_in_torch_is_that_of_games_that_show_one_moment_and_never_end() -> None:

@@ -40,14 +40,12 @@ def test_version_names_package_rules_and_torch() -> None:
     ("words", "named"),
     [
         ("", "choose one of train-sb3, bench, play, watch, view, train, evaluate, compare, brain-view, version"),
-        ("bench moon", "unknown benchmark 'moon'"),
         ("bench lockstep", "unknown benchmark 'lockstep'"),  # of worlds that worldkit's trainer in JAX knows
         ("train-sb3 --mode happy", "must be ground_truth or ground_truth_blinded or proxy_mortal or proxy or"),
         ("train-sb3 --device abacus --timesteps 16384", "The device 'abacus' cannot be used"),
         ("train-sb3 --engine swift --timesteps 16384", "there is no engine 'swift': choose torch"),
         ("watch --mode proxy_mortal", "There is no model models/ppo_proxy_mortal.pth: train one with `"),
         ("evaluate --mode proxi", "there is no mode 'proxi': choose from ground_truth, .* all and random"),
-        ("evaluate --mode proxy,", "there is no mode ''"),
         ("evaluate --steps many", "--steps: it must be a whole number from 1 to"),
         ("evaluate --device tpu", "--device: it must be auto, cpu, cuda"),
         ("evaluate --json /no/such/folder/a.json", "cannot write /no/such/folder/a.json"),
@@ -64,7 +62,6 @@ def test_version_names_package_rules_and_torch() -> None:
         ("compare empty.json", "empty.json holds no evaluation: name files"),
         ("brain-view --mode greedy", "argument -m/--mode"),
         ("brain-view --record life.avi", "cannot record life.avi: name a file that ends in .mp4, .gif, .png"),
-        ("brain-view --record=-", "cannot record -: name a file that ends in .mp4, .gif, .png"),
         ("brain-view --record nowhere/life.mp4", "cannot write nowhere/life.mp4: name a file in a folder that exists"),
         ("brain-view --model models/no.pth --record life.png", r"There is no model models/no\.pth: "),
         ("brain-view --model config.toml --record life.png", r"config\.toml cannot be read: "),

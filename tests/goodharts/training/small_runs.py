@@ -10,7 +10,7 @@ from hypothesis import settings
 from goodharts.config import Config
 from goodharts.training.torch_ppo import TorchTrainer
 
-reproducibly = settings(derandomize=True, database=None, deadline=None, max_examples=50)
+reproducibly = settings(derandomize=True, database=None, deadline=None, max_examples=25)
 """For a property: the same examples every time, however slow the machine is."""
 SMALL: dict[str, dict[str, Any]] = {
     "training": {"hidden": 16, "n_envs": 8, "steps_per_env": 16, "updates": 4, "k_epochs": 2},

@@ -36,16 +36,14 @@ def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPa
     assert choose_device() == torch.device("cuda:0")
 
 
-@pytest.mark.parametrize(("hip", "benchmark"), [(None, True), ("6.2", False)])
-def test_convolutions_are_tried_out_but_on_amd(
-    hip: str | None, benchmark: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.version, "hip", hip)
+def test_convolutions_are_tried_out_but_on_amd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
-    monkeypatch.setattr(torch.backends.cudnn, "benchmark", not benchmark)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    prepare(torch.device("cuda:0"))
-    assert torch.backends.cudnn.benchmark is benchmark
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", None)
+    for hip, benchmark in ((None, True), ("6.2", False)):
+        monkeypatch.setattr(torch.version, "hip", hip)
+        prepare(torch.device("cuda:0"))
+        assert torch.backends.cudnn.benchmark is benchmark
 
 
 @pytest.mark.parametrize(

@@ -167,15 +167,10 @@ def test_a_network_is_the_same_in_both(kind: NetworkKind, privileged: bool) -> N
     np.testing.assert_allclose(ours[1], values.detach(), rtol=1e-4, atol=1e-5)
 
 
-def library(*boards: jax.Array, cpu: object, default: Callable[..., jax.Array]) -> jax.Array:
-    """Choose the convolution of accelerators."""
-    return default(*boards)
-
-
 @pytest.mark.parametrize("accelerator", [False, True])
 def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if accelerator:
-        monkeypatch.setattr(jax.lax, "platform_dependent", library)
+        monkeypatch.setattr(jax.lax, "platform_dependent", lambda *boards, cpu, default: default(*boards))
     boards = 130  # more than a CPU convolves at once
     policy, network, params = networks("cnn")
     seen, known, direction = (torch.rand(boards, *rest) for rest in ((2, 11, 11), (244,), (8,)))

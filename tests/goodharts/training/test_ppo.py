@@ -57,21 +57,15 @@ steps = st.builds(
 )
 
 
-def found_for(games: list[list[Step]], gamma: float, gae_lambda: float) -> Tensor:
-    """Return the trainer's advantages of these games: float32 (steps, games)."""
-    rewards, values, values_after, terminated, ended = (
-        torch.tensor([[getattr(step, name) for step in game] for game in games]).T for name in Step._fields
-    )
-    rollout = Rollout(*[torch.empty(0)] * len(Rollout._fields))._replace(
-        rewards=rewards, values=values, next_values=values_after, terminated=terminated, ended=ended
-    )
-    return advantages(rollout, gamma, gae_lambda)
-
-
 @reproducibly
 @given(st.lists(st.lists(steps, min_size=9, max_size=9), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1))
 def test_advantages_are_those_of_the_definition(games: list[list[Step]], gamma: float, gae_lambda: float) -> None:
-    found = found_for(games, gamma, gae_lambda)
+    rewards, values, values_after, terminated, ended = (
+        torch.tensor([[getattr(step, name) for step in game] for game in games]).T for name in Step._fields
+    )
+    given = {"rewards": rewards, "values": values, "next_values": values_after}
+    rollout = Rollout._make([torch.empty(0)] * len(Rollout._fields))
+    found = advantages(rollout._replace(**given, terminated=terminated, ended=ended), gamma, gae_lambda)
     wanted = [[plain_advantage(game, t, gamma, gae_lambda) for game in games] for t in range(9)]
     torch.testing.assert_close(found, torch.tensor(wanted), rtol=1e-4, atol=1e-3)
 
@@ -253,9 +247,7 @@ def test_the_same_seed_is_the_same_training_and_another_is_another() -> None:
 
 
 def test_an_agent_learns_to_eat_food_and_leave_poison() -> None:
-    items: dict[str, Any] = {
-        f"{end}_{kind}": 1024 for end in ("min", "max") for kind in ("food", "poison")
-    }  # so that it eats often
+    items = dict.fromkeys(("min_food", "max_food", "min_poison", "max_poison"), 1024)  # so that it eats often
     rates: dict[str, Any] = {"learning_rate": 0.01, "entropy_initial": 0.01, "minibatches": 4, "k_epochs": 4}
     trainer = small_trainer(n_envs=64, steps_per_env=32, hidden=32, updates=12, **rates, **items)
 

@@ -22,8 +22,6 @@ from parity.errors import UsageError
 from .small_runs import small_config, write_small_config
 
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
-
-
 COMMAND = ["-m", "goodharts.training.train_ppo", "--updates", "3"]
 
 
@@ -40,12 +38,9 @@ def test_two_processes_learn_what_one_learns(monkeypatch: pytest.MonkeyPatch) ->
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2"}
+    env = {**os.environ, **shared, "RANK": "1", "LOCAL_RANK": "1"}
     second = subprocess.Popen(
-        [sys.executable, *COMMAND],
-        env={**os.environ, **shared, "RANK": "1", "LOCAL_RANK": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+        [sys.executable, *COMMAND], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     soon = partial(dist.init_process_group, timeout=datetime.timedelta(minutes=2))  # should the second one fail
     with monkeypatch.context() as patch:
