@@ -3,17 +3,15 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-import pytest
-from jax import export
+from jax import Array, export
 
 from goodharts.jax_env.env import Game
-from goodharts.jax_env.state import blank
+from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.tables import Variant
 from goodharts.rules import MODES
 
@@ -25,22 +23,13 @@ TRAINED, EVALUATED = Game(Variant(MODES["ground_truth_handhold"])), Game(Variant
 STATE, ACTIONS, WANTED = blank(GAMES), np.zeros(GAMES, np.int32), np.zeros(GAMES, np.bool_)
 
 
-@pytest.mark.parametrize(
-    ("function", "args"),
-    [
-        (TRAINED.reset, (STATE.key,)),
-        (TRAINED.step, (STATE, ACTIONS)),
-        (EVALUATED.step, (STATE, ACTIONS)),
-        (TRAINED.restart, (STATE, WANTED)),
-        (EVALUATED.respawn, (STATE, WANTED)),
-        (TRAINED.observe, (STATE,)),
-    ],
-    ids=["reset", "step", "step-of-an-evaluation", "restart", "respawn", "observe"],
-)
-def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here(
-    function: Callable[..., Any], args: tuple[Any, ...]
-) -> None:
-    lowered = export.export(jax.jit(jax.vmap(function)), platforms=ACCELERATORS)(*args)
+def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here() -> None:
+    def functions(state: State, action: Array, wanted: Array) -> Any:  # noqa: ANN401 - trees
+        steps = TRAINED.step(state, action), EVALUATED.step(state, action)
+        following = TRAINED.reset(state.key), TRAINED.restart(state, wanted), EVALUATED.respawn(state, wanted)
+        return steps, following, TRAINED.observe(state)
+
+    lowered = export.export(jax.jit(jax.vmap(functions)), platforms=ACCELERATORS)(STATE, ACTIONS, WANTED)
     assert lowered.platforms == ACCELERATORS
     assert all(result.dtype.itemsize <= 4 for result in lowered.out_avals)
 

@@ -15,7 +15,7 @@ from command_line import run
 from jax import export
 from numpy.typing import NDArray
 
-from goodharts.architecture import NETWORKS, NetworkConfig, NetworkKind
+from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.cli.evaluate import main as evaluate_main
 from goodharts.config import Config
 from goodharts.jax_networks import network_and_params, torch_weights
@@ -187,13 +187,12 @@ def test_convolutions_and_their_gradients_are_torchs(accelerator: bool, monkeypa
             np.testing.assert_allclose(ours[f"conv{number}_{ending}"], wanted, rtol=1e-3, atol=1e-7)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
-def test_a_network_is_lowered_for_accelerators_that_are_not_here(kind: NetworkKind) -> None:
-    _, network, params = networks(kind)
+def test_a_network_is_lowered_for_accelerators_that_are_not_here() -> None:
+    _, network, params = networks("cnn")
     gradient = jax.grad(lambda params, seen: network.apply(params, seen)[0].sum())
     seen = np.zeros((5, 2, 11, 11), np.float32)
     lowered = export.export(jax.jit(gradient), platforms=("tpu", "cuda"))(params, seen)
-    assert ("stablehlo.convolution" in lowered.mlir_module()) == (kind == "cnn")
+    assert "stablehlo.convolution" in lowered.mlir_module()
 
 
 def test_weights_begin_as_torchs_do() -> None:
