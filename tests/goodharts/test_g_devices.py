@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import pytest
 from jax import Array, export
 
 from goodharts.jax_env.env import Game
@@ -34,6 +35,7 @@ def test_an_engine_s_functions_are_lowered_for_accelerators_that_are_not_here() 
     assert all(result.dtype.itemsize <= 4 for result in lowered.out_avals)
 
 
+@pytest.mark.long
 def test_G10_games_split_over_eight_devices_are_the_same() -> None:
     paths = os.pathsep.join([str(ROOT / "python"), str(ROOT)])
     devices = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "PYTHONPATH": paths}

@@ -39,7 +39,7 @@ def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPa
 def test_convolutions_are_tried_out_but_on_amd(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
     monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda precision: None)
-    monkeypatch.setattr(torch.backends.cudnn, "benchmark", None)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", False)
     for hip, benchmark in ((None, True), ("6.2", False)):
         monkeypatch.setattr(torch.version, "hip", hip)
         prepare(torch.device("cuda:0"))
