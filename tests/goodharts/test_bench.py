@@ -17,6 +17,7 @@ from worldkit.bench import timing
 from worldkit.bench.constant_env import ConstantEnv
 from worldkit.bench.env import STEPS_PER_CALL, Play
 from worldkit.bench.records import Record
+from worldkit.bench.train import compiled as compiled_update
 from worldkit.cli.bench import kit_benchmarks
 
 PROGRAM = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
@@ -80,7 +81,7 @@ def test_the_trainer_s_benchmark_measures_each_engine_beside_games_that_do_nothi
     is_compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = dataclasses.replace(Config().training, hidden=4, steps_per_env=8)
-    compiled = Mock(wraps=train.compiled) if is_compiled else Mock(return_value=PROGRAM)
+    compiled = Mock(wraps=compiled_update) if is_compiled else Mock(return_value=PROGRAM)
     monkeypatch.setattr(train, "compiled", compiled)
     monkeypatch.setattr(train, "NETWORKS", ("mlp",))  # the other takes longer
     monkeypatch.setattr(train, "Config", lambda: Config(training=small))

@@ -247,7 +247,9 @@ def test_the_same_seed_is_the_same_training_and_another_is_another() -> None:
 
 
 def test_an_agent_learns_to_eat_food_and_leave_poison() -> None:
-    items = dict.fromkeys(("min_food", "max_food", "min_poison", "max_poison"), 1024)  # so that it eats often
+    items: dict[str, Any] = dict.fromkeys(
+        ("min_food", "max_food", "min_poison", "max_poison"), 1024
+    )  # so that it eats often
     rates: dict[str, Any] = {"learning_rate": 0.01, "entropy_initial": 0.01, "minibatches": 4, "k_epochs": 4}
     trainer = small_trainer(n_envs=64, steps_per_env=32, hidden=32, updates=12, **rates, **items)
 
