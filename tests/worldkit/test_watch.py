@@ -5,6 +5,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import imageio_ffmpeg
 import jax
@@ -41,7 +42,8 @@ MOST_STEPS = 80
 @pytest.fixture(scope="module")
 def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The parameters of a new network with firm opinions."""
-    made = make_network(MLP, None, len(WORLD.actions), 8, 1).init(jax.random.key(3), jnp.zeros((1, 34)))
+    network = make_network(MLP, None, len(WORLD.actions), 8, 1)
+    made: Any = jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34)))
     made["params"]["policy"]["kernel"] *= 100
     path = tmp_path_factory.mktemp("params") / "params_1.npz"
     save_params(path, made)

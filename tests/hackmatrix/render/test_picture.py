@@ -2,14 +2,16 @@
 
 import importlib
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hackmatrix.render import picture
 from hackmatrix.render.model import BoardModel
-from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area, draw_picture
+from hackmatrix.render.picture import HEIGHT, WIDTH, cell_area
 from parity.errors import ParityError
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.engines import Entry
@@ -17,6 +19,7 @@ from tests.hackmatrix.rules.movers import coming, cryptog, glitch, virus
 
 from .conftest import Draw
 
+draw_picture = cache(picture.draw_picture)
 Change = tuple[list[Entry], list[Entry]]
 VIRUS, DATA, SIPHONED = virus(4, 4), data(4, 4), data(4, 4, siphoned=True)
 
@@ -123,7 +126,7 @@ def test_every_picture_has_the_same_size_and_type(model: Draw, crowded: BoardMod
 def test_a_board_is_always_drawn_alike_and_needs_no_window(crowded: BoardModel) -> None:
     pygame = importlib.import_module("pygame")
     pygame.quit()
-    assert np.array_equal(draw_picture(crowded), draw_picture(crowded))
+    assert np.array_equal(picture.draw_picture(crowded), picture.draw_picture(crowded))
     assert not pygame.display.get_init()
 
 

@@ -1,8 +1,8 @@
 """The command as a person types it: in a terminal, a window, a pipe and a film, and what it refuses."""
 
 import os
+import runpy
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +13,11 @@ from PIL import Image
 
 from hackmatrix.cli.main import main
 from tests.hackmatrix.conftest import CommandRefused
-from tests.terminals import PATIENCE, in_terminal
+from tests.terminals import in_terminal
 from worldkit.render.window import Window
 
-ROOT = Path(__file__).resolve().parents[3]
-WATCH = [sys.executable, str(ROOT / "python" / "scripts" / "watch_jax_agent.py")]
-WATCH_SB3 = [sys.executable, str(ROOT / "python" / "scripts" / "watch_trained_agent.py")]
+SCRIPTS = Path(__file__).resolve().parents[3] / "python" / "scripts"
+WATCH = SCRIPTS / "watch_jax_agent.py"
 BOARD_LINES = 26
 SIZE = 42, 110
 """Lines and columns of a terminal with room for a page."""
@@ -41,22 +40,16 @@ def test_the_documented_lines_work_in_a_pipe(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkpoints").symlink_to(run_folder)
-    checkpoint = str(next(run_folder.rglob("checkpoint_10.pkl")))
-    short = ["--max-steps", "2"]
-    for words, episodes in (
-        ([*WATCH, str(params), "--episodes", "3", "--hidden-dim", "16", "--num-layers", "2"], 3),
-        ([*WATCH_SB3, "--model", str(model)], 1),
-        (["watch", checkpoint], 1),
-        (["watch", "--latest"], 1),
-        (["watch", str(params.parent)], 1),
+    for script, words, episodes in (
+        (WATCH, [params, "--episodes", "3", "--hidden-dim", "16", "--num-layers", "2"], 3),
+        (SCRIPTS / "watch_trained_agent.py", ["--model", model], 1),
+        (WATCH, ["--latest"], 1),
+        (WATCH, [params.parent], 1),
     ):
-        if words[0] == "watch":
-            assert main([*words, *short]) == 0
-            said = capsys.readouterr().out
-        else:
-            done = subprocess.run([*words, *short], capture_output=True, text=True, timeout=PATIENCE, check=False)
-            assert done.returncode == 0, done.stderr
-            said = done.stdout
+        monkeypatch.setattr(sys, "argv", [str(script), *map(str, words), "--max-steps", "2"])
+        with pytest.raises(SystemExit, match="0"):
+            runpy.run_path(str(script), run_name="__main__")
+        said = capsys.readouterr().out
         assert said.count("└") == 3 * episodes, "every board is printed"
         assert "\x1b" not in said
         assert said.splitlines()[-1].startswith(f"game {episodes - 1}: truncated in stage 1 after 2 steps, return ")
@@ -78,7 +71,7 @@ def test_a_block_of_text_has_the_board_the_decision_and_the_rewards(
     assert decision.count("▸") == 1
 
 
-def test_keys_in_a_terminal_pause_step_and_quit_and_it_is_as_before(swift_built: None, params: Path) -> None:
+def test_keys_in_a_terminal_pause_step_and_ctrl_c_quits_and_it_is_as_before(swift_built: None, params: Path) -> None:
     def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
         wait_for("step 0")
         os.write(terminal, b" ")
@@ -89,9 +82,9 @@ def test_keys_in_a_terminal_pause_step_and_quit_and_it_is_as_before(swift_built:
         wait_for("paused, 1 actions/s")
         os.write(terminal, b"n")
         wait_for("game 1, step 0")
-        os.write(terminal, b"q")
+        os.write(terminal, b"\x03")
 
-    words = [*WATCH, str(params), "--episodes", "3", "--speed", "0.25"]
+    words = [sys.executable, str(WATCH), str(params), "--episodes", "3", "--speed", "0.25"]
     said, code, is_as_before = in_terminal(words, act, SIZE)
     assert (code, is_as_before) == (0, True)
     assert "\x1b[?1049l" in said, "the screen before is shown again"
@@ -99,26 +92,27 @@ def test_keys_in_a_terminal_pause_step_and_quit_and_it_is_as_before(swift_built:
     assert [line.split(" in ")[0] for line in after.splitlines()] == ["game 0: left", "game 1: left"]
 
 
-@pytest.mark.parametrize(("key", "number", "expected"), [(b"\x03", None, 0), (None, signal.SIGTERM, 130)])
-def test_whatever_ends_it_the_terminal_is_as_before(
-    swift_built: None, params: Path, key: bytes | None, number: signal.Signals | None, expected: int
-) -> None:
+def test_a_signal_leaves_the_terminal_as_before(swift_built: None, params: Path) -> None:
     def act(terminal: int, wait_for: Callable[[str], None], process: int) -> None:
         wait_for("step 1")
-        if key is not None:
-            os.write(terminal, key)
-        if number is not None:
-            os.kill(process, number)
+        os.kill(process, signal.SIGTERM)
 
-    said, code, is_as_before = in_terminal([*WATCH, str(params)], act, SIZE)
-    assert (code, is_as_before) == (expected, True)
+    said, code, is_as_before = in_terminal([sys.executable, str(WATCH), str(params)], act, SIZE)
+    assert (code, is_as_before) == (130, True)
     assert "\x1b[?1049l" in said
 
 
-def test_a_terminal_that_is_too_small_is_one_sentence(swift_built: None, params: Path) -> None:
-    said, code, _ = in_terminal([*WATCH, str(params)], lambda *_: None, (24, 80))
-    assert code == 2
-    assert said.strip().splitlines()[-1].startswith("The terminal has 80 columns and 24 lines and watching needs ")
+def test_a_terminal_that_is_too_small_is_one_sentence(
+    swift_built: None, params: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    for name, value in {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="2"):
+        main(["watch", str(params)])
+    sentence = "The terminal has 80 columns and 24 lines and watching needs "
+    assert capsys.readouterr().err.strip().splitlines()[-1].startswith(sentence)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """The programs in examples run: trainers of others on the environments."""
 
 import os
+import runpy
 import shutil
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,31 +21,24 @@ SLOW = {"with_rejax", "with_purejaxrl", "with_rllib"}
 """Those that compile the game, or start processes of their own."""
 
 
-def run(program: str, folder: Path) -> str:
-    """What the program prints at last; skipped, aloud, without its package."""
-    package = PACKAGES.get(program)
-    if package is not None and find_spec(package) is None:
-        pytest.skip(f"{package} is not installed: pip install {'ray[rllib]' if package == 'ray' else package}")
-    shutil.copy(ROOT / "examples" / f"{program}.py", folder)
-    shutil.copy(ROOT / "tests" / "worldkit" / "foreign" / "purejaxrl_ppo.py", folder / "ppo.py")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", f"{program}.py"],
-        cwd=folder,
-        env={**os.environ, "HOME": str(folder), "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT)])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout.strip().splitlines()[-1]
-
-
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("swift_built")
 @pytest.mark.parametrize(
     "program", [pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name in PROGRAMS]
 )
-def test_the_program_runs(program: str, tmp_path: Path) -> None:
-    said = run(program, tmp_path)
+def test_the_program_runs(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = PACKAGES.get(program)
+    if package is not None and find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install {'ray[rllib]' if package == 'ray' else package}")
+    shutil.copy(ROOT / "tests" / "worldkit" / "foreign" / "purejaxrl_ppo.py", tmp_path / "ppo.py")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, value in {"HOME": str(tmp_path), "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT}"}.items():
+        monkeypatch.setenv(name, value)
+    runpy.run_path(str(ROOT / "examples" / f"{program}.py"), run_name="__main__")
+    said = capsys.readouterr().out.strip().splitlines()[-1]
     if program == "without_a_mask":
         assert f"`{said}`" in (ROOT / "docs" / "how-to" / "training.md").read_text()
     elif program == "with_cleanrl":
