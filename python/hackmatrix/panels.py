@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
-from hackmatrix.render import compact, spans
 from hackmatrix.render.model import BoardModel, board_model
-from hackmatrix.render.text import LEGEND, board_lines
+from hackmatrix.render.text import LEGEND, board_lines, compact_lines, numbers
 from hackmatrix.rules import MOVES, PROGRAMS
 from hackmatrix.world import rules_of
 from parity import State, World
@@ -34,11 +33,11 @@ class HackMatrixPanels(Panels):
     def board(self, state: State, *, large: bool) -> list[Line]:
         """The cells."""
         model = board_model(state)
-        return board_lines(model) if large else compact.compact_lines(model)
+        return board_lines(model) if large else compact_lines(model)
 
     def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
         """Three lines below the large board, or seven beside the other."""
-        stage, hp, attack, held, siphons, score, spawn, flags = spans.numbers(board_model(state)).values()
+        stage, hp, attack, held, siphons, score, spawn, flags = numbers(board_model(state)).values()
         flags = joined([[(text.rstrip(), style)] for text, style in flags if text.rstrip().endswith(" on")], 1)
         if large:
             return [[stage, hp, attack], [held, siphons, score], [spawn, flags]]

@@ -25,6 +25,19 @@ _SIPHONED_FLOOR = (20, 24, 32)
 _OFF_TEXT = (70, 79, 97)
 _FAINT = 90  # of 255
 
+_HEXAGON = tuple((math.cos(corner * math.pi / 3), math.sin(corner * math.pi / 3)) for corner in range(6))
+_STAR = tuple(
+    (length * math.sin(point * math.pi / 5), -length * math.cos(point * math.pi / 5))
+    for point, length in enumerate((1, 0.45) * 5)
+)
+_BOLT = ((0.3, -1), (-0.65, 0.2), (-0.05, 0.2), (-0.3, 1), (0.65, -0.25), (0.05, -0.25))
+_ENEMY_SHAPES: dict[str, Sequence[Point]] = {
+    "virus": ((0, -1), (1.1, 0.75), (-1.1, 0.75)),
+    "daemon": ((-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)),
+    "glitch": _HEXAGON,
+    "cryptog": ((0, -1), (1, 0), (0, 1), (-1, 0)),
+}
+
 
 def cell_area(row: int, col: int) -> tuple[slice, slice]:
     """Where the cell lies in the array of ``draw_picture``: its rows and its columns of pixels."""
@@ -121,9 +134,8 @@ def _draw_exit(pen: Pen, occupied: bool) -> None:
 
 def _draw_pickup(pen: Pen, centre: Point, radius: float) -> None:
     """A disk with a hole: a data siphon."""
-    pen.polygon(_regular(centre, radius, 6), PICKUP)
-    pen.polygon(_regular(centre, radius * 0.62, 6), FLOOR)
-    pen.polygon(_regular(centre, radius * 0.34, 6), PICKUP)
+    for share, colour in ((1, PICKUP), (0.62, FLOOR), (0.34, PICKUP)):
+        _draw_shape(pen, _HEXAGON, centre, radius * share, colour)
 
 
 def _draw_amounts(pen: Pen, cell: Cell) -> None:
@@ -131,7 +143,7 @@ def _draw_amounts(pen: Pen, cell: Cell) -> None:
         _draw_coin(pen, (17, 84), 8)
         pen.text(str(cell.credits), (28, 85), 22, CREDITS, align="left")
     if cell.energy:
-        _draw_bolt(pen, (69, 84), 8)
+        _draw_shape(pen, _BOLT, (69, 84), 8, ENERGY)
         pen.text(str(cell.energy), (78, 85), 22, ENERGY, align="left")
 
 
@@ -140,23 +152,17 @@ def _draw_coin(pen: Pen, centre: Point, radius: float) -> None:
     pen.text("$", (centre[0], centre[1] + 0.5), round(radius * 1.9), DARK)
 
 
-def _draw_bolt(pen: Pen, centre: Point, radius: float) -> None:
-    shape = ((0.3, -1), (-0.65, 0.2), (-0.05, 0.2), (-0.3, 1), (0.65, -0.25), (0.05, -0.25))
-    pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], ENERGY)
-
-
 def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
     colour = ENEMIES[enemy.type]
-    pen.polygon(_shape(enemy.type, (49, 33), 29), DARK)
-    pen.polygon(_shape(enemy.type, (49, 33), 26), colour)
+    _draw_shape(pen, _ENEMY_SHAPES[enemy.type], (49, 33), 29, DARK)
+    _draw_shape(pen, _ENEMY_SHAPES[enemy.type], (49, 33), 26, colour)
     pen.text(ENEMY_LETTERS[enemy.type], (49, 35), 27, DARK)
     for pip in range(enemy.hp):
         x = 49 + 11 * (pip - (enemy.hp - 1) / 2)
         pen.circle((x, 59), 5, DARK)
         pen.circle((x, 59), 4, colour)
     if enemy.stunned:
-        turns = [(index * math.pi / 5, 9 if index % 2 == 0 else 9 * 0.45) for index in range(10)]
-        pen.polygon([(17 + r * math.sin(a), 40 - r * math.cos(a)) for a, r in turns], STUN)
+        _draw_shape(pen, _STAR, (17, 40), 9, STUN)
     if enemy.disabled_turns:
         pen.text(f"~{enemy.disabled_turns}", (94, 36), 20, TEXT, align="right", fit=19)
 
@@ -172,33 +178,23 @@ def _draw_transmission(pen: Pen, coming: Transmission) -> None:
     pen.text(ENEMY_LETTERS[coming.type], (82, 57), 22, letter)
 
 
-def _shape(enemy_type: str, centre: Point, radius: float) -> list[Point]:
-    x, y = centre
-    if enemy_type == "virus":
-        return [(x, y - radius), (x + radius * 1.1, y + radius * 0.75), (x - radius * 1.1, y + radius * 0.75)]
-    if enemy_type == "daemon":
-        half = radius * 0.8
-        return [(x - half, y - half), (x + half, y - half), (x + half, y + half), (x - half, y + half)]
-    if enemy_type == "glitch":
-        return _regular(centre, radius, 6)
-    return [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)]
-
-
-def _regular(centre: Point, radius: float, corners: int) -> list[Point]:
-    angles = [2 * math.pi * corner / corners for corner in range(corners)]
-    return [(centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)) for angle in angles]
+def _draw_shape(pen: Pen, shape: Sequence[Point], centre: Point, radius: float, colour: Colour) -> None:
+    pen.polygon([(centre[0] + radius * x, centre[1] + radius * y) for x, y in shape], colour)
 
 
 # ---------------------------------------------------------------------------------------------- the status
 
 
 def _draw_panel(pen: Pen, model: BoardModel) -> None:
-    _draw_stage(pen.moved(_PANEL_LEFT, 14), model)
-    _draw_hearts(pen.moved(_PANEL_LEFT, 92), model)
-    _draw_resources(pen.moved(_PANEL_LEFT, 142), model)
-    _draw_numbers(pen.moved(_PANEL_LEFT, 190), model)
-    _draw_flags(pen.moved(_PANEL_LEFT, 264), model)
-    _draw_programs(pen.moved(_PANEL_LEFT, 314), model.owned_programs)
+    for top, draw in (
+        (14, _draw_stage),
+        (92, _draw_hearts),
+        (142, _draw_resources),
+        (190, _draw_numbers),
+        (264, _draw_flags),
+        (314, _draw_programs),
+    ):
+        draw(pen.moved(_PANEL_LEFT, top), model)
     _draw_legend(pen.moved(_PANEL_LEFT, 574))
 
 
@@ -217,7 +213,10 @@ def _draw_stage(pen: Pen, model: BoardModel) -> None:
 
 def _draw_hearts(pen: Pen, model: BoardModel) -> None:
     for heart in range(MAX_HP):
-        _draw_heart(pen.moved(14 + 34 * heart, 14), BAD if heart < model.hp else OFF)
+        here, colour = pen.moved(14 + 34 * heart, 14), BAD if heart < model.hp else OFF
+        for x in (-6.5, 6.5):
+            here.circle((x, -4.55), 7.28, colour)
+        here.polygon([(-12.74, -1.3), (12.74, -1.3), (0, 13)], colour)
     pen.text("attack", (_PANEL_WIDTH - 58, 14), 19, MUTED, align="right")
     for point in range(MAX_ATTACK):
         colour = SPAWN if point < model.attack_damage else OFF
@@ -225,17 +224,11 @@ def _draw_hearts(pen: Pen, model: BoardModel) -> None:
         pen.polygon([(x, 4), (x + 12, 14), (x, 24)], colour)
 
 
-def _draw_heart(pen: Pen, colour: Colour) -> None:
-    for x in (-6.5, 6.5):
-        pen.circle((x, -4.55), 7.28, colour)
-    pen.polygon([(-12.74, -1.3), (12.74, -1.3), (0, 13)], colour)
-
-
 def _draw_resources(pen: Pen, model: BoardModel) -> None:
     column = _PANEL_WIDTH / 3
     _draw_coin(pen, (12, 14), 11)
     pen.text(str(model.credits), (28, 15), 28, CREDITS, align="left")
-    _draw_bolt(pen, (column + 12, 14), 12)
+    _draw_shape(pen, _BOLT, (column + 12, 14), 12, ENERGY)
     pen.text(str(model.energy), (column + 25, 15), 28, ENERGY, align="left")
     _draw_pickup(pen, (2 * column + 12, 14), 11)
     pen.text(str(model.data_siphons), (2 * column + 28, 15), 28, PICKUP, align="left")
@@ -256,14 +249,14 @@ def _draw_flags(pen: Pen, model: BoardModel) -> None:
         _draw_chip(pen.moved(place * width, 0), width - 6, name, STUN if on else None)
 
 
-def _draw_programs(pen: Pen, owned: Sequence[str]) -> None:
+def _draw_programs(pen: Pen, model: BoardModel) -> None:
     """Every program has its own place, in the order of table P: what is owned is lit."""
     pen.text("Programs", (0, 8), 20, MUTED, align="left")
-    pen.text(f"{len(owned)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")
+    pen.text(f"{len(model.owned_programs)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")
     width = (_PANEL_WIDTH + 6) / 3
     for place, name in enumerate(PROGRAMS):
         row, col = divmod(place, 3)
-        lit = BLOCKS["program"][1] if name in owned else None
+        lit = BLOCKS["program"][1] if name in model.owned_programs else None
         _draw_chip(pen.moved(col * width, 22 + 28 * row), width - 6, name, lit)
 
 
@@ -276,5 +269,5 @@ def _draw_legend(pen: Pen) -> None:
     step = _PANEL_WIDTH / len(ENEMIES)
     for place, (enemy_type, colour) in enumerate(ENEMIES.items()):
         x = step * (place + 0.5)
-        pen.polygon(_shape(enemy_type, (x, 12), 11), colour)
+        _draw_shape(pen, _ENEMY_SHAPES[enemy_type], (x, 12), 11, colour)
         pen.text(enemy_type, (x, 34), 17, MUTED)

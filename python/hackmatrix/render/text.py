@@ -1,18 +1,81 @@
-"""A board for a terminal: 26 lines of at most 100 columns, with or without ANSI colours."""
+"""A board for a terminal as lines of coloured words: large, in 26 lines, or compact, in 13."""
 
-from collections.abc import Iterator
+from hackmatrix.render import words
+from hackmatrix.render.model import BoardModel, Cell
+from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
+from worldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width
 
-from hackmatrix.render import spans
-from hackmatrix.render.legend import legend
-from hackmatrix.render.model import BoardModel
-from hackmatrix.rules import NUM_PROGRAMS, SIZE
-from worldkit.render.spans import FAINT, Line, painted, width
+LEGEND = words.legend(29)
+"""What the words on a board mean, beside which 29 columns are left."""
+COMPACT_WIDTH = 56
+"""Columns of every line of a compact board."""
+MORE = "…"
+"""Stands at the right edge of a compact cell that has more words than fit."""
 
 _CELL_WIDTH = 10  # the longest word, [ANTI-V]+4
+_COMPACT_CELL_WIDTH = 8
 _GAP = "  "
+_EDGE = ("│", FAINT)
+_CREDITS = "yellow"
+_ENERGY = "cyan"
+_ENEMY_STYLES = {"virus": "bold red", "daemon": "bold yellow", "glitch": "bold magenta", "cryptog": "bold blue"}
 
-LEGEND = legend(29)
-"""What the words on a board mean, beside which 29 columns are left."""
+
+def beings(cell: Cell) -> Line:
+    """Who stands in a cell: the player, an enemy, a transmission, or a cryptog when the player saw it last."""
+    spans: Line = []
+    if cell.player:
+        spans.append((words.PLAYER, "bold bright_white"))
+    if enemy := cell.enemy:
+        word = words.enemy_word(enemy)
+        spans.append((word.lower(), FAINT) if enemy.hidden else (word, _ENEMY_STYLES[enemy.type]))
+    if coming := cell.transmission:
+        spans.append((words.transmission_word(coming), _ENEMY_STYLES[coming.type].removeprefix("bold ")))
+    if cell.last_known:
+        spans.append((words.LAST_KNOWN, FAINT))
+    return spans
+
+
+def fixtures(cell: Cell) -> Line:
+    """What stands in a cell: a block, a data siphon or the exit. A question does not tell what it holds (O4)."""
+    if block := cell.block:
+        if block.type == "question":
+            return [(f"[{words.HIDDEN_CONTENT}]", "yellow")]
+        style = FAINT if cell.siphoned else "green" if block.type == "program" else "bright_blue"
+        return [(f"[{block.content}]+{block.spawn_count}", style)]
+    if cell.pickup:
+        return [(words.PICKUP, "bold bright_cyan")]
+    return [(words.EXIT, GOOD)] if cell.exit else []
+
+
+def ground(cell: Cell) -> Line:
+    """What lies in a cell, as far as the player sees it (O4), and whether it is siphoned."""
+    spans: Line = []
+    if cell.amounts_shown:
+        spans += [(word, _CREDITS if word.startswith("$") else _ENERGY) for word in words.amount_words(cell)]
+    if cell.siphoned:
+        spans.append((words.SIPHONED, FAINT))
+    if cell.siphon_center:
+        spans.append((words.SIPHON_CENTER, FAINT))
+    return spans
+
+
+def numbers(model: BoardModel) -> dict[str, Line]:
+    """What stands beside the cells, each in its words, in the order of the large board."""
+    there = ("game won", GOOD) if model.won else (f"stage {model.stage} of {NUM_STAGES}", "bold")
+    dead: Line = [(" dead", BAD)] if model.dead else []
+    spawn = "none (CALM)" if model.scheduled_tasks_disabled else f"turn {model.next_scheduled_task_turn}"
+    flags = (("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active))
+    return {
+        "stage": [there, (f", turn {model.turn}", "")],
+        "hp": [("hp ", ""), ("♥" * model.hp + "♡" * (MAX_HP - model.hp), BAD), *dead],
+        "attack": [(f"attack {model.attack_damage} of {MAX_ATTACK}", "")],
+        "held": [(f"credits {model.credits}", _CREDITS), ("  ", ""), (f"energy {model.energy}", _ENERGY)],
+        "siphons": [(f"data siphons {model.data_siphons}", "bright_cyan")],
+        "score": [(f"score {model.score}", "")],
+        "spawn": [(f"next spawn: {spawn}", "")],
+        "flags": [(f"{name} {'on' if on else 'off':<4}", GOOD if on else FAINT) for name, on in flags],
+    }
 
 
 def draw_text(model: BoardModel, *, colour: bool = True) -> str:
@@ -38,48 +101,84 @@ def draw_text(model: BoardModel, *, colour: bool = True) -> str:
 
 def board_lines(model: BoardModel) -> list[Line]:
     """The board alone: 26 lines of 69 columns, without what stands beside it in ``draw_text``."""
-    return list(_board(model))
-
-
-def _board(model: BoardModel) -> Iterator[Line]:
-    yield _border("┌┬┐")
-    for row, cells in zip(reversed(range(SIZE)), model.rows, strict=True):
-        columns = [(spans.beings(cell), spans.fixtures(cell), spans.ground(cell)) for cell in cells]
-        for number in range(3):
-            line: Line = [(f"{row} " if number == 1 else "  ", FAINT)]
-            for lines in columns:
-                line += [("│", FAINT), *_centred(lines[number])]
-            yield [*line, ("│", FAINT)]
-        yield _border("├┼┤" if row else "└┴┘")
-    yield [("   ", ""), *((f"{col:^{_CELL_WIDTH + 1}}", FAINT) for col in range(SIZE))]
+    lines = [_border("┌┬┐")]
+    for cells in model.rows:
+        row = cells[0].row
+        for number, part in enumerate((beings, fixtures, ground)):
+            spans = [span for cell in cells for span in (_EDGE, *_centred(part(cell)))]
+            lines.append([(f"{row} " if number == 1 else "  ", FAINT), *spans, _EDGE])
+        lines.append(_border("├┼┤" if row else "└┴┘"))
+    return [*lines, [("   ", ""), *((f"{col:^{_CELL_WIDTH + 1}}", FAINT) for col in range(SIZE))]]
 
 
 def _border(corners: str) -> Line:
     return [("  " + corners[0] + corners[1].join(["─" * _CELL_WIDTH] * SIZE) + corners[2], FAINT)]
 
 
-def _centred(words: Line) -> Line:
-    spaced = [part for word in words for part in ((" ", ""), word)][1:]
+def _centred(spans: Line) -> Line:
+    spaced = joined([[span] for span in spans], 1)
     missing = _CELL_WIDTH - width(spaced)
     return [(" " * (missing // 2), ""), *spaced, (" " * (missing - missing // 2), "")]
 
 
 def _panel(model: BoardModel) -> list[Line]:
-    numbers = spans.numbers(model)
-    return [
-        *(numbers[name] for name in ("stage", "hp", "attack", "held")),
-        [*numbers["siphons"], (_GAP, ""), *numbers["score"]],
-        numbers["spawn"],
-        numbers["flags"],
-        [],
-        [(f"{len(model.owned_programs)} programs" if model.owned_programs else "no programs", "bold")],
-        *_program_lines(model.owned_programs),
-        *[[(line, FAINT)] for line in LEGEND],
+    stage, hp, attack, held, siphons, score, spawn, flags = numbers(model).values()
+    owned = model.owned_programs
+    title = [(f"{len(owned)} programs" if owned else "no programs", "bold")]
+    # as many lines whatever is owned, so that the legend keeps its place
+    programs = [
+        [("".join(f"{name:<7}" for name in owned[first : first + 4]), "green")] for first in range(0, NUM_PROGRAMS, 4)
     ]
+    legend = [[(line, FAINT)] for line in LEGEND]
+    return [stage, hp, attack, held, [*siphons, (_GAP, ""), *score], spawn, flags, [], title, *programs, [], *legend]
 
 
-def _program_lines(programs: tuple[str, ...]) -> Iterator[Line]:
-    """As many lines whatever is owned, so that the legend keeps its place, and an empty one."""
-    for first in range(0, NUM_PROGRAMS, 4):
-        yield [("".join(f"{name:<7}" for name in programs[first : first + 4]), "green")]
-    yield []
+def compact_lines(model: BoardModel) -> list[Line]:
+    """The board with row 5 on top, two lines for a row, and the numbers of the columns below: 13 lines of 56 columns.
+
+    The upper line of a cell has who stands there, the lower one what stands and lies there. A word that finds no room
+    in its own line goes into the other one; where words would not fit with blanks between them, they stand without.
+    """
+    lines: list[Line] = []
+    for cells in model.rows:
+        columns = [_cell_lines(cell) for cell in cells]
+        lines.append([(f"{cells[0].row} ", FAINT), *(span for upper, _ in columns for span in upper)])
+        lines.append([("  ", ""), *(span for _, lower in columns for span in lower)])
+    columns_line = "".join(f"{col:^{_COMPACT_CELL_WIDTH}} " for col in range(SIZE))
+    return [*lines, [(f"  {columns_line}", FAINT)]]
+
+
+def _cell_lines(cell: Cell) -> tuple[Line, Line]:
+    above, below = beings(cell), _halved(fixtures(cell))
+    upper, lower = above[:1] or [("", "")], below[:1] or [("", "")]
+    left = [span for span in (*above[1:], *below[1:]) if not _put(span, upper, lower)]
+    left += [span for span in ground(cell) if not _put(span, lower, upper)]
+    return [*_filled(upper), (MORE, FAINT) if left else _EDGE], [*_filled(lower), _EDGE]
+
+
+def _halved(spans: Line) -> Line:
+    """A block's word that is too long for a line, as what it holds and what it spawns."""
+    if width(spans) <= _COMPACT_CELL_WIDTH:
+        return spans
+    ((word, style),) = spans
+    at = word.index("]") + 1
+    return [(word[:at], style), (word[at:], style)]
+
+
+def _put(span: Span, *lines: Line) -> bool:
+    """Put a word into the first of these lines that has room for it, with a blank before it if need be without."""
+    for gap in (1, 0):
+        for line in lines:
+            if _width(line, gap) + gap + len(span[0]) <= _COMPACT_CELL_WIDTH:
+                line.append(span)
+                return True
+    return False
+
+
+def _width(line: Line, gap: int) -> int:
+    return width(line) + gap * (len([text for text, _ in line if text]) - 1)
+
+
+def _filled(line: Line) -> Line:
+    spaced = joined([[span] for span in line if span[0]], int(_width(line, 1) <= _COMPACT_CELL_WIDTH))
+    return [*spaced, (" " * (_COMPACT_CELL_WIDTH - width(spaced)), "")]

@@ -1,8 +1,8 @@
-"""The words for what is on a board: the same in a terminal, in explanations and in the parity reports."""
+"""The words for what is on a board: the same in a terminal, in explanations and in the parity reports; and legends."""
 
 from functools import lru_cache
 
-from hackmatrix.render.model import Cell, Enemy, Place, Transmission
+from hackmatrix.render.model import Cell, Enemy, Transmission
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}
 
@@ -13,34 +13,19 @@ SIPHONED = "."
 SIPHON_CENTER = "o"
 HIDDEN_CONTENT = "?"
 LAST_KNOWN = "c?"
-STUNNED = "*"
-DISABLED = "~"
-FROM_SIPHON = "s"
-FROM_SCHEDULE = "t"
 CREDITS = "$"
 ENERGY = "e"
 
 
 def enemy_word(enemy: Enemy) -> str:
     """``V2`` is a virus with 2 hp, ``V2*`` a stunned one, ``V2~3`` one disabled for 3 turns (A5)."""
-    stunned = STUNNED if enemy.stunned else ""
-    disabled = f"{DISABLED}{enemy.disabled_turns}" if enemy.disabled_turns else ""
-    return f"{ENEMY_LETTERS[enemy.type]}{enemy.hp}{stunned}{disabled}"
+    disabled = f"~{enemy.disabled_turns}" if enemy.disabled_turns else ""
+    return f"{ENEMY_LETTERS[enemy.type]}{enemy.hp}{'*' if enemy.stunned else ''}{disabled}"
 
 
 def transmission_word(coming: Transmission) -> str:
     """``>C1`` is a cryptog that comes in 1 turn (A6)."""
     return f">{ENEMY_LETTERS[coming.type]}{coming.turns_remaining}"
-
-
-def block_word(content: int | str, spawn_count: int) -> str:
-    """``[7]+4`` is a block that holds 7 points and spawns 4 transmissions (A4)."""
-    return f"[{content}]+{spawn_count}"
-
-
-def place_word(place: Place) -> str:
-    """``(5,1)`` is row 5, column 1 (A1)."""
-    return "({},{})".format(*place)
 
 
 def amount_words(cell: Cell) -> list[str]:
@@ -57,17 +42,69 @@ def cell_text(cell: Cell) -> str:
     """
     words = [PLAYER] if cell.player else []
     if enemy := cell.enemy:
-        known = place_word(enemy.last_known) if enemy.last_known else ""
+        known = "({},{})".format(*enemy.last_known) if enemy.last_known else ""
         words.append(enemy_word(enemy) + known + _origin(enemy))
     if coming := cell.transmission:
         words.append(transmission_word(coming) + _origin(coming))
     if block := cell.block:
         hidden = HIDDEN_CONTENT if block.type == "question" else ""
-        words.append(block_word(f"{hidden}{block.content}", block.spawn_count))
+        words.append(f"[{hidden}{block.content}]+{block.spawn_count}")
     words += amount_words(cell)
     flags = (PICKUP, cell.pickup), (EXIT, cell.exit), (SIPHONED, cell.siphoned), (SIPHON_CENTER, cell.siphon_center)
     return " ".join([*words, *(word for word, there in flags if there)])
 
 
 def _origin(being: Enemy | Transmission) -> str:
-    return (FROM_SIPHON if being.from_siphon else "") + (FROM_SCHEDULE if being.from_schedule else "")
+    return "s" * being.from_siphon + "t" * being.from_schedule
+
+
+Sign = tuple[str, str]
+"""A word on a board, or a part of one, and what it means in a few words."""
+
+_BEINGS: tuple[Sign, ...] = (
+    (PLAYER, "player"),
+    ("V2", "virus with 2 hp"),
+    *((letter, name) for name, letter in ENEMY_LETTERS.items() if name != "virus"),
+)
+_STATES: tuple[Sign, ...] = (("*", "stunned"), ("~3", "disabled 3 turns"), (">D1", "daemon comes in 1 turn"))
+_BLOCKS: tuple[Sign, ...] = (("[7]+4", "7 points, spawns 4"), ("[WARP]", "program"))
+_GROUND: tuple[Sign, ...] = (
+    (f"{CREDITS}2", "credits"),
+    (f"{ENERGY}3", "energy"),
+    (PICKUP, "data siphon to pick up"),
+    (SIPHONED, "siphoned"),
+    (SIPHON_CENTER, "siphon's centre"),
+)
+
+SIGNS: tuple[Sign, ...] = (
+    *_BEINGS,
+    *_STATES,
+    ("s", "came from a siphon"),
+    ("t", "came by the schedule"),
+    ("(5,1)", "seen last in row 5, column 1"),
+    *_BLOCKS,
+    (f"[{HIDDEN_CONTENT}7]", "question that hides 7 points"),
+    *_GROUND,
+)
+"""Of a whole state, as ``cell_text`` tells it."""
+
+_SEEN: tuple[Sign, ...] = (
+    *_BEINGS,
+    ("c2", "hidden"),
+    (LAST_KNOWN, "last known cell"),
+    *_STATES,
+    *_BLOCKS,
+    (f"[{HIDDEN_CONTENT}]", "question"),
+    *_GROUND,
+)
+
+
+def legend(width: int) -> tuple[str, ...]:
+    """The signs that a player sees, in lines of at most ``width`` columns."""
+    lines: list[list[str]] = [[]]
+    for sign, meaning in _SEEN:
+        entry = f"{sign} {meaning}"
+        if lines[-1] and len(" ".join([*lines[-1], entry])) > width:
+            lines.append([])
+        lines[-1].append(entry)
+    return tuple(wide if len(wide := "  ".join(line)) <= width else " ".join(line) for line in lines)

@@ -9,9 +9,8 @@ import numpy as np
 from hackmatrix import rules
 from hackmatrix.agents import AGENTS
 from hackmatrix.render.colours import colour_of
-from hackmatrix.render.legend import SIGNS
 from hackmatrix.render.model import NUMBERS, board_model
-from hackmatrix.render.words import cell_text
+from hackmatrix.render.words import SIGNS, cell_text
 from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.starts import STARTS

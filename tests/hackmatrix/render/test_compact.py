@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hackmatrix.render import spans
-from hackmatrix.render.compact import MORE, WIDTH, compact_lines
 from hackmatrix.render.model import BoardModel, Cell, board_model
+from hackmatrix.render.text import COMPACT_WIDTH, MORE, beings, compact_lines, fixtures, ground
 from hackmatrix.rules import SIZE
 from hackmatrix.world.starts import STARTS
 from worldkit.render.spans import painted, width
@@ -14,7 +13,7 @@ from worldkit.render.spans import painted, width
 
 def words_of(cell: Cell) -> list[str]:
     """All words of a cell, a block's cut behind its bracket."""
-    whole = [text for line in (spans.beings(cell), spans.fixtures(cell), spans.ground(cell)) for text, _ in line]
+    whole = [text for line in (beings(cell), fixtures(cell), ground(cell)) for text, _ in line]
     return [part for word in whole for part in word.replace("]+", "] +").split()]
 
 
@@ -24,8 +23,8 @@ def test_every_word_of_a_cell_is_there_or_the_cell_says_that_there_are_more(star
     made = STARTS[start](np.random.default_rng(seed))
     model = board_model({"history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0} | made)
     lines = compact_lines(model)
-    assert [width(line) for line in lines] == [WIDTH] * (2 * SIZE + 1)
-    texts = [painted(line, colour=False).ljust(WIDTH) for line in lines]
+    assert [width(line) for line in lines] == [COMPACT_WIDTH] * (2 * SIZE + 1)
+    texts = [painted(line, colour=False).ljust(COMPACT_WIDTH) for line in lines]
     for row, cells in enumerate(model.rows):
         for col, cell in enumerate(cells):
             at = slice(2 + 9 * col, 11 + 9 * col)

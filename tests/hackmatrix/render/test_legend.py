@@ -4,10 +4,9 @@ import re
 
 import numpy as np
 
-from hackmatrix.render.legend import SIGNS, legend
 from hackmatrix.render.model import BoardModel
 from hackmatrix.render.text import draw_text
-from hackmatrix.render.words import EXIT, cell_text
+from hackmatrix.render.words import EXIT, SIGNS, cell_text, legend
 from hackmatrix.rules import PROGRAMS
 from hackmatrix.world.starts import STARTS
 
