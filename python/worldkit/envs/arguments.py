@@ -1,4 +1,4 @@
-"""Whatever a policy or a person hands to an environment, checked."""
+"""Validation of seeds, limits, actions and states that are handed to an environment."""
 
 from typing import Any
 
@@ -9,9 +9,8 @@ from parity import State
 from parity.errors import UsageError
 
 UNLIMITED = -1
-"""What ``gym.make`` is told where not even the registered limit shall hold."""
-_NUMBERS = "biuf"
-"""NumPy's kinds of bools, integers and floats."""
+"""The value for ``gym.make`` where not even the registered limit shall hold."""
+_JSON = (dict, list, tuple, bool, int, float, str, type(None))
 
 
 def check_seed(seed: int) -> int:
@@ -48,18 +47,13 @@ def _checked(given: Any, shape: tuple[int, ...], count: int, wanted: str) -> NDA
         array = np.asarray(given)
     except ValueError:  # lists of different lengths
         array = np.asarray(None)
-    if array.shape != shape or array.dtype.kind not in _NUMBERS:
-        raise UsageError(f"{wanted}, not {_in_short(given)}.")
-    right = (array >= 0) & (array < count) & (array == np.floor(array))  # none of which nan is
-    if not right.all():
-        raise UsageError(f"{wanted}, not {array[~right][0]}.")
+    if array.shape != shape or array.dtype.kind not in "biuf":  # bools, integers and floats
+        text = " ".join(repr(given).split())
+        raise UsageError(f"{wanted}, not {text if len(text) <= 80 else f'{text[:80]}…'}.")
+    valid = (array >= 0) & (array < count) & (array == np.floor(array))  # none of which nan is
+    if not valid.all():
+        raise UsageError(f"{wanted}, not {array[~valid][0]}.")
     return array.astype(np.int32)
-
-
-def _in_short(given: Any) -> str:  # noqa: ANN401 - anything
-    """One line of at most some words."""
-    text = " ".join(repr(given).split())
-    return text if len(text) <= 80 else f"{text[:80]}…"
 
 
 def plain_state(state: Any) -> State:  # noqa: ANN401 - whatever a person takes for a state
@@ -67,29 +61,21 @@ def plain_state(state: Any) -> State:  # noqa: ANN401 - whatever a person takes 
 
     Raises UsageError, with the place, where it holds anything else.
     """
-    if not isinstance(state, dict):
-        raise _no_json("state", state)
-    return _plain(state, "state")
+    return _plain(state, "state", (dict,))
 
 
-def _plain(value: Any, place: str) -> Any:  # noqa: ANN401 - a tree
+def _plain(value: Any, place: str, types: tuple[type, ...]) -> Any:  # noqa: ANN401 - a tree
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
+    if not isinstance(value, types):
+        kind = type(value).__name__
+        raise UsageError(f"a state is a dict of JSON values, as get_state gives it, but {place} is of type {kind}.")
     if isinstance(value, dict):
         for name in value:
             if not isinstance(name, str):
-                raise UsageError(
-                    f"a state names its values in words, but {place}.{name} has a name of type {type(name).__name__}."
-                )
-        return {name: _plain(part, f"{place}.{name}") for name, part in value.items()}
+                kind = type(name).__name__
+                raise UsageError(f"a state names its values in words, but {place}.{name} has a name of type {kind}.")
+        return {name: _plain(part, f"{place}.{name}", _JSON) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(part, f"{place}[{index}]") for index, part in enumerate(value)]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise _no_json(place, value)
-
-
-def _no_json(place: str, value: object) -> UsageError:
-    return UsageError(
-        f"a state is a dict of JSON values, as get_state gives it, but {place} is of type {type(value).__name__}."
-    )
+        return [_plain(part, f"{place}[{index}]", _JSON) for index, part in enumerate(value)]
+    return value

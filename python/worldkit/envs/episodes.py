@@ -128,7 +128,6 @@ class Episodes:
         self.statistics = Statistics(self._num_components, len(world.actions), self.facts)
 
     def _own(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The engine's seed of the single game that each of these seeds plays."""
         return np.concatenate([self._game_seeds(seed, 1) for seed in seeds.tolist()])
 
     def start(self, slots: Slots, seeds: NDArray[np.uint64] | None = None, *, in_place: bool = False) -> None:
@@ -137,12 +136,11 @@ class Episodes:
         ``in_place`` writes into the arrays of the last step instead of copies, for callers that have not
         handed them on.
         """
-
-        def begin() -> Array:
-            return self._engine.restart(slots) if seeds is None else self._engine.reset(self._own(seeds), slots)
-
         with self._user:
-            self._place(self._insist(begin), slots, in_place=in_place)
+            observation = self._insist(
+                lambda: self._engine.restart(slots) if seeds is None else self._engine.reset(self._own(seeds), slots)
+            )
+            self._place(observation, slots, in_place=in_place)
 
     def start_from(self, states: Sequence[State], slots: Slots) -> None:
         """New episodes in slots (k,) from complete states (k,); raises StateRefused for a wrong one."""
@@ -161,7 +159,7 @@ class Episodes:
         self._insist(lambda: self._engine.begin_step(self._actions, restarting=False))
 
     def finish_step(self) -> EpisodeStep:
-        """Finish the step begun and give its output. Games that ended stay as they are until they are started anew."""
+        """Finish the step begun and return its output. Games that ended stay as they are until ``start``."""
         with self._user:
             return self._finish_step()
 
@@ -200,7 +198,7 @@ class Episodes:
         self._engine.set_state(kept["_engine"], self._all)
 
     def _finished(self) -> BatchStep:
-        """What the step begun gave; nothing in any game where the engine failed and was started again."""
+        """Return the step begun; nothing in any game where the engine failed and was started again."""
         try:
             return self._engine.step(self._actions)
         except EngineError as error:
@@ -210,7 +208,7 @@ class Episodes:
         return BatchStep(self.observation, components, reward, terminated)
 
     def _insist(self, call: Callable[[], T]) -> T:
-        """What a call gives, once more on a new engine where the engine fails."""
+        """Call, once more on a new engine where the engine fails."""
         try:
             return call()
         except EngineError as error:
@@ -218,7 +216,7 @@ class Episodes:
             return call()
 
     def _recover(self, error: EngineError) -> None:
-        """A new engine with new games, all of them lost; raises the error where that is not asked for or no help."""
+        """Start a new engine with new games, all of them lost; raises the error where that is not wanted or no help."""
         if not (self._restart and self._has_played):
             raise error
         self._engine.close()
@@ -235,17 +233,16 @@ class Episodes:
         return values * ~self._lost.reshape(-1, *(1,) * (values.ndim - 1))
 
     def _see(self, observation: Array, played: NDArray[np.bool_]) -> None:
-        """Take what the engine shows of the games that played, or just started."""
+        """Read observation, mask, seeds and facts of the games that played, or just started."""
         engine = self._engine
         seen = [engine.unpacked(observation), engine.mask().copy(), engine.seeds().copy(), self._engines_facts()]
         if self._failure is not None:
-            before = [self.observation, self.mask, self.seeds, self.facts]
-            for new, old in zip(seen, before, strict=True):
+            for new, old in zip(seen, (self.observation, self.mask, self.seeds, self.facts), strict=True):
                 new[~played] = old[~played]
         self.observation, self.mask, self.seeds, self.facts = seen
 
     def _place(self, observation: Array, slots: Slots, *, in_place: bool) -> None:
-        """Take what the engine shows of slots (k,), where new episodes start."""
+        """Read the same of slots (k,), where new episodes start."""
         if not in_place:
             self.observation, self.mask = self.observation.copy(), self.mask.copy()
             self.seeds, self.facts = self.seeds.copy(), self.facts.copy()
@@ -258,6 +255,6 @@ class Episodes:
         self.statistics.start(slots, facts)
 
     def _engines_facts(self) -> Array:
-        """The facts as they stand, in numbers that are wide enough for any: int64 or float64, (n, facts)."""
+        """The facts as int64 or float64, (n, facts)."""
         facts = self._engine.facts()
         return (self._no_facts if facts is None else facts).astype(self._type_of_facts)

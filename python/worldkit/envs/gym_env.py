@@ -80,10 +80,8 @@ class WorldEnv(gym.Env[Any, np.int64]):
         state = (options or {}).get("state")
         if state is not None:
             self._episodes.start_from([plain_state(state)], _ONLY)
-        elif seed is not None:
-            self._episodes.start(_ONLY, np.array([seed], np.uint64))
         else:
-            self._episodes.start(_ONLY)
+            self._episodes.start(_ONLY, None if seed is None else np.array([seed], np.uint64))
         if self.render_mode == "human":
             self.render()
         return self._observation(), infos.view_of_one(self.env_spec, self._episodes, 0)
@@ -142,11 +140,10 @@ class WorldEnv(gym.Env[Any, np.int64]):
 
 
 def _limit_of_make() -> int | None:
-    """The limit of the ``gym.make`` under which this is called; None outside of one, or where it has none.
+    """Read the limit of the ``gym.make`` under which this is called; None outside of one, or where it has none.
 
-    ``gym.make`` passes its ``max_episode_steps`` to nobody: it puts a ``TimeLimit`` around the finished environment,
-    which cuts an episode without a word to the environment inside. One that has something to say at the end of an
-    episode has to know the limit, so it is read where it stands, among the variables of ``gym.make``.
+    ``gym.make`` passes its ``max_episode_steps`` to no environment but puts a ``TimeLimit`` around it. One whose last
+    info has statistics has to know the limit, so it is read from the variables of ``gym.make``.
     """
     frame = inspect.currentframe()
     while frame is not None and frame.f_code is not gym.make.__code__:

@@ -77,7 +77,6 @@ def step_of_many(spec: EnvSpec, episodes: Episodes, step: EpisodeStep, where: Bo
 
 
 def _plain(summary: Summary) -> Summary:
-    """The numbers of a summary of one episode."""
     return {name: _plain(value) if isinstance(value, dict) else value[0].item() for name, value in summary.items()}
 
 

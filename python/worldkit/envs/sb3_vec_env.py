@@ -65,12 +65,9 @@ class WorldVecEnv(VecEnv):
 
     def reset(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
         """Start an episode in every game."""
-        slots = np.arange(self.num_envs)
-        seeds = [None if seed is None else check_seed(int(seed)) for seed in self._seeds]
-        if all(seed is not None for seed in seeds):
-            self._episodes.start(slots, np.array(seeds, np.uint64))
-        else:
-            self._episodes.start(slots)
+        seeds = [check_seed(int(seed)) for seed in self._seeds if seed is not None]
+        is_seeded = len(seeds) == self.num_envs
+        self._episodes.start(np.arange(self.num_envs), np.array(seeds, np.uint64) if is_seeded else None)
         self.reset_infos = [self._view(game) for game in range(self.num_envs)]
         self._reset_seeds()
         return self._observation()
@@ -83,19 +80,19 @@ class WorldVecEnv(VecEnv):
         """Finish the step begun: observation, rewards float32 (n,), dones bool (n,), infos."""
         spec, episodes, step = self.env_spec, self._episodes, self._episodes.finish_step()
         dones = step.terminated | step.truncated
-        ended = np.flatnonzero(dones)
-        said = [{**self._view(game), **infos.step_of_one(spec, episodes, step, game)} for game in range(self.num_envs)]
-        for game, info in enumerate(said):
+        all_infos = [self._view(game) | infos.step_of_one(spec, episodes, step, game) for game in range(self.num_envs)]
+        for game, (info, done) in enumerate(zip(all_infos, dones.tolist(), strict=True)):
             info["TimeLimit.truncated"] = bool(step.truncated[game] and not step.terminated[game])
-        for game in ended.tolist():
-            info, stats = said[game], said[game]["episode_stats"]
-            info["terminal_observation"] = self._shown(episodes.observation[game, ...].copy())
-            info["episode"] = {"r": stats["return"], "l": stats["steps"], "t": 0.0}
-        if len(ended):
+            if done:
+                stats = info["episode_stats"]
+                info["terminal_observation"] = self._split(episodes.observation[game, ...].copy())
+                info["episode"] = {"r": stats["return"], "l": stats["steps"], "t": 0.0}
+        if dones.any():
+            ended = np.flatnonzero(dones)
             episodes.start(ended, in_place=True)
             for game in ended.tolist():
                 self.reset_infos[game] = self._view(game)
-        return self._observation(), step.reward, dones, said
+        return self._observation(), step.reward, dones, all_infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The valid actions now, bool (n, actions), from the engine's last answer."""
@@ -115,7 +112,7 @@ class WorldVecEnv(VecEnv):
         self._episodes.close()
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether every game has an attribute or method of this name."""
+        """Return whether every game has an attribute or method of this name."""
         return attr_name in ("action_masks", "render_mode", "spec")
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
@@ -153,8 +150,8 @@ class WorldVecEnv(VecEnv):
         return infos.view_of_one(self.env_spec, self._episodes, game)
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        return self._shown(self._episodes.observation)
+        return self._split(self._episodes.observation)
 
-    def _shown(self, observation: Array) -> Any:  # noqa: ANN401 - an array or a dict of arrays
-        shown = self.env_spec.split(observation)
-        return shown[..., None] if self._lacks_axis else shown
+    def _split(self, observation: Array) -> Any:  # noqa: ANN401 - an array or a dict of arrays
+        parts = self.env_spec.split(observation)
+        return parts[..., None] if self._lacks_axis else parts

@@ -82,21 +82,19 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Any, dict[str, Any]]:
         """Start episodes in all games, or in those of ``options["reset_mask"]``."""
         if isinstance(seed, (int, np.integer)):
-            check_seed(int(seed))
-            super().reset(seed=int(seed))
+            super().reset(seed=check_seed(int(seed)))
             seed = [(int(seed) + game) % (1 << 64) for game in range(self.num_envs)]
         given = [None] * self.num_envs if seed is None else list(seed)
         if len(given) != self.num_envs:
             raise UsageError(f"there must be one seed for each of {self.num_envs} games, not {len(given)}.")
         wanted = self._wanted(options)
-        with_seed = wanted & np.array([value is not None for value in given])
-        without = wanted & ~with_seed
-        if with_seed.any():
-            slots = np.flatnonzero(with_seed)
-            seeds = [check_seed(given[slot] or 0) for slot in slots]
-            self._episodes.start(slots, np.array(seeds, np.uint64))
-        if without.any():
-            self._episodes.start(np.flatnonzero(without))
+        has_seed = np.array([value is not None for value in given])
+        seeded, others = np.flatnonzero(wanted & has_seed), np.flatnonzero(wanted & ~has_seed)
+        if seeded.size:
+            seeds = [check_seed(given[slot] or 0) for slot in seeded]
+            self._episodes.start(seeded, np.array(seeds, np.uint64))
+        if others.size:
+            self._episodes.start(others)
         self._ended = self._ended & ~wanted
         return self._observations(), infos.view_of_many(self.env_spec, self._episodes, wanted)
 
@@ -121,15 +119,19 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         step = episodes.finish_step()
         if restarting.any():
             episodes.start(np.flatnonzero(restarting), in_place=True)
-            step = _without(step, restarting)
+            step = step._replace(
+                reward=np.where(restarting, step.reward.dtype.type(0), step.reward),
+                terminated=step.terminated & ~restarting,
+                truncated=step.truncated & ~restarting,
+            )
         ended = step.terminated | step.truncated
         if self._mode is AutoresetMode.SAME_STEP and ended.any():
-            said = self._start_next(step, ended)
+            info = self._start_next(step, ended)
         else:
             self._ended = ended
-            said = infos.view_of_many(spec, episodes, np.ones(self.num_envs, np.bool_))
-            said |= infos.step_of_many(spec, episodes, step, ~restarting)
-        return self._observations(), step.reward.astype(np.float64), step.terminated, step.truncated, said
+            info = infos.view_of_many(spec, episodes, np.ones(self.num_envs, np.bool_))
+            info |= infos.step_of_many(spec, episodes, step, ~restarting)
+        return self._observations(), step.reward.astype(np.float64), step.terminated, step.truncated, info
 
     def action_masks(self) -> Bools:
         """The valid actions now, bool (n, actions), from the engine's last answer."""
@@ -153,8 +155,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         spec, episodes = self.env_spec, self._episodes
         final_info = infos.view_of_many(spec, episodes, ended) | infos.step_of_many(spec, episodes, step, ended)
         playing_on = infos.step_of_many(spec, episodes, step, ~ended)
-        final_obs = np.full(self.num_envs, None, object)
-        slots = np.flatnonzero(ended)
+        final_obs, slots = np.full(self.num_envs, None, object), np.flatnonzero(ended)
         for slot, flat in zip(slots, episodes.observation[slots], strict=True):
             final_obs[slot] = spec.split(flat)
         episodes.start(slots, in_place=True)
@@ -166,24 +167,10 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         return self.env_spec.split(self._episodes.observation)
 
     def _wanted(self, options: dict[str, Any] | None) -> Bools:
-        """The games to reset."""
         mask = (options or {}).get("reset_mask")
         if mask is None:
             return np.ones(self.num_envs, np.bool_)
-        if (
-            not isinstance(mask, np.ndarray)
-            or mask.shape != (self.num_envs,)
-            or mask.dtype != np.bool_
-            or not mask.any()
-        ):
+        is_mask = isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,) and mask.dtype == np.bool_
+        if not is_mask or not mask.any():
             raise UsageError(f'options["reset_mask"] must be a bool array ({self.num_envs},) with a True in it.')
         return mask
-
-
-def _without(step: EpisodeStep, games: Bools) -> EpisodeStep:
-    """A step in which these games played nothing."""
-    return step._replace(
-        reward=np.where(games, step.reward.dtype.type(0), step.reward),
-        terminated=step.terminated & ~games,
-        truncated=step.truncated & ~games,
-    )
