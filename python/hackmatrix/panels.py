@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
-from hackmatrix.render.model import BoardModel, board_model
+from hackmatrix.render.model import board_model
 from hackmatrix.render.text import LEGEND, board_lines, compact_lines, numbers
 from hackmatrix.rules import MOVES, PROGRAMS
 from hackmatrix.world import rules_of
@@ -31,12 +31,10 @@ class HackMatrixPanels(Panels):
         self._costs = costs_of(rules_of(engine))
 
     def board(self, state: State, *, large: bool) -> list[Line]:
-        """The cells."""
         model = board_model(state)
         return board_lines(model) if large else compact_lines(model)
 
     def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
-        """Three lines below the large board, or seven beside the other."""
         stage, hp, attack, held, siphons, score, spawn, flags = numbers(board_model(state)).values()
         flags = joined([[(text.rstrip(), style)] for text, style in flags if text.rstrip().endswith(" on")], 1)
         if large:
@@ -44,33 +42,17 @@ class HackMatrixPanels(Panels):
         return [[stage], [hp, score], [held], [siphons], [attack], [spawn], [flags]]
 
     def cost(self, action: int) -> str:
-        """Of a program."""
         return cost_text(*self._costs.get(action, (0, 0)))
 
     def obstacle(self, state: State, action: int) -> Obstacle | None:
-        """What chapter M and table P say, with the rules' ids."""
         return obstacle(state, action, self._costs)
 
     def changes(self, before: State, after: State) -> Iterator[str]:
-        """The end, the numbers, the enemies and the programs."""
-        return _changes(board_model(before), board_model(after))
-
-
-def _changes(before: BoardModel, after: BoardModel) -> Iterator[str]:
-    if after.won or after.dead:
-        yield "you win" if after.won else "you die"
-    for name in _NUMBERS:
-        if getattr(before, name) != getattr(after, name):
-            yield f"{name.replace('_', ' ')} {getattr(before, name)} → {getattr(after, name)}"
-    for name, was, now in (
-        ("enemies", _count(before, "enemy"), _count(after, "enemy")),
-        ("transmissions", _count(before, "transmission"), _count(after, "transmission")),
-    ):
-        if was != now:
-            yield f"{name} {was} → {now}"
-    yield from (f"+{name}" for name in after.owned_programs if name not in before.owned_programs)
-    yield from (f"-{name}" for name in before.owned_programs if name not in after.owned_programs)
-
-
-def _count(board: BoardModel, kind: str) -> int:
-    return sum(getattr(cell, kind) is not None for cell in board.cells)
+        was, now = board_model(before), board_model(after)
+        if now.won or now.dead:
+            yield "you win" if now.won else "you die"
+        values = [(name.replace("_", " "), getattr(was, name), getattr(now, name)) for name in _NUMBERS]
+        values += [(name, len(before[name]), len(after[name])) for name in ("enemies", "transmissions")]
+        yield from (f"{name} {old} → {new}" for name, old, new in values if old != new)
+        yield from (f"+{name}" for name in now.owned_programs if name not in was.owned_programs)
+        yield from (f"-{name}" for name in was.owned_programs if name not in now.owned_programs)

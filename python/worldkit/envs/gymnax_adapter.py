@@ -24,20 +24,17 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
 
     @property
     def default_params(self) -> EnvParams:
-        """The parameters that hold where none are given."""
         return self._env.default_params
 
     @partial(jax.jit, static_argnames=("self",))
     def step(
         self, key: Array, state: EnvState, action: int | float | Array, params: EnvParams | None = None
     ) -> tuple[Array, EnvState, Array, Array, Array, dict[Any, Any]]:
-        """Play one action, with auto-reset."""
         obs, state, reward, _, info = self._env.step(key, state, jnp.asarray(action), params)
         info["final_observation"] = info.pop("terminal_observation")
         return obs, state, reward, info["terminated"], info["truncated"], info
 
     def reset_env(self, key: Array, params: EnvParams) -> tuple[Array, EnvState]:
-        """Start the game that ``key`` draws."""
         return self._env.reset(key, params)
 
     def step_env(
@@ -51,11 +48,9 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         return self._env.observe(played), played, step.reward, step.terminated, dict(step.events)
 
     def get_obs(self, state: EnvState, params: EnvParams | None = None, key: Array | None = None) -> Array:
-        """The observation of ``state``."""
         return self._env.observe(state)
 
     def get_action_mask(self, state: EnvState) -> Array:
-        """The valid actions, bool (actions,)."""
         return self._env.get_action_mask(state)
 
     def is_truncated(self, state: EnvState, params: EnvParams) -> Array:
@@ -63,25 +58,20 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         return state.truncated
 
     def is_terminated(self, state: EnvState, params: EnvParams) -> Array:
-        """Whether the game is over in ``state``, as ``step_env`` returned it."""
         return state.terminated
 
     @property
     def name(self) -> str:
-        """The world's name."""
         return self._env.name
 
     @property
     def num_actions(self) -> int:
-        """The number of actions, valid or not."""
         return self._env.num_actions
 
     def action_space(self, params: EnvParams | None = None) -> spaces.Discrete:
-        """The actions, valid or not."""
         return self._env.action_space(params)
 
     def observation_space(self, params: EnvParams | None = None) -> spaces.Box:
-        """Numbers in the range that the world names."""
         return self._env.observation_space(params)
 
     def state_space(self, params: EnvParams | None = None) -> EnvState:

@@ -22,12 +22,13 @@ from worldkit.play import panes
 from worldkit.play.dialogs import COMMANDS, Page, help_text
 from worldkit.play.game import shortened
 from worldkit.play.session import Session
+from worldkit.render.spans import as_text
 from worldkit.watch.controls import Controls
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOG_LINES = 200
 _LEAST_BELOW = 3
-"""So many lines below the game are worth showing something there."""
+"""The least lines below the game that the log needs."""
 
 
 class PlayApp(App[EngineError]):
@@ -43,7 +44,7 @@ class PlayApp(App[EngineError]):
     #middle { layout: vertical; }
     #left { layout: horizontal; }
     #status { padding-left: 1; }
-    #notice { height: 2; }
+    #message { height: 2; }
     #below { height: 1fr; layout: horizontal; }
     #rewards { width: 42; }
     #log { width: 1fr; scrollbar-size: 0 0; }
@@ -52,7 +53,7 @@ class PlayApp(App[EngineError]):
     .large #left { layout: vertical; }
     .large #status { padding: 0; }
     .large #actions { width: 1fr; }
-    .small #title, .small #middle, .small #notice, .small #below { display: none; }
+    .small #title, .small #middle, .small #message, .small #below { display: none; }
     .small #small { display: block; }
     """
     ENABLE_COMMAND_PALETTE = False
@@ -65,21 +66,17 @@ class PlayApp(App[EngineError]):
         self._session, self._controls = session, controls
 
     def get_default_screen(self) -> Screen[None]:
-        """The game."""
         return GameScreen(self._session, self._controls)
 
     def on_mount(self) -> None:
-        """From now on signals end the session as ``q`` does."""
         for number in _SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._stop)
 
     def on_unmount(self) -> None:
-        """Signals are the process's again."""
         for number in _SIGNALS:
             asyncio.get_running_loop().remove_signal_handler(number)
 
     def action_leave(self) -> None:
-        """Leave; the caller keeps the game."""
         self.exit()
 
     def _stop(self) -> None:
@@ -103,7 +100,6 @@ class GameScreen(Screen[None]):
         self._clock: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """One pane for each part of the screen."""
         yield Static(id="small")
         yield Static(id="title")
         with Container(id="middle"):
@@ -111,14 +107,13 @@ class GameScreen(Screen[None]):
                 yield Static(id="board")
                 yield Static(id="status")
             yield Static(id="actions")
-        yield Static(id="notice")
+        yield Static(id="message")
         with Container(id="below"):
             yield Static(id="rewards")
             with VerticalScroll(id="log", can_focus=False):
                 yield Static(id="turns")
 
     def on_resize(self) -> None:
-        """Show what has room."""
         (width, height), layout = self.size, self._layout
         self.set_class(self._is_small, "small")
         self.set_class(layout.large, "large")
@@ -135,13 +130,12 @@ class GameScreen(Screen[None]):
             styles.width, styles.height = columns, lines
         below = height - layout.size[1]
         self.query_one("#below").display = below >= _LEAST_BELOW
-        self.query_one("#rewards").display = below >= panes.reward_lines(self._session)
-        told, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
-        self._put("#small", Text(f"{told} enlarge it to {columns} and {lines}, or leave with q."))
+        self.query_one("#rewards").display = below >= len(self._session.game.view.world.components) + 2
+        found, (columns, lines) = f"The terminal has {width} columns and {height} lines:", self._little.size
+        self._put("#small", Text(f"{found} enlarge it to {columns} and {lines}, or leave with q."))
         self._show()
 
     def on_key(self, event: events.Key) -> None:
-        """An action's key."""
         action = self._action_of_key.get(event.key)
         if action is not None and not self._is_small:
             self._do(lambda: self._session.press(action))
@@ -156,25 +150,20 @@ class GameScreen(Screen[None]):
         self._do(self._session.confirm if is_second else lambda: self._session.look(action))
 
     def action_do(self, method: str) -> None:
-        """Call a method of the session, and show what came of it."""
         self._do(getattr(self._session, method))
 
     def action_pace(self, key: str) -> None:
-        """Let the agent play faster or slower."""
         self._controls.press(key)
         self._wind(restart=True)
         self._show()
 
     def action_rewards(self) -> None:
-        """Show all components."""
-        self._open(Page("R", panes.rewards(self._session.shown)))
+        self._open(Page("R", panes.rewards(self._session.displayed)))
 
     def action_log(self) -> None:
-        """Show all that was done."""
         self._open(Page("L", panes.log(self._session.game), at_end=True))
 
     def action_help(self) -> None:
-        """Show the keys and the signs."""
         self._open(Page("question_mark", help_text(self._session.panels, shortened(self._session.path, 60))))
 
     @property
@@ -187,7 +176,6 @@ class GameScreen(Screen[None]):
         return self._much if self.size.width >= much[0] and self.size.height >= much[1] else self._little
 
     def _action_at(self, event: events.Click) -> int | None:
-        """The action whose line or entry was clicked."""
         if event.widget is None or event.widget.id not in ("actions", "status"):
             return None
         place = event.get_content_offset(event.widget)
@@ -199,7 +187,6 @@ class GameScreen(Screen[None]):
         return move if not self._layout.large and 0 <= move < self._session.panels.beside else None
 
     def _open(self, page: Page) -> None:
-        """Show a page over the game; the agent waits."""
         if self._session.agent_plays:
             self._do(self._session.toggle_agent)
         self.app.push_screen(page)
@@ -224,13 +211,13 @@ class GameScreen(Screen[None]):
 
     def _show(self) -> None:
         session, layout = self._session, self._layout
-        large = layout.large
+        game, large = session.displayed, layout.large
         self._put("#title", panes.title(session, self._controls.pace, self.size.width))
-        self._put("#board", panes.board(session, large=large))
+        self._put("#board", as_text(session.panels.board(game.position.state, large=large)))
         self._put("#status", panes.status(session, large=large))
         self._put("#actions", panes.actions(session, layout))
-        self._put("#notice", panes.notice(session))
-        self._put("#rewards", panes.rewards(session.shown))
+        self._put("#message", panes.message(session))
+        self._put("#rewards", panes.rewards(game))
         self._put("#turns", panes.log(session.game, _LOG_LINES))
         self.query_one("#log", VerticalScroll).scroll_end(animate=False)
 

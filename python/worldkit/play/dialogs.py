@@ -45,26 +45,22 @@ class Page(ModalScreen[None]):
         self._key, self._text, self._at_end = key, text, at_end
 
     def compose(self) -> ComposeResult:
-        """The text, and how to go back."""
         with VerticalScroll():
             yield Static(self._text)
         yield Static("Esc back to the game; arrow keys scroll", id="foot")
 
     def on_mount(self) -> None:
-        """Take the arrow keys, and begin at the end where that is asked for."""
         scroll = self.query_one(VerticalScroll)
         scroll.focus()
         if self._at_end:
             scroll.scroll_end(animate=False)
 
     def on_key(self, event: Key) -> None:
-        """Close at the key that opened the page."""
         if event.key == self._key:
             event.stop()  # else the game below would open the page again
             self.action_close()
 
     def action_close(self) -> None:
-        """Go back to the game."""
         self.dismiss()
 
 

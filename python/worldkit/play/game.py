@@ -16,7 +16,7 @@ from worldkit.watch.frames import Frame
 from worldkit.watch.spec import ViewSpec
 
 LINE = 80
-"""The most columns of a line that is said."""
+"""The most columns of a line."""
 MORE = " … (R shows all)"
 
 
@@ -57,9 +57,9 @@ class PlayedGame:
     @property
     def verdict(self) -> str:
         """The game so far in one line, as watching an agent tells it."""
-        here, earned = self.position, np.array(self.in_rewards(self.earned))
-        components = np.array(here.components)
-        return Frame(self.view, self.seed, len(self.turns), here.state, None, components, earned, self.ending).verdict
+        components, earned = np.array(self.position.components), np.array(self.in_rewards(self.earned))
+        last = self.view, self.seed, len(self.turns), self.position.state, None, components, earned, self.ending
+        return Frame(*last).verdict
 
     @property
     def trace(self) -> Trace:
@@ -73,11 +73,6 @@ class PlayedGame:
             components=tuple(turn.components for turn in self.turns),
             component_names=world.components,
         )
-
-
-def default_path(world: str, seed: int) -> Path:
-    """A name in the working directory that no file has yet."""
-    return unused(Path(f"{world}-{seed}.json"))
 
 
 def unused(path: Path) -> Path:

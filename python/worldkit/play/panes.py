@@ -16,7 +16,6 @@ WIDTH = 80
 _NOTE = 11
 _BESIDE = 24
 """The least columns beside the board."""
-_SPENT = "yellow"
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,6 @@ def layout_of(session: Session, *, large: bool) -> Layout:
     return Layout(size, board, status, len(numbers), rows, column, large=False)
 
 
-def reward_lines(session: Session) -> int:
-    """The lines of the whole table of rewards."""
-    return len(session.game.view.world.components) + 2
-
-
 def title(session: Session, pace: str, width: int) -> Text:
     """Which game it is and what is going on, and the keys that help on, in one line."""
     game = session.game
@@ -69,20 +63,15 @@ def title(session: Session, pace: str, width: int) -> Text:
         doing, keys = f": {game.ending}", "N next game  ? help  q leave"
     elif session.has_agent:
         keys = "? help  Tab look ahead  Space agent  q leave"
-    told = f"game {game.seed}, step {len(game.turns)}{doing}"
-    room = width - len(told) - 2
-    shown = keys if len(keys) <= room else "? help"
-    return Text.assemble((told, "bold reverse" if session.is_looking else "bold"), shown.rjust(width - len(told)))
-
-
-def board(session: Session, *, large: bool) -> Text:
-    """The board."""
-    return as_text(session.panels.board(session.shown.position.state, large=large))
+    text = f"game {game.seed}, step {len(game.turns)}{doing}"
+    room = width - len(text)
+    keys = keys if len(keys) <= room - 2 else "? help"
+    return Text.assemble((text, "bold reverse" if session.is_looking else "bold"), keys.rjust(room))
 
 
 def status(session: Session, *, large: bool) -> Text:
     """The numbers and what was earned, and, where there is little room, the actions that stand beside the board."""
-    game, panels = session.shown, session.panels
+    game, panels = session.displayed, session.panels
     numbers = panels.numbers(game.position.state, large=large)
     step: Line = [(f"step {_sum(game, game.position.components)}", "")]
     episode: Line = [(f"episode {_sum(game, game.earned)}", "bold")]
@@ -115,11 +104,10 @@ def action_at(session: Session, layout: Layout, column: int, line: int) -> int |
     return action if is_there else None
 
 
-def notice(session: Session) -> Text:
+def message(session: Session) -> Text:
     """The message to the player: two lines at most."""
-    said = session.notice
-    style = BAD if said.is_refusal else "cyan" if session.preview else ""
-    return as_text([[(line, style)] for line in said.lines])
+    style = BAD if session.message.is_refusal else "cyan" if session.preview else ""
+    return as_text([[(line, style)] for line in session.message.lines])
 
 
 def rewards(game: PlayedGame) -> Text:
@@ -127,9 +115,13 @@ def rewards(game: PlayedGame) -> Text:
     step, episode = game.position.components, game.earned
     steps, episodes = (game.in_rewards((*values, sum(values))) for values in (step, episode))
     names = (*game.view.world.components, "total")
-    styles = [*("" if one or all_ else FAINT for one, all_ in zip(step, episode, strict=True)), "bold"]
-    rows = map(_reward, names, steps, episodes, styles)
-    return as_text([[(f"{'reward':<20}{'step':>9}{'episode':>11}", "bold")], *rows])
+    lines: list[Line] = [[(f"{'reward':<20}{'step':>9}{'episode':>11}", "bold")]]
+    for name, *values in zip(names, steps, episodes, strict=True):
+        numbers = "".join(
+            f"{f'{value:+.3f}' if value else '':>{room}}" for value, room in zip(values, (9, 11), strict=True)
+        )
+        lines.append([(f"{name:<20}{numbers}", "bold" if name is names[-1] else "" if any(values) else FAINT)])
+    return as_text(lines)
 
 
 def log(game: PlayedGame, last: int | None = None) -> Text:
@@ -172,11 +164,5 @@ def _note(session: Session, action: int, *, large: bool = False) -> Span:
     if against is None:
         likely = f" {session.decision.probabilities[action]:4.0%}" if session.decision else ""
         return f"{f'ready{likely}':<{_NOTE}}", GOOD
-    return (
-        str(against) if large else f"{against.brief:<{_NOTE}}"
-    ), FAINT if against.brief == session.panels.usual else _SPENT
-
-
-def _reward(name: str, step: float, episode: float, style: str) -> Line:
-    numbers = "".join(f"{f'{value:+.3f}' if value else '':>{room}}" for value, room in ((step, 9), (episode, 11)))
-    return [(f"{name:<20}{numbers}", style)]
+    reason = str(against) if large else f"{against.brief:<{_NOTE}}"
+    return reason, FAINT if against.brief == session.panels.usual else "yellow"

@@ -1,7 +1,6 @@
 """A session of games that a person plays, with or without an agent at hand; knows no screen.
 
-Nothing that is pressed can lose a game: an action that is not valid is refused with its reason and never reaches the
-engine, where it might end the episode.
+An action that is not valid is refused with its reason and never reaches the engine, where it might end the episode.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from parity.errors import UsageError
-from worldkit.play.game import PlayedGame, default_path, last_turn, outlook, save, shortened, unused
+from worldkit.play.game import PlayedGame, last_turn, outlook, save, shortened, unused
 from worldkit.play.table import Table
 from worldkit.render.panels import Obstacle
 from worldkit.watch.frames import AgentPlayer, decide
@@ -22,13 +21,12 @@ _LOOKING = (
     "Press an action's key to see what it would do. It is played ahead in a second",
     "game with the draws that are to come: a look knows what chance will bring.",
 )
-_SEEDS = 1 << 64
 _OVER = Obstacle("the game is over", "", "game over")
 _INVALID = Obstacle("it is not valid now", "", "not valid")
 
 
 @dataclass(frozen=True)
-class Notice:
+class Message:
     """A message to the player, at most two lines; ``is_refusal``: of something that was not done."""
 
     lines: tuple[str, ...]
@@ -55,28 +53,24 @@ class Session:
     panels: the table's. game: as it stands. path: where it is saved. saved: file -> verdict of all that was saved.
     is_looking: actions are looked at, not played. preview: the one that is looked at.
     agent_plays: the agent is at the keys. decision: what it would do now; None without one and after the end.
-    notice: what is said to the player.
+    message: to the player.
     """
 
     def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
         self._table, self._target, self._player = table, target, player
         self.panels, self._world = table.panels, table.view.world
         self.saved: dict[Path, str] = {}
-        self._begin(seed, target or default_path(self._world.name, seed))
+        self._begin(seed, target)
 
-    def _begin(self, seed: int, path: Path) -> None:
-        self.path = path
+    def _begin(self, seed: int, path: Path | None = None) -> None:
+        self.path = path or unused(self._target or Path(f"{self._world.name}-{seed}.json"))
         self._saved_turns = 0
         self.is_looking = self.agent_plays = False
         self.preview: Preview | None = None
         start = self._table.start(seed)
         self._arrive(PlayedGame(self._table.view, seed, start, start.components))
-        self.notice = Notice(
-            (
-                f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in",
-                shortened(path),
-            )
-        )
+        saving = f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in"
+        self.message = Message((saving, shortened(self.path)))
 
     @property
     def has_agent(self) -> bool:
@@ -84,16 +78,13 @@ class Session:
         return self._player is not None
 
     @property
-    def shown(self) -> PlayedGame:
+    def displayed(self) -> PlayedGame:
         """The game on the board: as it stands, or as it would be after the action that is looked at."""
         return self.preview.ahead if self.preview and self.preview.ahead else self.game
 
     def press(self, action: int) -> None:
-        """An action's key: look at it where that is asked for, else play it, taking over from the agent."""
-        if self.is_looking:
-            self.look(action)
-        else:
-            self.act(action)
+        """Look at an action where that is asked for, else play it, taking over from the agent."""
+        (self.look if self.is_looking else self.act)(action)
 
     def act(self, action: int) -> None:
         """Play an action; one that is not valid is refused, with its reason."""
@@ -109,12 +100,12 @@ class Session:
             return
         ahead = self.game.after(action, self._table.look(action), by_agent=False)
         self.preview = Preview(action, ahead)
-        self.notice = Notice(outlook(self.panels, self.game, ahead))
+        self.message = Message(outlook(self.panels, self.game, ahead))
 
     def toggle_looking(self) -> None:
         """Begin to look at actions, or stop it."""
         self.agent_plays, self.is_looking, self.preview = False, not self.is_looking, None
-        self.notice = Notice(_LOOKING if self.is_looking else ("Action keys play again.",))
+        self.message = Message(_LOOKING if self.is_looking else ("Action keys play again.",))
 
     def confirm(self) -> None:
         """Play the action that is looked at."""
@@ -129,7 +120,7 @@ class Session:
             self._refuse(f"This game is over: N plays game {self._following}.")
         else:
             self.agent_plays, self.is_looking, self.preview = not self.agent_plays, False, None
-            self.notice = Notice(("The agent plays on." if self.agent_plays else "It is yours again.",))
+            self.message = Message(("The agent plays on." if self.agent_plays else "It is yours again.",))
 
     def let_agent_act(self) -> None:
         """Play what the agent decided, if it is at the keys."""
@@ -141,11 +132,10 @@ class Session:
         if not self.game.ending:
             self._refuse("This game goes on: q leaves it.")
             return
-        seed = self._following
-        self._begin(seed, unused(self._target) if self._target else default_path(self._world.name, seed))
+        self._begin(self._following)
 
     def save(self) -> None:
-        """Save the game as it stands; says where, or why that cannot be done."""
+        """Save the game as it stands; the message is where, or why that cannot be done."""
         if not self.game.turns:
             self._refuse("Nothing is done yet, and nothing saved.")
             return
@@ -154,7 +144,7 @@ class Session:
         except UsageError as error:
             self._refuse(str(error))
         else:
-            self.notice = Notice((f"Saved after step {len(self.game.turns)}:", shortened(self.path)))
+            self.message = Message((f"Saved after step {len(self.game.turns)}:", shortened(self.path)))
 
     def keep(self) -> None:
         """Save what is not saved yet; raises UsageError where that cannot be done."""
@@ -169,7 +159,7 @@ class Session:
             return
         self.is_looking, self.preview = False, None
         self._arrive(self.game.after(action, self._table.play(action), by_agent=by_agent))
-        self.notice = Notice((last_turn(self.game),))
+        self.message = Message((last_turn(self.game),))
         if self.game.ending:
             self._end()
 
@@ -184,22 +174,20 @@ class Session:
         self.game = game
         self.decision = None
         if self._player and not game.ending:
-            here = game.position
-            seeds, steps = self._world.game_seeds(game.seed, 1), np.array([len(game.turns)])
-            seen = here.observation[None], here.mask[None]
-            (self.decision,) = decide(self._player, *seen, seeds, steps, lambda: [here.state])
+            here, seeds = game.position, self._world.game_seeds(game.seed, 1)
+            inputs = here.observation[None], here.mask[None], seeds, np.array([len(game.turns)])
+            (self.decision,) = decide(self._player, *inputs, lambda: [here.state])
 
     def _end(self) -> None:
         self.agent_plays = False
         self.save()
-        if not self.notice.is_refusal:
+        if not self.message.is_refusal:
             where = f"Saved in {shortened(self.path, 30)}. N plays game {self._following}, q leaves."
-            self.notice = Notice((self.game.verdict, where))
+            self.message = Message((self.game.verdict, where))
 
     @property
     def _following(self) -> int:
-        """The next game's seed."""
-        return (self.game.seed + 1) % _SEEDS
+        return (self.game.seed + 1) % (1 << 64)
 
     def _refuse(self, reason: str) -> None:
-        self.notice = Notice((reason,), is_refusal=True)
+        self.message = Message((reason,), is_refusal=True)

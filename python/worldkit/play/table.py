@@ -1,4 +1,4 @@
-"""The table at which one plays: a game on an engine, and a second one beside it to look ahead in."""
+"""A game on an engine, and a second one beside it to look ahead in."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity import BatchEngine, State
+from parity.engine import Array, Slots
 from parity.engine_guard import GuardedEngine
 from worldkit.evaluation.play import ending_of
 from worldkit.render.panels import Panels
 from worldkit.watch.spec import ViewSpec
 
 Components = tuple[int, ...]
-"""What a step earned, in the order and the unit of the world's components."""
+"""Of a step or an episode, in the order and the unit of the world's components."""
 
 _PLAYED, _AHEAD = np.array([0]), np.array([1])
 
@@ -53,7 +54,7 @@ class Table:
         """Begin the game of a seed."""
         world = self.view.world
         observation = self._engine.reset(world.game_seeds(seed, 1), _PLAYED)
-        return self._position(_PLAYED, observation[0], (0,) * len(world.components))
+        return self._position(_PLAYED, observation[0], np.zeros(len(world.components), np.int32))
 
     def play(self, action: int) -> Position:
         """Play an action."""
@@ -70,23 +71,17 @@ class Table:
         self._engine.set_state(here, _PLAYED)
         return ahead
 
-    def _step(self, action: int, slot: NDArray[np.intp]) -> Position:
+    def _step(self, action: int, slot: Slots) -> Position:
         step, (game,) = self._engine.step(np.array([action, action], np.int32)), slot
         ending = None
         if step.ended[game]:
             events = 0 if step.events is None else int(step.events[game])
             ending = ending_of(self.view.evaluation, events, terminated=bool(step.terminated[game]))
-        return self._position(slot, step.observation[game], tuple(step.components[game].tolist()), ending)
+        return self._position(slot, step.observation[game], step.components[game], ending)
 
-    def _position(
-        self,
-        slot: NDArray[np.intp],
-        observation: NDArray[np.float32],
-        components: Components,
-        ending: str | None = None,
-    ) -> Position:
-        mask = self._engine.mask()[slot[0]].copy()
-        return Position(self._engine.get_state(slot)[0], np.array(observation), mask, components, ending)
+    def _position(self, slot: Slots, observation: Array, components: Array, ending: str | None = None) -> Position:
+        (state,), mask = self._engine.get_state(slot), self._engine.mask()[slot[0]].copy()
+        return Position(state, np.array(observation), mask, tuple(components.tolist()), ending)
 
 
 def open_table(view: ViewSpec, engine: str) -> Table:

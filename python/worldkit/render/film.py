@@ -51,7 +51,7 @@ def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[ND
         yield add
         with telling_failures(path):
             encoder.close()
-            # The encoder does not say that a disk was full.
+            # the encoder reports no full disk
             if not unfinished.exists() or _frames(unfinished) != written:
                 raise OSError
             unfinished.replace(path)
@@ -68,7 +68,6 @@ def telling_failures(path: Path) -> Iterator[None]:
 
 
 def _encoder(path: Path, size: tuple[int, int], fps: float) -> Generator[None, NDArray[np.uint8] | None, None]:
-    """An encoder that waits for its first frame."""
     if path.suffix == _VIDEO:
         how = {"codec": "libx264", "quality": 8}
     else:
@@ -79,7 +78,7 @@ def _encoder(path: Path, size: tuple[int, int], fps: float) -> Generator[None, N
         encoder: Generator[None, NDArray[np.uint8] | None, None] = imageio_ffmpeg.write_frames(
             path, size, fps=fps, macro_block_size=2, ffmpeg_log_level="quiet", **how
         )
-        encoder.send(None)
+        encoder.send(None)  # it waits for its first frame
     except (ImportError, OSError, RuntimeError):
         raise UsageError("No ffmpeg can be started: run `pip install imageio-ffmpeg`.") from None
     return encoder

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from parity import World
 from parity.errors import ParityError, UsageError
 from worldkit.ppo.numpy_network import Floats, NumpyNetwork
 from worldkit.ppo.params import load_params, misfit, other_actions, params_of_checkpoint, trained_files
@@ -32,8 +30,8 @@ def load_agent(
     Args:
         view: the world that it plays.
         path: ``params_*.npz``, ``checkpoint_*.pkl``, a model of MaskablePPO, ``.zip``, or a file of the world's own.
-        hidden_dim: how wide the hidden layers are said to be; None: as the file has it.
-        num_layers: how many they are said to be; None: as the file has it.
+        hidden_dim: the width that the hidden layers must have; None: as the file has it.
+        num_layers: their number; None: as the file has it.
         trust: let a model of MaskablePPO execute what it likes.
 
     Raises:
@@ -51,8 +49,18 @@ def load_agent(
         kinds = ", ".join((KINDS, *(f"*{kind}" for kind in view.readers)))
         raise UsageError(f"{path} is no agent that can be watched: give {kinds}, or the .zip of a MaskablePPO model.")
     network = NumpyNetwork(params, view.networks)
-    _check_fits(view.world, path, network)
-    _check_sizes(path, network, hidden_dim, num_layers)
+    try:
+        logits, _ = network(np.zeros((1, *view.world.observation_shape), np.float32))
+    except ValueError as error:
+        raise misfit(path) from error
+    if logits.shape[1] != len(view.world.actions):
+        raise other_actions(path, len(view.world.actions))
+    found = network.architecture
+    if hidden_dim not in (None, found.hidden_dim) or num_layers not in (None, found.num_layers):
+        raise UsageError(
+            f"{path} holds a network of --hidden-dim {found.hidden_dim} and --num-layers {found.num_layers}: "
+            "give these, or leave both out."
+        )
     return network
 
 
@@ -63,10 +71,9 @@ def agents_of(folder: Path) -> Sequence[Path]:
 
 
 def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple[Path, Agent] | None:  # noqa: ANN401
-    """The first of these files that holds an agent, and the agent; ``how`` as `load_agent` has it.
+    """The first of these files that holds an agent, and the agent; None where there are no files.
 
-    None where there are no files. What was passed over on the way is said on standard error. Raises the ParityError of
-    the first file where all are bad.
+    Files that were passed over are named on standard error; raises the ParityError of the first where all are bad.
     """
     faults: list[ParityError] = []
     for path in paths:
@@ -83,24 +90,6 @@ def first_good_agent(view: ViewSpec, paths: Iterable[Path], **how: Any) -> tuple
     return None
 
 
-def _check_fits(world: World, path: Path, network: NumpyNetwork) -> None:
-    try:
-        logits, _ = network(np.zeros((1, *world.observation_shape), np.float32))
-    except ValueError as error:
-        raise misfit(path) from error
-    if logits.shape[1] != len(world.actions):
-        raise other_actions(path, len(world.actions))
-
-
-def _check_sizes(path: Path, network: NumpyNetwork, hidden_dim: int | None, num_layers: int | None) -> None:
-    found = network.architecture
-    if hidden_dim not in (None, found.hidden_dim) or num_layers not in (None, found.num_layers):
-        raise UsageError(
-            f"{path} holds a network of --hidden-dim {found.hidden_dim} and --num-layers {found.num_layers}: "
-            "give these, or leave both out."
-        )
-
-
 def _of_maskable_ppo(view: ViewSpec, path: Path, trust: bool) -> Agent:
     import torch
 
@@ -113,7 +102,7 @@ def _of_maskable_ppo(view: ViewSpec, path: Path, trust: bool) -> Agent:
     policy: Any = model.policy
     policy.set_training_mode(False)
 
-    def agent(observations: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    def agent(observations: Floats) -> tuple[Floats, Floats]:
         with torch.no_grad():
             seen = policy.obs_to_tensor(env.split(observations))[0]
             logits = policy.get_distribution(seen).distribution.logits

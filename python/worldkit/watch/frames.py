@@ -18,7 +18,7 @@ from worldkit.watch.spec import Agent, PrivilegedAgent, ViewSpec
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision: the action, probabilities (actions,), 0 for invalid ones, and the value, if the agent has one."""
+    """An action, probabilities (actions,), 0 for invalid ones, and the value, if the agent has one."""
 
     action: int
     probabilities: NDArray[np.float64]
@@ -109,14 +109,13 @@ def frames(view: ViewSpec, episodes: Episodes, player: AgentPlayer, first_seed: 
 
 
 def recorded(frames: Iterator[Frame], record: Callable[[Frame], None]) -> Iterator[Frame]:
-    """The same frames, each told to somebody else first."""
+    """The same frames, each recorded first."""
     for frame in frames:
         record(frame)
         yield frame
 
 
 def _begin(view: ViewSpec, episodes: Episodes, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
-    """The games in slots (k,) at their start."""
     episodes.start(slots, seed_of[slots])
     nothing = np.zeros(len(view.world.components), np.int32)
     return [
@@ -128,7 +127,6 @@ def _begin(view: ViewSpec, episodes: Episodes, slots: Slots, seed_of: NDArray[np
 def _step(
     view: ViewSpec, episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]
 ) -> list[Frame]:
-    """The games in slots (k,) after one more step."""
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
     if player.searcher is None:
@@ -139,27 +137,23 @@ def _step(
         actions[slots] = [decision.action for decision in decisions]
     else:
         actions = player.searcher(observation, mask, seeds, so_far)  # it follows the games that have ended too
-        judged = _judge(player.agent, observation[slots], lambda: episodes.get_states(slots))
-        decisions = _decisions(actions[slots], *judged, mask[slots])
+        judgement = _judge(player.agent, observation[slots], lambda: episodes.get_states(slots))
+        decisions = _decisions(actions[slots], *judgement, mask[slots])
     episodes.begin_step(actions)
     step = episodes.finish_step()
-    is_over = step.terminated | step.truncated
+    endings = {
+        slot: ending_of(view.evaluation, step.events[slot], terminated=step.terminated[slot])
+        if step.terminated[slot] or step.truncated[slot]
+        else None
+        for slot in slots.tolist()
+    }
     counts = episodes.statistics.of(slots)
     earned, steps = view.env.in_rewards(counts.components), counts.steps.tolist()
     return [
-        Frame(
-            view=view,
-            seed=int(seed_of[slot]),
-            step=steps[row],
-            state=state,
-            decision=decisions[row],
-            components=step.components[slot],
-            earned=earned[row],
-            ending=ending_of(view.evaluation, step.events[slot], terminated=step.terminated[slot])
-            if is_over[slot]
-            else None,
+        Frame(view, int(seed_of[slot]), count, state, decision, step.components[slot], total, endings[slot])
+        for slot, count, state, decision, total in zip(
+            slots.tolist(), steps, episodes.get_states(slots), decisions, earned, strict=True
         )
-        for row, (slot, state) in enumerate(zip(slots.tolist(), episodes.get_states(slots), strict=True))
     ]
 
 
@@ -173,8 +167,8 @@ def decide(
 ) -> list[Decision]:
     """Decide what the agent does in each of n games.
 
-    Observations are (n, *shape), masks (n, actions); seeds (n,) and steps so far (n,) are of the games, and so are the
-    complete states, which not every agent asks for.
+    observation: (n, *shape). mask: (n, actions). seeds, steps: (n,) of the games, steps so far. read_states: returns
+    their complete states, which not every agent needs.
     """
     logits, values = _judge(player.agent, observation, read_states)
     if player.deterministic:
@@ -185,13 +179,11 @@ def decide(
 
 
 def _judge(agent: Agent, observation: Floats, read_states: Callable[[], list[State]]) -> tuple[Floats, Floats]:
-    """Logits and values, of a privileged critic those of the complete states."""
     logits, values = agent(observation)
     return logits, agent.values_in(read_states()) if isinstance(agent, PrivilegedAgent) else values
 
 
 def _decisions(actions: NDArray[np.int32], logits: Floats, values: Floats, mask: NDArray[np.bool_]) -> list[Decision]:
-    """The actions (n,) chosen in n games, and what the agent thinks of these games."""
     probabilities = choice.probabilities(logits, mask)
     return [
         Decision(action, probabilities[row], None if np.isnan(value) else value)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from parity import State
 from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT, Colour
+from worldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
 from worldkit.render.film import film
 from worldkit.render.pen import Pen, pixels, surface_of
 from worldkit.watch.controls import KEYS, Controls
@@ -82,23 +82,18 @@ def _draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
 
 
 def _draw_rewards(pen: Pen, frame: Frame) -> None:
-    """The components that the step or the episode earned, and the sums, in lines so close that all have room."""
-    _draw_reward(pen, ("reward", "step", "episode"), MUTED)
-    rows = reward_rows(frame)
-    height = min(19, 250 / (len(rows) + 1))
-    for line, row in enumerate(rows):
-        _draw_reward(pen.moved(0, height * (line + 1)), row, TEXT)
+    """Draw the components that the step or the episode earned, and the sums, in lines so close that all have room."""
     total = ("total", f"{frame.reward.sum():+.3f}", f"{frame.earned.sum():+.3f}")
-    _draw_reward(pen.moved(0, height * (len(rows) + 1)), total, AGENT)
-
-
-def _draw_reward(pen: Pen, row: tuple[str, str, str], colour: Colour) -> None:
-    for text, x, align in zip(row, (0, 230, _COLUMN), ("left", "right", "right"), strict=True):
-        pen.text(text, (x, 0), 19, colour, align=align)
+    rows = [("reward", "step", "episode"), *reward_rows(frame), total]
+    height = min(19, 250 / (len(rows) - 1))
+    for line, row in enumerate(rows):
+        colour = MUTED if line == 0 else AGENT if row is total else TEXT
+        for text, x, align in zip(row, (0, 230, _COLUMN), ("left", "right", "right"), strict=True):
+            pen.text(text, (x, height * line), 19, colour, align=align)
 
 
 def _draw_keys(pen: Pen, controls: Controls) -> None:
     pen.text(controls.pace, (_COLUMN, -18), 19, BAD if controls.is_paused else MUTED, align="right")
     for line, keys in enumerate((KEYS[:3], KEYS[3:])):
-        told = "   ".join(f"[{key}] {what}" for key, what in keys)
-        pen.text(told, (0, 2 + 18 * line), 18, MUTED, align="left", fit=_COLUMN)
+        text = "   ".join(f"[{key}] {what}" for key, what in keys)
+        pen.text(text, (0, 2 + 18 * line), 18, MUTED, align="left", fit=_COLUMN)

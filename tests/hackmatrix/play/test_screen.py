@@ -72,7 +72,7 @@ def test_a_letter_plays_its_action_or_says_why_not(session: Session) -> None:
             ("y", PROGRAMS[-1], "not owned (M3)"),
         ):
             await pilot.press(sign)
-            assert session.notice.lines[0].startswith(f"{action} is refused: {reason}.")
+            assert session.message.lines[0].startswith(f"{action} is refused: {reason}.")
 
     drive(session, act)
     assert session.game.turns == ()

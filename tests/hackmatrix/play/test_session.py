@@ -11,7 +11,6 @@ from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, SIPHON
 from parity.errors import UsageError
 from parity.trace import read_trace
 from worldkit.play import panes
-from worldkit.play.game import default_path, unused
 from worldkit.play.session import NO_AGENT, Session
 from worldkit.play.table import Table
 
@@ -31,8 +30,8 @@ def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engi
         before = session.game
         session.press(action)
         assert session.game is before
-        assert session.notice.is_refusal
-        assert session.notice.lines == (f"{ACTIONS[action]} is refused: {reason}. The game is as it was.",)
+        assert session.message.is_refusal
+        assert session.message.lines == (f"{ACTIONS[action]} is refused: {reason}. The game is as it was.",)
     session.press(UP)
     assert [turn.action for turn in session.game.turns] == [UP]
     assert session.game.ending is None
@@ -40,15 +39,15 @@ def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engi
 
 def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> None:
     session.toggle_looking()
-    assert "a look knows what chance will bring" in " ".join(session.notice.lines)
+    assert "a look knows what chance will bring" in " ".join(session.message.lines)
     session.press(UP)
     assert session.game.turns == ()
-    assert session.shown.position.state["player"]["row"] == 1
-    assert session.notice.lines[0].startswith("up would earn +0.04 = -0.01 step_penalty, +0.05 distance_shaping")
-    seen = session.shown
+    assert session.displayed.position.state["player"]["row"] == 1
+    assert session.message.lines[0].startswith("up would earn +0.04 = -0.01 step_penalty, +0.05 distance_shaping")
+    seen = session.displayed
     session.press(DOWN)
-    assert session.notice.lines == ("down cannot be played: the board ends there (M1).",)
-    assert session.shown is session.game
+    assert session.message.lines == ("down cannot be played: the board ends there (M1).",)
+    assert session.displayed is session.game
     session.press(UP)
     session.confirm()
     assert session.game.position.state == seen.position.state
@@ -68,7 +67,7 @@ def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Sess
     assert [(turn.action, turn.by_agent) for turn in advised.game.turns] == [(UP, True), (UP, True), (DOWN, False)]
     advised.toggle_agent()
     advised.press(SIPHON)
-    assert (advised.agent_plays, advised.notice.is_refusal) == (False, True), "a mistyped one takes over as well"
+    assert (advised.agent_plays, advised.message.is_refusal) == (False, True), "a mistyped one takes over as well"
 
 
 def test_the_agent_s_probabilities_are_those_of_the_valid_actions(advised: Session) -> None:
@@ -80,7 +79,7 @@ def test_the_agent_s_probabilities_are_those_of_the_valid_actions(advised: Sessi
 
 def test_without_an_agent_its_key_says_how_to_have_one(session: Session) -> None:
     session.toggle_agent()
-    assert (session.agent_plays, session.notice.lines) == (False, (NO_AGENT,))
+    assert (session.agent_plays, session.message.lines) == (False, (NO_AGENT,))
 
 
 def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
@@ -101,7 +100,7 @@ def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
 def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> None:
     session.save()
     session.keep()
-    assert session.notice.is_refusal
+    assert session.message.is_refusal
     assert not session.path.exists()
     for count in (1, 2):
         session.act(UP)
@@ -109,18 +108,18 @@ def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> No
         assert len(json.loads(session.path.read_text())["actions"]) == count
     session.next_game()
     assert (session.game.seed, len(session.game.turns)) == (7, 2), "a game that goes on is not left for the next"
-    assert session.notice.is_refusal
+    assert session.message.is_refusal
 
 
 def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(session: Session) -> None:
     walk_until_the_end(session)
     first = session.path
     assert session.game.ending == "died"
-    assert session.notice.lines[0].startswith("game 7: died in stage 1 after ")
-    assert "N plays game 8" in session.notice.lines[1]
+    assert session.message.lines[0].startswith("game 7: died in stage 1 after ")
+    assert "N plays game 8" in session.message.lines[1]
     assert len(read_trace(first).case.actions) == len(session.game.turns)
     session.press(UP)
-    assert session.notice.lines == ("up is refused: the game is over (C4). The game is as it was.",)
+    assert session.message.lines == ("up is refused: the game is over (C4). The game is as it was.",)
     session.next_game()
     assert (session.game.seed, session.game.turns) == (8, ())
     assert session.path == first.with_name("game-2.json")
@@ -136,13 +135,12 @@ def test_the_seed_after_the_last_one_is_0(table: Table, tmp_path: Path) -> None:
     assert session.game.seed == 0
 
 
-def test_a_default_name_is_one_that_no_file_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_default_name_is_one_that_no_file_has(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert default_path("hackmatrix", 7) == Path("hackmatrix-7.json")
-    for name in ("hackmatrix-7.json", "hackmatrix-7-2.json"):
-        default_path("hackmatrix", 7).touch()
-        assert Path(name).exists()
-    assert unused(Path("hackmatrix-7.json")) == Path("hackmatrix-7-3.json")
+    for name in ("hackmatrix-7.json", "hackmatrix-7-2.json", "hackmatrix-7-3.json"):
+        path = Session(table, 7).path
+        assert path == Path(name)
+        path.touch()
 
 
 def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path: Path) -> None:
@@ -150,8 +148,8 @@ def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path:
     session = Session(table, 7, tmp_path / "file" / "game.json")
     session.act(UP)
     session.save()
-    assert session.notice.is_refusal
-    assert "cannot be written" in session.notice.lines[0]
+    assert session.message.is_refusal
+    assert "cannot be written" in session.message.lines[0]
     with pytest.raises(UsageError, match="cannot be written"):
         session.keep()
     session.act(UP)
