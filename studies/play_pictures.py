@@ -12,9 +12,9 @@ from shared.pictures import draw_moment, write_svg
 
 from hackmatrix.view_spec import VIEW
 from worldkit.play.app import PlayApp
+from worldkit.play.game import open_table
 from worldkit.play.panes import layout_of
 from worldkit.play.session import Session
-from worldkit.play.table import open_table
 from worldkit.watch.agents import load_agent
 from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer

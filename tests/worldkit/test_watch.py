@@ -22,9 +22,9 @@ from worldkit.envs.episodes import Episodes
 from worldkit.evaluation.play import play_episodes
 from worldkit.evaluation.players import player_of
 from worldkit.play.app import PlayApp
+from worldkit.play.game import open_table
 from worldkit.play.panes import layout_of
 from worldkit.play.session import Session
-from worldkit.play.table import open_table
 from worldkit.ppo.networks import make_network
 from worldkit.ppo.params import MLP, save_params
 from worldkit.render.window import Window

@@ -163,10 +163,12 @@ def _cells(state: Mapping[str, Any]) -> tuple[Cell, ...]:
     put(player, player=True)
     for entry in state["enemies"]:
         seen = show or entry["row"] == player["row"] or entry["col"] == player["col"]
-        enemy = _enemy(entry, seen)
-        put(entry, enemy=enemy)
-        if enemy.hidden and enemy.last_known:
-            put(dict(zip(("row", "col"), enemy.last_known, strict=True)), last_known=True)
+        known = (entry["lastKnownRow"], entry["lastKnownCol"]) if "lastKnownRow" in entry else None
+        hidden = entry["type"] == "cryptog" and not seen
+        condition = entry["hp"], entry["stunned"], entry["disabledTurns"], *_origin(entry)
+        put(entry, enemy=Enemy(entry["type"], *condition, known, hidden))
+        if hidden and known:
+            put({"row": known[0], "col": known[1]}, last_known=True)
     for entry in state["transmissions"]:
         put(entry, transmission=Transmission(entry["enemyType"], entry["turnsRemaining"], *_origin(entry), not show))
     for entry in state["blocks"]:
@@ -180,13 +182,6 @@ def _cells(state: Mapping[str, Any]) -> tuple[Cell, ...]:
     for place in state["siphonCenters"]:
         put(place, siphon_center=True)
     return tuple(_cell(*divmod(index, SIZE), **what) for index, what in enumerate(cells))
-
-
-def _enemy(entry: Mapping[str, Any], seen: bool) -> Enemy:
-    known = (entry["lastKnownRow"], entry["lastKnownCol"]) if "lastKnownRow" in entry else None
-    hidden = entry["type"] == "cryptog" and not seen
-    condition = entry["stunned"], entry["disabledTurns"]
-    return Enemy(entry["type"], entry["hp"], *condition, *_origin(entry), known, hidden)
 
 
 def _origin(being: Mapping[str, Any]) -> tuple[bool, bool]:

@@ -1,7 +1,7 @@
 """A board as a picture of 900x640 pixels, drawn off screen: no window and no display is needed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,26 +243,25 @@ def _draw_numbers(pen: Pen, model: BoardModel) -> None:
 
 
 def _draw_flags(pen: Pen, model: BoardModel) -> None:
-    width = (_PANEL_WIDTH + 6) / 3
-    flags = ("SHOW", model.show_activated), ("CALM", model.scheduled_tasks_disabled), ("STEP", model.step_active)
-    for place, (name, on) in enumerate(flags):
-        _draw_chip(pen.moved(place * width, 0), width - 6, name, STUN if on else None)
+    flags = {"SHOW": model.show_activated, "CALM": model.scheduled_tasks_disabled, "STEP": model.step_active}
+    _draw_chips(pen, flags, STUN)
 
 
 def _draw_programs(pen: Pen, model: BoardModel) -> None:
     """Every program has its own place, in the order of table P: what is owned is lit."""
     pen.text("Programs", (0, 8), 20, MUTED, align="left")
     pen.text(f"{len(model.owned_programs)} of {len(PROGRAMS)}", (_PANEL_WIDTH, 8), 20, MUTED, align="right")
-    width = (_PANEL_WIDTH + 6) / 3
-    for place, name in enumerate(PROGRAMS):
+    owned = {name: name in model.owned_programs for name in PROGRAMS}
+    _draw_chips(pen.moved(0, 22), owned, BLOCKS["program"][1])
+
+
+def _draw_chips(pen: Pen, chips: Mapping[str, bool], colour: Colour) -> None:
+    width = (_PANEL_WIDTH - 12) / 3
+    for place, (text, lit) in enumerate(chips.items()):
         row, col = divmod(place, 3)
-        lit = BLOCKS["program"][1] if name in model.owned_programs else None
-        _draw_chip(pen.moved(col * width, 22 + 28 * row), width - 6, name, lit)
-
-
-def _draw_chip(pen: Pen, width: float, text: str, lit: Colour | None) -> None:
-    pen.box((0, 0), (width, 23), lit or OFF, width=0 if lit else 1, radius=5)
-    pen.text(text, (width / 2, 12), 19, DARK if lit else _OFF_TEXT)
+        chip = pen.moved(col * (width + 6), 28 * row)
+        chip.box((0, 0), (width, 23), colour if lit else OFF, width=0 if lit else 1, radius=5)
+        chip.text(text, (width / 2, 12), 19, DARK if lit else _OFF_TEXT)
 
 
 def _draw_legend(pen: Pen) -> None:

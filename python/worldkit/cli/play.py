@@ -40,9 +40,9 @@ def main(game: Game, argv: Sequence[str]) -> int:
     _check_terminal()
     # Imported only now: a mistaken command line should not have to wait.
     from worldkit.play.app import PlayApp
+    from worldkit.play.game import open_table
     from worldkit.play.panes import layout_of
     from worldkit.play.session import Session
-    from worldkit.play.table import open_table
 
     view = players.view_of(game, args.mode, args.agent)
     player = _player(game, view, args)

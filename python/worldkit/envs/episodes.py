@@ -36,13 +36,9 @@ class EpisodeStep(NamedTuple):
 
 
 class SingleThreadGuard:
-    """Lets one thread in, and others only once it has gone: two at once would read each other's answers.
+    """Admits one thread at a time; two would read each other's answers. Raises UsageError for a second one.
 
-    ``claim`` keeps others out until this thread's next ``with`` block is left: from the first half of a step to the
-    second. A thread that holds it already always gets in, also after Ctrl+C between the halves.
-
-    Raises:
-        UsageError: another thread is inside.
+    ``claim`` keeps others out until this thread's next ``with`` block is left, also after Ctrl+C in between.
     """
 
     def __init__(self) -> None:
@@ -63,14 +59,13 @@ class SingleThreadGuard:
 
 
 class Episodes:
-    """``num_games`` games of a world, what is seen of them now, and the statistics of their episodes.
+    """``num_games`` games of a world, their observations, and the statistics of their episodes.
 
     ``observation`` (n, *shape), ``mask`` bool (n, actions), ``seeds`` uint64 (n,) and ``facts`` (n, facts), int64 or
     float64, are those of the last answer; every step makes new arrays.
 
-    With ``restart``, an engine that fails is started again: the next step truncates the episodes that were
-    lost with it, in which it plays nothing. Without it the error goes to the caller. An engine that fails
-    again before it has played a single step is not started a third time.
+    With ``restart``, an engine that fails is started again, and the next step plays nothing and truncates the episodes
+    that were lost. One that fails again before it has played a step is not started a third time: the error is raised.
 
     Args:
         world: the world.
@@ -188,7 +183,7 @@ class Episodes:
         self._engine.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the engine, which is opened again where this is read, with the same states."""
+        """Everything but the engine, which is opened again with the same states."""
         return {**self.__dict__, "_engine": self.get_states(), "_user": None}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

@@ -48,9 +48,7 @@ class GymnaxStyle:
     ``max_steps`` truncates an episode after that many steps, unless the ``params`` handed to ``step`` say otherwise;
     None never does, and costs nothing. A finished episode is replaced at once by the game that follows it.
 
-    Besides ``name`` there are ``reward_names`` (the components, in order), ``num_actions``, valid or not, and
-    ``observation_size``, how many numbers an observation has.
-
+    Attributes: ``name``, ``reward_names`` (the components), ``num_actions`` and ``observation_size`` (in numbers).
     Environments, params and states can be copied and pickled. The spaces are gymnax's (``pip install gymnax``).
     """
 

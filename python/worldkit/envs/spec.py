@@ -1,7 +1,7 @@
 """``EnvSpec``: what an environment needs to know of a world beyond ``parity.World``."""
 
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
@@ -20,12 +20,8 @@ if TYPE_CHECKING:
 
 @cache
 def _as_fraction(unit: float) -> Fraction:
-    """The fraction that a unit was written for: 1 of 100,000 for 1e-5, whose own reciprocal is a little less."""
+    """Return the fraction that a unit stands for: 1 of 100,000 for 1e-5, whose own reciprocal is a little less."""
     return Fraction(unit).limit_denominator(10**9)
-
-
-def _no_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class EnvSpec:
     make_space: "Callable[[], spaces.Space[Any]] | None" = None
     split: Callable[[Array], Any] = np.asarray
     own_statistics: Callable[[Counts], Summary] | None = None
-    episode_metrics: Callable[[Sequence[Summary]], dict[str, float]] = _no_metrics
+    episode_metrics: Callable[[Sequence[Summary]], dict[str, float]] = lambda summaries: {}
     text: Callable[[State], str] | None = None
     picture: Callable[[State], NDArray[np.uint8]] | None = None
     frames_per_second: int = 4
@@ -107,12 +103,8 @@ class EnvSpec:
         """
         general = {
             "return": self.in_rewards(counts.components.sum(axis=1)),
-            "reward_breakdown": _by_name(self.world.components, self.in_rewards(counts.components)),
-            "actions": _by_name(self.world.actions, counts.actions),
+            "reward_breakdown": dict(zip(self.world.components, self.in_rewards(counts.components).T, strict=True)),
+            "actions": dict(zip(self.world.actions, counts.actions.T, strict=True)),
             "steps": counts.steps,
         }
         return general if self.own_statistics is None else {**general, **self.own_statistics(counts)}
-
-
-def _by_name(names: tuple[str, ...], values: Array) -> Mapping[str, Array]:
-    return dict(zip(names, values.T, strict=True))

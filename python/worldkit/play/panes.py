@@ -40,7 +40,7 @@ def layout_of(session: Session, *, large: bool) -> Layout:
     panels, state, count = session.panels, session.game.position.state, len(session.game.view.world.actions)
     lines, numbers = panels.board(state, large=large), panels.numbers(state, large=large)
     board = max(map(width, lines)), len(lines)
-    column = 1 + width(_entry(session, count - 1, large=False))
+    column = 1 + width(_entry(session, count - 1))
     if large and panels.large_size:
         across = board[0] + 2
         return Layout(panels.large_size, (across, board[1]), (across, len(numbers)), 0, count, column, large=True)
@@ -78,10 +78,7 @@ def status(session: Session, *, large: bool) -> Text:
     if large:
         first, second, *others = numbers
         return as_text([joined([*first, step]), joined([*second, episode]), *map(joined, others)])
-    moves = (
-        _marked(session, move, [_sign(session, move), _name(session, move), _note(session, move)])
-        for move in range(panels.beside)
-    )
+    moves = (_entry(session, move, costs=False) for move in range(panels.beside))
     return as_text([*map(joined, numbers), *moves, step, episode])
 
 
@@ -93,7 +90,7 @@ def actions(session: Session, layout: Layout) -> Text:
     count = len(session.game.view.world.actions)
     if layout.large:
         return as_text([_entry(session, action, large=True) for action in range(count)])
-    entries = [_entry(session, action, large=False) for action in range(session.panels.beside, count)]
+    entries = [_entry(session, action) for action in range(session.panels.beside, count)]
     return as_text([joined(entries[row :: layout.rows], 1) for row in range(layout.rows)])
 
 
@@ -117,10 +114,9 @@ def rewards(game: PlayedGame) -> Text:
     names = (*game.view.world.components, "total")
     lines: list[Line] = [[(f"{'reward':<20}{'step':>9}{'episode':>11}", "bold")]]
     for name, *values in zip(names, steps, episodes, strict=True):
-        numbers = "".join(
-            f"{f'{value:+.3f}' if value else '':>{room}}" for value, room in zip(values, (9, 11), strict=True)
-        )
-        lines.append([(f"{name:<20}{numbers}", "bold" if name is names[-1] else "" if any(values) else FAINT)])
+        of_step, of_episode = (f"{value:+.3f}" if value else "" for value in values)
+        style = "bold" if name is names[-1] else "" if any(values) else FAINT
+        lines.append([(f"{name:<20}{of_step:>9}{of_episode:>11}", style)])
     return as_text(lines)
 
 
@@ -135,30 +131,22 @@ def _sum(game: PlayedGame, components: tuple[int, ...]) -> str:
     return signed(game.in_rewards((sum(components),))[0])
 
 
-def _entry(session: Session, action: int, *, large: bool) -> Line:
-    costs = list(map(session.panels.cost, range(len(session.game.view.world.actions))))
-    room = max(map(len, costs)) + 1 if any(costs) else 0
-    cost = (f"{costs[action]:<{room}}", FAINT)
-    named = [_sign(session, action), _name(session, action), cost]
-    return _marked(session, action, [*named, _note(session, action, large=large)])
-
-
-def _marked(session: Session, action: int, entry: Line) -> Line:
-    """The entry of an action, reversed where it is the one that is looked at."""
-    is_looked_at = session.preview is not None and session.preview.action == action
-    return [(text, "reverse") for text, _ in entry] if is_looked_at else entry
-
-
-def _sign(session: Session, action: int) -> Span:
-    return f"{session.panels.signs[action]} ", "bold" if session.game.position.mask[action] else FAINT
-
-
-def _name(session: Session, action: int) -> Span:
+def _entry(session: Session, action: int, *, large: bool = False, costs: bool = True) -> Line:
+    """Key, name, cost and note of an action, reversed where it is the one that is looked at."""
     names = session.game.view.world.actions
-    return f"{names[action]:<{max(map(len, names)) + 1}}", ""
+    entry = [
+        (f"{session.panels.signs[action]} ", "bold" if session.game.position.mask[action] else FAINT),
+        (f"{names[action]:<{max(map(len, names)) + 1}}", ""),
+    ]
+    texts = [session.panels.cost(each) for each in range(len(names))]
+    if costs and any(texts):
+        entry.append((f"{texts[action]:<{max(map(len, texts)) + 1}}", FAINT))
+    entry.append(_note(session, action, large=large))
+    is_previewed = session.preview is not None and session.preview.action == action
+    return [(text, "reverse") for text, _ in entry] if is_previewed else entry
 
 
-def _note(session: Session, action: int, *, large: bool = False) -> Span:
+def _note(session: Session, action: int, *, large: bool) -> Span:
     """Whether the action is valid now, and how likely the agent would take it; else what is against it."""
     against = session.obstacle(action)
     if against is None:

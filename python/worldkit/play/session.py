@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from parity.errors import UsageError
-from worldkit.play.game import PlayedGame, last_turn, outlook, save, shortened, unused
-from worldkit.play.table import Table
+from worldkit.play.game import PlayedGame, Table, last_turn, outlook, save, shortened, unused
 from worldkit.render.panels import Obstacle
 from worldkit.watch.frames import AgentPlayer, decide
 

@@ -50,7 +50,7 @@ class Panels:
     @property
     def keys(self) -> tuple[str, ...]:
         """The key of each action, an arrow's name or a letter other than ``q``."""
-        letters = (letter for letter in "abcdefghijklmnoprstuvwxyz")
+        letters = iter("abcdefghijklmnoprstuvwxyz")
         return tuple(name if name in _ARROWS else next(letters) for name in self.world.actions)
 
     @property
@@ -87,8 +87,4 @@ class Panels:
     def _cell(self, text: str) -> Line:
         colour = self.world.colour_of(text) if self.world.colour_of else None
         style = "#{:02x}{:02x}{:02x}".format(*colour) if colour else ""
-        return [(f"{text[: self.cell_width]:{self.cell_width}}", style)] if text else [self._empty]
-
-    @property
-    def _empty(self) -> tuple[str, str]:
-        return f"{'·':{self.cell_width}}", FAINT
+        return [(f"{text[: self.cell_width] or '·':{self.cell_width}}", style if text else FAINT)]

@@ -28,8 +28,7 @@ class Window:
     """
 
     def __init__(self, title: str, fps: float) -> None:
-        self._fps = fps
-        self._title = title
+        self._title, self._fps = title, fps
         self._screen: pygame.Surface | None = None
         self._ended = False
         self._pressed: list[pygame.event.Event] = []
@@ -37,7 +36,7 @@ class Window:
 
     @property
     def is_open(self) -> bool:
-        """Whether the window is on the screen: false before the first ``show`` and after it was closed."""
+        """Return whether the window is on the screen: false before the first ``show`` and after it was closed."""
         self._pump()
         return self._screen is not None
 
@@ -76,13 +75,10 @@ class Window:
             pygame.display.quit()
 
     def _pump(self) -> None:
-        """Answer the window system, keep what was pressed, and close where a person asked for it."""
+        """Process events: store pressed keys, and close where a person asked for it or the display has gone."""
         if self._screen is None:
             return
-        if pygame.display.get_surface() is None:
-            self.close()
-            return
-        events = pygame.event.get()
+        events = pygame.event.get() if pygame.display.get_surface() else [pygame.event.Event(pygame.QUIT)]
         self._pressed += [event for event in events if event.type == pygame.KEYDOWN]
         if any(event.type == pygame.QUIT for event in events):
             self.close()

@@ -30,7 +30,7 @@ class Terminal:
         self._live.update(page(frame, controls, self._caption, self._live.console.width), refresh=True)
 
     def key(self, seconds: float) -> str | None:
-        """The next key; a terminal that has gone is as good as one who quits."""
+        """Return the next key, q where the terminal has gone."""
         descriptor = sys.stdin.fileno()
         if not select.select([descriptor], [], [], seconds)[0]:
             return None

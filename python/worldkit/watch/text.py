@@ -96,8 +96,8 @@ def rewards_text(frame: Frame) -> RenderableType:
     table.add_column("reward", min_width=20)
     table.add_column("step", justify="right", min_width=8)
     table.add_column("episode", justify="right", min_width=8)
-    for name, step, episode in reward_rows(frame):
-        table.add_row(name, step, episode)
+    for row in reward_rows(frame):
+        table.add_row(*row)
     table.add_row("total", f"{frame.reward.sum():+.3f}", f"{frame.earned.sum():+.3f}", style="bold")
     return table
 

@@ -46,7 +46,7 @@ class WindowScreen(Generic[Frame]):
         self._window.show(self._draw(frame, controls))
 
     def key(self, seconds: float) -> str | None:
-        """The next key; closing the window is as good as q."""
+        """Return the next key, q where the window was closed."""
         end = time.monotonic() + seconds
         while True:
             self._keys += (_KEYS.get(pressed.key) or pressed.unicode for pressed in self._window.pressed())

@@ -12,8 +12,8 @@ from hackmatrix.rules import NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
 from parity import EngineError
 from worldkit.play.app import PlayApp
+from worldkit.play.game import Table, open_table
 from worldkit.play.session import Session
-from worldkit.play.table import Table, open_table
 from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer
 

@@ -15,8 +15,8 @@ from hackmatrix.world import WORLD
 from parity import EngineError
 from parity.trace import read_trace
 from worldkit.play.dialogs import COMMANDS, help_text
+from worldkit.play.game import Table
 from worldkit.play.session import Session
-from worldkit.play.table import Table
 
 from .conftest import drive, lines_of, press
 

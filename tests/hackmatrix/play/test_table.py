@@ -12,7 +12,7 @@ from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
 from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus
 from tests.hackmatrix.rules.reference.board import ACTION
-from worldkit.play.table import Position, Table
+from worldkit.play.game import Position, Table
 
 SEEDS = st.integers(0, 2**64 - 1)
 
@@ -37,19 +37,6 @@ def test_what_a_look_shows_is_what_playing_then_gives(table: Table, seed: int, c
         assert played.components == seen[chosen].components
         np.testing.assert_array_equal(played.mask, seen[chosen].mask)
         np.testing.assert_array_equal(played.observation, seen[chosen].observation)
-
-
-@settings(max_examples=4, deadline=None)
-@given(SEEDS, st.integers(0, 2**32 - 1))
-def test_a_game_with_looks_in_between_is_the_game_without(table: Table, seed: int, choices: int) -> None:
-    undisturbed = course(np.random.default_rng(choices), table, seed, 6)
-    random = np.random.default_rng(choices)
-    here = table.start(seed)
-    for expected in undisturbed[1:]:
-        for action in range(0, NUM_ACTIONS, 4):
-            table.look(action)
-        here = table.play(int(random.choice(np.flatnonzero(here.mask))))
-        assert (here.state, here.components) == (expected.state, expected.components)
 
 
 def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Table) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.env_spec import split
@@ -50,14 +48,6 @@ def test_a_network_in_numpy_computes_what_the_trainer_s_does(name: str, hidden_d
     for found, expected in zip(mine(seen), theirs(seen), strict=True):
         assert found.dtype == np.float32
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
-def test_many_observations_are_judged_as_each_alone(seed: int, count: int) -> None:
-    network, seen = NumpyNetwork(new_params(), NUMPY_NETWORKS), observations(seed, count)
-    for together, alone in zip(network(seen), network(seen[-1:]), strict=True):
-        np.testing.assert_allclose(together[-1], alone[0], rtol=1e-4, atol=1e-4)
 
 
 def test_parameters_and_checkpoints_hold_the_same_agent(params: Path, tmp_path: Path) -> None:
