@@ -71,7 +71,7 @@ def own_statistics(counts: Counts) -> Summary:
 
 
 def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
-    """What episodes consisted of.
+    """Metrics of the moves of episodes.
 
     ``actions/*_frac``: share of moves, siphons and programs. ``programs/*``: uses of each program in an episode.
     ``stats/highest_stage``: the highest stage of them (9: won).

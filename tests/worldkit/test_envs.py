@@ -1,4 +1,4 @@
-"""What the environments and the evaluation make of facts, events, truncation and failure in a world."""
+"""Environments and evaluation: facts, events, truncation and failure of a world."""
 
 import math
 import pickle
@@ -194,8 +194,12 @@ def test_one_game_whose_engine_fails_is_truncated_says_why_and_goes_on(monkeypat
 
 
 def test_stable_baselines_sees_truncated_episodes_where_an_engine_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    env = WorldVecEnv(SPEC, 2, restart=True, seed=0)
+    env = WorldVecEnv(SPEC, 2, restart=True, seed=5)
     env.reset()
+    first = [info["seed"] for info in env.reset_infos]
+    env.reset()
+    assert first == [5, 6], "a seed is for the next reset alone"
+    assert all(info["seed"] not in first for info in env.reset_infos)
     env.step(first_valid(env))
     monkeypatch.setattr(EveningEngine, "fails", iter([True]))
     _, _, dones, infos = env.step(first_valid(env))
@@ -241,15 +245,6 @@ def test_the_last_seed_is_followed_by_the_first() -> None:
 def test_lockstep_of_one_engine_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="world 'evening' has one engine only: lockstep needs two"):
         lockstep.measure(WORLD, 2, 1)
-
-
-def test_a_seed_of_a_vecenv_is_for_the_next_reset_alone() -> None:
-    env = WorldVecEnv(SPEC, 2, seed=5)
-    env.reset()
-    first = [info["seed"] for info in env.reset_infos]
-    env.reset()
-    assert first == [5, 6]
-    assert all(info["seed"] not in first for info in env.reset_infos)
 
 
 def test_the_highest_of_a_fact_is_kept_when_it_falls() -> None:

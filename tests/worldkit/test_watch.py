@@ -85,7 +85,7 @@ def test_a_moment_tells_the_step_that_led_to_it(episodes: Episodes, params: Path
 
 
 class Pretended:
-    """A screen that is told which keys are pressed at which moment, and what is shown."""
+    """A screen that is verdicts_of_page which keys are pressed at which moment, and what is shown."""
 
     def __init__(self, keys: dict[int, str]) -> None:
         self._keys = {step: list(pressed) for step, pressed in keys.items()}
@@ -155,8 +155,8 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     assert [line for line in capsys.readouterr().out.splitlines() if line in verdicts] == sorted([*verdicts, *verdicts])
     assert main(GAME, ["view", *words, "--output", str(page)]) == 0
     text = page.read_text(encoding="utf-8")
-    told = [f"game {5 + number}: {episode['verdict']}" for number, episode in enumerate(page_data(text)["episodes"])]
-    assert told == verdicts
+    on_page = [episode["verdict"] for episode in page_data(text)["episodes"]]
+    assert [f"game {5 + number}: {verdict}" for number, verdict in enumerate(on_page)] == verdicts
     assert episode_data(text, 0)["steps"][0]["action"] == "start"
 
 

@@ -19,7 +19,7 @@ BLOCKS = {
     "program": ((36, 72, 60), (92, 166, 134)),
     "question": ((78, 62, 34), (196, 158, 82)),
 }
-"""Of each type of block, the colour that fills it and that of its edge."""
+"""Type of block -> the colour that fills it and that of its edge."""
 
 _WORDS = {
     words.PLAYER: AGENT,

@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def amounts_shown(self) -> bool:
-        """Whether the player sees credits and energy here (O4): a block covers them until the cell is siphoned."""
+        """Return whether the player sees the amounts here (O4): a block covers them until the cell is siphoned."""
         return self.block is None or self.siphoned
 
 
@@ -117,12 +117,12 @@ class BoardModel:
 
     @property
     def won(self) -> bool:
-        """Whether the game is won (C3)."""
+        """Return whether the game is won (C3)."""
         return self.stage == WON_STAGE
 
     @property
     def dead(self) -> bool:
-        """Whether the player has died (C4)."""
+        """Return whether the player has died (C4)."""
         return self.hp == 0
 
 

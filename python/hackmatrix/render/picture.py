@@ -40,7 +40,7 @@ _ENEMY_SHAPES: dict[str, Sequence[Point]] = {
 
 
 def cell_area(row: int, col: int) -> tuple[slice, slice]:
-    """Where the cell lies in the array of ``draw_picture``: its rows and its columns of pixels."""
+    """Return the rows and columns of pixels of a cell in the array of ``draw_picture``."""
     left, top = _LEFT + _CELL * col, _TOP + _CELL * (SIZE - 1 - row)
     return slice(top, top + _CELL), slice(left, left + _CELL)
 

@@ -6,7 +6,7 @@ from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
 from worldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width
 
 LEGEND = words.legend(29)
-"""What the words on a board mean, beside which 29 columns are left."""
+"""The legend, in the 29 columns that are left beside a board."""
 COMPACT_WIDTH = 56
 """Columns of every line of a compact board."""
 MORE = "…"
@@ -22,7 +22,7 @@ _ENEMY_STYLES = {"virus": "bold red", "daemon": "bold yellow", "glitch": "bold m
 
 
 def beings(cell: Cell) -> Line:
-    """Who stands in a cell: the player, an enemy, a transmission, or a cryptog when the player saw it last."""
+    """The beings in a cell: the player, an enemy, a transmission, or a cryptog when the player saw it last."""
     spans: Line = []
     if cell.player:
         spans.append((words.PLAYER, "bold bright_white"))
@@ -37,7 +37,7 @@ def beings(cell: Cell) -> Line:
 
 
 def fixtures(cell: Cell) -> Line:
-    """What stands in a cell: a block, a data siphon or the exit. A question does not tell what it holds (O4)."""
+    """The fixture of a cell: a block, a data siphon or the exit. A question does not tell what it holds (O4)."""
     if block := cell.block:
         if block.type == "question":
             return [(f"[{words.HIDDEN_CONTENT}]", "yellow")]
@@ -49,7 +49,7 @@ def fixtures(cell: Cell) -> Line:
 
 
 def ground(cell: Cell) -> Line:
-    """What lies in a cell, as far as the player sees it (O4), and whether it is siphoned."""
+    """Amounts in a cell, as far as the player sees them (O4), and whether it is siphoned."""
     spans: Line = []
     if cell.amounts_shown:
         spans += [(word, _CREDITS if word.startswith("$") else _ENERGY) for word in words.amount_words(cell)]
@@ -61,7 +61,7 @@ def ground(cell: Cell) -> Line:
 
 
 def numbers(model: BoardModel) -> dict[str, Line]:
-    """What stands beside the cells, each in its words, in the order of the large board."""
+    """The numbers beside the cells, by name, in the order of the large board."""
     there = ("game won", GOOD) if model.won else (f"stage {model.stage} of {NUM_STAGES}", "bold")
     dead: Line = [(" dead", BAD)] if model.dead else []
     spawn = "none (CALM)" if model.scheduled_tasks_disabled else f"turn {model.next_scheduled_task_turn}"

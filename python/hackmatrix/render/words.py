@@ -86,7 +86,7 @@ SIGNS: tuple[Sign, ...] = (
     (f"[{HIDDEN_CONTENT}7]", "question that hides 7 points"),
     *_GROUND,
 )
-"""Of a whole state, as ``cell_text`` tells it."""
+"""The legend of a whole state, as ``cell_text`` describes it."""
 
 _SEEN: tuple[Sign, ...] = (
     *_BEINGS,

@@ -54,7 +54,7 @@ class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: igno
         return self._env.get_action_mask(state)
 
     def is_truncated(self, state: EnvState, params: EnvParams) -> Array:
-        """Whether the episode was cut off in ``state``, as ``step_env`` returned it: by the time limit or the world."""
+        """Return whether the time limit or the world cut the episode off in ``state``, as ``step_env`` returned it."""
         return state.truncated
 
     def is_terminated(self, state: EnvState, params: EnvParams) -> Array:

@@ -20,11 +20,10 @@ from worldkit.envs.spec import EnvSpec
 class WorldVecEnv(VecEnv):
     """``num_envs`` games of the world that ``spec`` describes; `gym_env.WorldEnv` says what one game is.
 
-    Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that
-    step speaks of the old game and has ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and,
-    for SB3's own statistics, ``episode`` (r, l, t); ``reset_infos`` has the new game's. With the same seeds all is
-    as of ``DummyVecEnv`` over single games, but that an observation of a single number is an array (1,): SB3's networks
-    take none without an axis.
+    Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that step is
+    the old game's, with ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and, for SB3's statistics,
+    ``episode`` (r, l, t); ``reset_infos`` has the new game's. With the same seeds all is as of ``DummyVecEnv`` over
+    single games, but that an observation of a single number is an array (1,), since SB3's networks need an axis.
 
     Args:
         spec: the world.

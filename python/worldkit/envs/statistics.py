@@ -30,7 +30,7 @@ class Statistics:
     def __init__(self, components: int, actions: int, facts: Array) -> None:
         num_games = len(facts)
         self._first_action = actions * np.arange(num_games)
-        """Where the counts of each game begin in all games' counts of actions."""
+        """Offset of each game in the flat counts of actions."""
         self._components = np.zeros((num_games, components))
         self._actions = np.zeros((num_games, actions), np.int64)
         self._maxima = facts.copy()

@@ -57,7 +57,7 @@ class PlayApp(App[EngineError]):
     .small #small { display: block; }
     """
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True)]
+    BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
 
     def __init__(self, session: Session, controls: Controls) -> None:
         # the terminal's own colours, as everywhere in this project, and none at all where NO_COLOR says so
@@ -75,9 +75,6 @@ class PlayApp(App[EngineError]):
     def on_unmount(self) -> None:
         for number in _SIGNALS:
             asyncio.get_running_loop().remove_signal_handler(number)
-
-    def action_leave(self) -> None:
-        self.exit()
 
     def _stop(self) -> None:
         self.was_stopped = True

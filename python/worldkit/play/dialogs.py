@@ -24,7 +24,7 @@ _KEYS = (
     ("S", "S", "do('save')", "save the game now; leaving and the end of a game save it too"),
     ("N", "N", "do('next_game')", "once a game is over: the next one, of the next seed"),
     ("question_mark", "?", "help", "this help"),
-    (LEAVE, LEAVE, "app.leave", "leave; Ctrl+C does the same"),
+    (LEAVE, LEAVE, "app.quit", "leave; Ctrl+C does the same"),
 )
 COMMANDS = [Binding(keys, action, purpose, show=False, key_display=sign) for keys, sign, action, purpose in _KEYS]
 """The keys of a game's screen that are no actions."""

@@ -24,7 +24,7 @@ LINE = 80
 MORE = " … (R shows all)"
 
 Components = tuple[int, ...]
-"""Of a step or an episode, in the order and the unit of the world's components."""
+"""Reward of a step or an episode, in the order and the unit of the world's components."""
 
 _PLAYED, _AHEAD = np.array([0]), np.array([1])
 
@@ -49,8 +49,7 @@ class Table:
     """A game of ``engine`` in slot 0, and slot 1 to look ahead in.
 
     Args:
-        view: the world. panels: what is said of it.
-        engine: of two games; the table closes it.
+        view: the world. panels: its part of the screen. engine: of two games; the table closes it.
 
     Everything raises EngineError where the engine fails.
     """

@@ -52,7 +52,7 @@ def layout_of(session: Session, *, large: bool) -> Layout:
 
 
 def title(session: Session, pace: str, width: int) -> Text:
-    """Which game it is and what is going on, and the keys that help on, in one line."""
+    """The game, its phase, and the keys that are most useful now, in one line."""
     game = session.game
     doing, keys = "", "? help  Tab look ahead  q leave"
     if session.is_looking:
@@ -83,10 +83,7 @@ def status(session: Session, *, large: bool) -> Text:
 
 
 def actions(session: Session, layout: Layout) -> Text:
-    """Every action with its key, its cost and whether it is valid: all in a column, or the rest in several.
-
-    Where there is much room the reason against an action is told in full.
-    """
+    """Every action with its key, cost and validity: all in a column, with full reasons, or the rest in several."""
     count = len(session.game.view.world.actions)
     if layout.large:
         return as_text([_entry(session, action, large=True) for action in range(count)])
@@ -147,7 +144,7 @@ def _entry(session: Session, action: int, *, large: bool = False, costs: bool = 
 
 
 def _note(session: Session, action: int, *, large: bool) -> Span:
-    """Whether the action is valid now, and how likely the agent would take it; else what is against it."""
+    """The probability with which the agent takes a valid action, or the obstacle to an invalid one."""
     against = session.obstacle(action)
     if against is None:
         likely = f" {session.decision.probabilities[action]:4.0%}" if session.decision else ""

@@ -49,10 +49,9 @@ class Session:
         target: where the first game is saved, the next ones beside it; None: ``WORLD-SEED.json`` here.
         player: an agent and how it chooses; None: there is none.
 
-    panels: the table's. game: as it stands. path: where it is saved. saved: file -> verdict of all that was saved.
-    is_looking: actions are looked at, not played. preview: the one that is looked at.
-    agent_plays: the agent is at the keys. decision: what it would do now; None without one and after the end.
-    message: to the player.
+    panels: the table's. game: as it stands. path: of its file. saved: file -> verdict of all that was saved.
+    is_looking: actions are looked at, not played. preview: the one that is looked at. message: to the player.
+    agent_plays: the agent is at the keys. decision: its choice now; None without an agent and after the end.
     """
 
     def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
@@ -73,7 +72,7 @@ class Session:
 
     @property
     def has_agent(self) -> bool:
-        """Whether there is an agent to ask."""
+        """Return whether there is an agent."""
         return self._player is not None
 
     @property
@@ -86,7 +85,7 @@ class Session:
         (self.look if self.is_looking else self.act)(action)
 
     def act(self, action: int) -> None:
-        """Play an action; one that is not valid is refused, with its reason."""
+        """Play an action; an invalid one is refused, with its reason."""
         self.agent_plays = False
         self._play(action, by_agent=False)
 
@@ -102,7 +101,7 @@ class Session:
         self.message = Message(outlook(self.panels, self.game, ahead))
 
     def toggle_looking(self) -> None:
-        """Begin to look at actions, or stop it."""
+        """Switch between looking at actions and playing them."""
         self.agent_plays, self.is_looking, self.preview = False, not self.is_looking, None
         self.message = Message(_LOOKING if self.is_looking else ("Action keys play again.",))
 

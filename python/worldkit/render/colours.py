@@ -12,7 +12,7 @@ OFF = (36, 42, 55)
 GOOD = (116, 222, 130)
 BAD = (236, 92, 104)
 AGENT = (94, 224, 214)
-"""Whoever plays."""
+"""The player."""
 
 
 def mix(colour: Colour, other: Colour, share: float) -> Colour:

@@ -9,7 +9,7 @@ from parity.errors import UsageError
 
 
 def has_display() -> bool:
-    """Whether there seems to be a screen that a person looks at."""
+    """Return whether there seems to be a display."""
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 

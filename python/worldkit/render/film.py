@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from parity.errors import UsageError
 
 FILMS = (".mp4", ".gif")
-"""What a film may be, by the end of its name: a video, or an animation."""
+"""Suffixes of films: a video, or an animation."""
 
 _VIDEO, _ANIMATION = FILMS
 _OWN_PALETTES = (

@@ -16,15 +16,11 @@ NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw
 
 
 class Window:
-    """Shows pictures in a window, at most ``fps`` in a second.
+    """A window that shows at most ``fps`` pictures a second (above 0), for which ``show`` waits.
 
-    The window opens with the first ``show``. A person may close it at any time: then it stays closed, and
-    ``show`` does nothing. Without a display they are shown where nobody sees them, and the log says so,
-    as Gymnasium's own environments do. pygame has one window in a process, so use one ``Window`` at a time.
-
-    Args:
-        title: what the window is called.
-        fps: pictures a second, above 0; ``show`` waits as long as that takes.
+    It opens with the first ``show``. Once a person has closed it, it stays closed and ``show`` does nothing.
+    Without a display nobody sees it, and a warning is logged, as in Gymnasium's own environments. pygame has one window
+    in a process, so use one ``Window`` at a time.
     """
 
     def __init__(self, title: str, fps: float) -> None:
@@ -43,8 +39,7 @@ class Window:
     def show(self, picture: pygame.Surface | NDArray[np.uint8]) -> None:
         """Show a picture, a surface or uint8 (height, width, 3), of one size for all.
 
-        Raises:
-            ParityError: pygame cannot open a window.
+        Raises ParityError where pygame cannot open a window.
         """
         self._pump()
         if self._ended:

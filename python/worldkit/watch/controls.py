@@ -15,7 +15,7 @@ SLOWEST, FASTEST = 0.1, 100.0
 KEYS = (("space", "pause"), ("s", "one step"), ("+ -", "faster, slower"), ("n", "next game"), ("q", "quit"))
 """The keys and what they do, as they are shown."""
 _END_SECONDS = 1.0
-"""How long the end of a game is shown at least."""
+"""The least time for which the end of a game is shown."""
 _POLL_SECONDS = 0.05
 
 
@@ -48,11 +48,11 @@ class Controls:
 
 
 class Displayable(Protocol):
-    """A frame that can be shown. ending: how a game ended with it, which is shown for a while; None: it goes on."""
+    """A frame that can be shown."""
 
     @property
     def ending(self) -> str | None:
-        """See the class."""
+        """The way in which the game ended, which is shown for a while; None: it goes on."""
 
 
 Frame = TypeVar("Frame", bound=Displayable)
@@ -88,7 +88,7 @@ def play(
             due = max(due, time.monotonic() - 2 * most_late)
             if time.monotonic() - due <= most_late:
                 screen.show(last, controls)
-            due = _held(last, screen, controls, stop, due if most_late < math.inf else time.monotonic())
+            due = _wait(last, screen, controls, stop, due if most_late < math.inf else time.monotonic())
             if controls.skips or controls.quits:
                 break
         if last is not None:
@@ -97,7 +97,7 @@ def play(
             return
 
 
-def _held(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest, shown: float) -> float:
+def _wait(frame: Frame, screen: Screen[Frame], controls: Controls, stop: StopRequest, shown: float) -> float:
     """Wait until the next frame is due, and heed keys; returns when that is."""
     controls.steps = was_paused = False
     while True:

@@ -63,9 +63,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class AgentPlayer:
-    """An agent, and how it chooses: the likeliest actions, or drawn ones with the player's seed.
+    """An agent that chooses the likeliest actions, or draws them with the player's seed.
 
-    searcher: who chooses instead, for all games of an engine together; the agent's own judgement is told all the same.
+    searcher: chooses in its place, for all games of an engine together; decisions still have the agent's judgement.
     """
 
     agent: Agent

@@ -24,7 +24,7 @@ _KEYS = {
     **dict.fromkeys((pygame.K_ESCAPE, pygame.K_q), "q"),
     pygame.K_n: "n",
 }
-"""What keys mean whatever they write."""
+"""Keys that mean the same on every keyboard layout."""
 
 
 class WindowScreen(Generic[Frame]):

@@ -35,10 +35,10 @@ def test_a_game_in_a_terminal_is_saved_on_leaving_and_the_terminal_is_as_before(
         os.write(terminal, b"q")
 
     agent = ["--agent", str(run_folder / "hackmatrix-20260102-000000-seed0"), "--speed", "1"]
-    said, code, is_as_before = in_terminal([*PLAY, "--seed", "7", *agent], act, SIZE, tmp_path)
+    output, code, is_as_before = in_terminal([*PLAY, "--seed", "7", *agent], act, SIZE, tmp_path)
     assert (code, is_as_before) == (0, True)
-    assert "game 7: left in stage 1 after 2 steps, return " in said.rpartition("\x1b[?1049l")[2]
-    assert "Saved: hackmatrix-7.json" in said
+    assert "game 7: left in stage 1 after 2 steps, return " in output.rpartition("\x1b[?1049l")[2]
+    assert "Saved: hackmatrix-7.json" in output
     assert read_trace(tmp_path / "hackmatrix-7.json").case.actions[0] == 0
 
 
@@ -55,12 +55,12 @@ def test_whatever_ends_a_game_saves_it_and_is_said(swift_built: None, is_engine:
         os.kill(int(children[0]), signal.SIGKILL)
         os.write(terminal, b"\x1b[A")
 
-    said, code, is_as_before = in_terminal([*PLAY, "--seed", "7", "--save", "mine.json"], act, SIZE, tmp_path)
+    output, code, is_as_before = in_terminal([*PLAY, "--seed", "7", "--save", "mine.json"], act, SIZE, tmp_path)
     assert (code, is_as_before) == (2 if is_engine else 130, True)
     assert read_trace(tmp_path / "mine.json").case.actions == (0,)
     if is_engine:
-        assert "was killed by signal 9" in said
-        assert "The game is saved up to step 1." in said
+        assert "was killed by signal 9" in output
+        assert "The game is saved up to step 1." in output
 
 
 @pytest.mark.parametrize(

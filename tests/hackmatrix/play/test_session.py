@@ -18,12 +18,6 @@ from .conftest import liking
 UP, DOWN, LEFT, RIGHT = range(len(MOVES))
 
 
-def walk_until_the_end(session: Session) -> None:
-    """To and fro: nobody survives that."""
-    while not session.game.ending:
-        session.act(next(action for action in (UP, DOWN, LEFT, RIGHT) if session.game.position.mask[action]))
-
-
 def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engine(session: Session) -> None:
     for action, reason in ((DOWN, "the board ends there (M1)"), (SIPHON, "no data siphon is held (M2)")):
         before = session.game
@@ -31,6 +25,8 @@ def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engi
         assert session.game is before
         assert session.message.is_refusal
         assert session.message.lines == (f"{ACTIONS[action]} is refused: {reason}. The game is as it was.",)
+    session.toggle_agent()
+    assert (session.agent_plays, session.message.lines) == (False, (NO_AGENT,))
     session.press(UP)
     assert [turn.action for turn in session.game.turns] == [UP]
     assert session.game.ending is None
@@ -69,11 +65,6 @@ def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Sess
     assert (advised.agent_plays, advised.message.is_refusal) == (False, True), "a mistyped one takes over as well"
 
 
-def test_without_an_agent_its_key_says_how_to_have_one(session: Session) -> None:
-    session.toggle_agent()
-    assert (session.agent_plays, session.message.lines) == (False, (NO_AGENT,))
-
-
 def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     for _ in range(6):
         advised.act(UP if advised.game.position.mask[UP] else RIGHT)
@@ -103,28 +94,23 @@ def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> No
     assert session.message.is_refusal
 
 
-def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(session: Session) -> None:
-    walk_until_the_end(session)
+def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(table: Table, tmp_path: Path) -> None:
+    session = Session(table, 2**64 - 1, tmp_path / "game.json")
+    while not session.game.ending:  # nobody survives walking to and fro
+        session.act(next(action for action in (UP, DOWN, LEFT, RIGHT) if session.game.position.mask[action]))
     first = session.path
     assert session.game.ending == "died"
-    assert session.message.lines[0].startswith("game 7: died in stage 1 after ")
-    assert "N plays game 8" in session.message.lines[1]
+    assert session.message.lines[0].startswith(f"game {2**64 - 1}: died in stage 1 after ")
+    assert "N plays game 0" in session.message.lines[1]
     assert len(read_trace(first).case.actions) == len(session.game.turns)
     session.press(UP)
     assert session.message.lines == ("up is refused: the game is over (C4). The game is as it was.",)
     session.next_game()
-    assert (session.game.seed, session.game.turns) == (8, ())
+    assert (session.game.seed, session.game.turns) == (0, ())
     assert session.path == first.with_name("game-2.json")
     session.act(int(session.game.position.mask.argmax()))
     session.keep()
     assert session.saved.keys() == {first, session.path}
-
-
-def test_the_seed_after_the_last_one_is_0(table: Table, tmp_path: Path) -> None:
-    session = Session(table, 2**64 - 1, tmp_path / "game.json")
-    walk_until_the_end(session)
-    session.next_game()
-    assert session.game.seed == 0
 
 
 def test_a_default_name_is_one_that_no_file_has(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hackmatrix.world.starts import STARTS
 from .conftest import model_of
 
 EXAMPLES = re.compile(r"\d+|" + "|".join(sorted(map(re.escape, PROGRAMS), key=len, reverse=True)))
-"""What a sign of the legend stands for with another number or another program."""
+"""Parts of a sign that differ with the number or the program."""
 
 
 def letters(texts: list[str]) -> set[str]:
@@ -35,9 +35,9 @@ def test_every_sign_on_a_board_of_a_player_is_in_the_legend(crowded: BoardModel)
 
 
 def test_lines_are_filled_and_never_too_wide() -> None:
-    told = " ".join(legend(1))
+    entries = " ".join(legend(1))
     for width in (29, 40, 80):
         lines = legend(width)
         assert max(map(len, lines)) <= width
-        assert re.sub(" +", " ", " ".join(lines)) == told
+        assert re.sub(" +", " ", " ".join(lines)) == entries
     assert len(legend(80)) < len(legend(40)) < len(legend(29)) == 10

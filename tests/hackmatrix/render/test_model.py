@@ -1,4 +1,4 @@
-"""What a model says of a state, as far as its picture as text (``test_text.py``) does not show it."""
+"""Models of states, as far as ``test_text.py`` does not show them."""
 
 from dataclasses import FrozenInstanceError
 

@@ -85,23 +85,16 @@ def test_the_player_and_the_exit_are_drawn_where_they_are(model: Draw) -> None:
     assert [bool(moved[cell_area(*place)].any()) for place in ((2, 2), (1, 3), (0, 0))] == [True, True, False]
     moved = changed(draw_picture(model()), draw_picture(model(exit=(0, 0))))
     assert [bool(moved[cell_area(*place)].any()) for place in ((5, 5), (0, 0), (0, 5))] == [True, True, False]
+    assert cell_area(0, 0)[0].start > cell_area(5, 0)[0].start, "row 0 is at the bottom"
 
 
-def test_row_0_is_at_the_bottom() -> None:
-    assert cell_area(0, 0)[0].start > cell_area(5, 0)[0].start
-    assert cell_area(0, 5)[1].start > cell_area(0, 0)[1].start
-
-
-def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight(model: Draw) -> None:
+def test_o4_a_hidden_cryptog_is_fainter_than_one_in_sight_and_its_last_known_cell_is_marked(model: Draw) -> None:
     hidden = cryptog(4, 4, lastKnownRow=0, lastKnownCol=0)
     floor, faint, clear = (
         draw_picture(board)[cell_area(4, 4)].astype(int)
         for board in (model(), model(hidden), model(hidden, showActivated=True))
     )
     assert 0 < np.abs(faint - floor).sum() < np.abs(clear - floor).sum() / 2
-
-
-def test_o4_a_hidden_cryptogs_last_known_cell_is_marked(model: Draw) -> None:
     first, second = (draw_picture(model(cryptog(4, 4, lastKnownRow=0, lastKnownCol=col))) for col in (0, 1))
     assert changed(first, second)[cell_area(0, 0)].any()
     assert changed(first, second)[cell_area(0, 1)].any()

@@ -9,14 +9,13 @@ from parity.errors import ParityError
 from worldkit.render.pen import Pen
 from worldkit.render.window import Window
 
-FAST = 1000
 SIZE = (30, 20)
 PICTURE = pygame.Surface(SIZE)
 PICTURE.fill((200, 0, 0))
 
 
-def window_of(fps: float = FAST) -> Window:
-    return Window("a world", fps)
+def window_of(fps: float = 1000, title: str = "a world") -> Window:
+    return Window(title, fps)
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +36,7 @@ def test_a_window_opens_with_the_first_picture_and_shows_it() -> None:
 
 
 def test_a_name_that_is_no_text_is_shown_by_its_codes() -> None:
-    with closing(Window("w\udcff", FAST)) as window:
+    with closing(window_of(title="w\udcff")) as window:
         window.show(PICTURE)
         assert pygame.display.get_caption()[0] == r"w\udcff"
     written = []

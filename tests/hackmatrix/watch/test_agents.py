@@ -1,4 +1,4 @@
-"""Who is watched: the same networks as the trainer's, out of every kind of file."""
+"""Agents to watch: the same networks as the trainer's, out of every kind of file."""
 
 from functools import partial
 from pathlib import Path

@@ -49,10 +49,10 @@ def test_the_documented_lines_work_in_a_pipe(
         monkeypatch.setattr(sys, "argv", [str(script), *map(str, words), "--max-steps", "2"])
         with pytest.raises(SystemExit, match="0"):
             runpy.run_path(str(script), run_name="__main__")
-        said = capsys.readouterr().out
-        assert said.count("└") == 3 * episodes, "every board is printed"
-        assert "\x1b" not in said
-        assert said.splitlines()[-1].startswith(f"game {episodes - 1}: truncated in stage 1 after 2 steps, return ")
+        output = capsys.readouterr().out
+        assert output.count("└") == 3 * episodes, "every board is printed"
+        assert "\x1b" not in output
+        assert output.splitlines()[-1].startswith(f"game {episodes - 1}: truncated in stage 1 after 2 steps, return ")
 
 
 def test_a_block_of_text_has_the_board_the_decision_and_the_rewards(
@@ -85,10 +85,10 @@ def test_keys_in_a_terminal_pause_step_and_ctrl_c_quits_and_it_is_as_before(swif
         os.write(terminal, b"\x03")
 
     words = [sys.executable, str(WATCH), str(params), "--episodes", "3", "--speed", "0.25"]
-    said, code, is_as_before = in_terminal(words, act, SIZE)
+    output, code, is_as_before = in_terminal(words, act, SIZE)
     assert (code, is_as_before) == (0, True)
-    assert "\x1b[?1049l" in said, "the screen before is shown again"
-    after = said.rpartition("\x1b[?1049l")[2]
+    assert "\x1b[?1049l" in output, "the screen before is shown again"
+    after = output.rpartition("\x1b[?1049l")[2]
     assert [line.split(" in ")[0] for line in after.splitlines()] == ["game 0: left", "game 1: left"]
 
 
@@ -97,9 +97,9 @@ def test_a_signal_leaves_the_terminal_as_before(swift_built: None, params: Path)
         wait_for("step 1")
         os.kill(process, signal.SIGTERM)
 
-    said, code, is_as_before = in_terminal([sys.executable, str(WATCH), str(params)], act, SIZE)
+    output, code, is_as_before = in_terminal([sys.executable, str(WATCH), str(params)], act, SIZE)
     assert (code, is_as_before) == (130, True)
-    assert "\x1b[?1049l" in said
+    assert "\x1b[?1049l" in output
 
 
 def test_a_terminal_that_is_too_small_is_one_sentence(

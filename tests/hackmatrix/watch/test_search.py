@@ -76,12 +76,12 @@ def test_the_search_chooses_and_the_agent_s_thoughts_are_shown(
     swift_built: None, chosen: list[str], params: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["watch", str(params), *SEARCH, "--render", "ansi"]) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("params_1.npz, a search of 2×2 steps, swift\n")
-    assert said.err == "Compiling the search, which takes about a minute ...\n"
+    output = capsys.readouterr()
+    assert output.out.startswith("params_1.npz, a search of 2×2 steps, swift\n")
+    assert output.err == "Compiling the search, which takes about a minute ...\n"
     _, *played = chosen  # the first was to compile
-    assert re.findall(r"^action (\w+), value", said.out, re.MULTILINE) == played
-    assert len(played) == said.out.count("▸") == 2
+    assert re.findall(r"^action (\w+), value", output.out, re.MULTILINE) == played
+    assert len(played) == output.out.count("▸") == 2
 
 
 @pytest.mark.parametrize("command", ["watch", "view"])

@@ -1,4 +1,4 @@
-"""What PureJaxRL's ``ppo.py`` asks of an environment, to its interface: ``make_train(config)`` is a function of a key.
+"""A stand-in for PureJaxRL's ``ppo.py`` with its interface: ``make_train(config)`` is a function of a key.
 
 It asks gymnax for the environment by name and calls nothing but ``reset``, ``step`` with five values and the spaces. It
 plays any action and learns nothing: that others learn on a world, rejax shows (``test_gymnax.py``).

@@ -38,13 +38,13 @@ def test_the_program_runs(
     for name, value in {"HOME": str(tmp_path), "PYTHONPATH": f"{ROOT / 'python'}{os.pathsep}{ROOT}"}.items():
         monkeypatch.setenv(name, value)
     runpy.run_path(str(ROOT / "examples" / f"{program}.py"), run_name="__main__")
-    said = capsys.readouterr().out.strip().splitlines()[-1]
+    output = capsys.readouterr().out.strip().splitlines()[-1]
     if program == "without_a_mask":
-        assert f"`{said}`" in (ROOT / "docs" / "how-to" / "training.md").read_text()
+        assert f"`{output}`" in (ROOT / "docs" / "how-to" / "training.md").read_text()
     elif program == "with_cleanrl":
-        assert said == "(1545,) 28"
+        assert output == "(1545,) 28"
         assert list(tmp_path.glob("videos/first/*.mp4"))
     elif program in ("with_torchrl", "with_rllib"):
-        assert float(said.split()[0]) > 3, "these are masked, so games last longer than a step or two"
+        assert float(output.split()[0]) > 3, "these are masked, so games last longer than a step or two"
     else:
-        assert said
+        assert output

@@ -1,4 +1,4 @@
-"""Whatever gymnax and trainers written for it do with its own environments, they do with a world's."""
+"""Gymnax and trainers written for it work with a world as with its own environments."""
 
 import copy
 import pickle
