@@ -45,8 +45,7 @@ class Command:
 class Benchmark:
     """A benchmark: its purpose, and ``measure(num_envs, repetitions)``, imported when called.
 
-    Whoever measures for minutes gives each record as soon as it is measured, as an iterator.
-
+    Records may come from an iterator, each as soon as it is measured.
     games: how many games it plays unless told otherwise. needs: a package that must be installed.
     plays: whether it plays on the world's first engine, which may not be built.
     """

@@ -86,12 +86,7 @@ def draw_text(model: BoardModel, *, colour: bool = True) -> str:
     ``EXIT``), and what lies there (``$2``, ``e3``, ``.`` siphoned, ``o`` a siphon's centre). As in O4, question
     blocks do not tell what they hold, nor unsiphoned blocks what lies under them.
 
-    Args:
-        model: the board.
-        colour: whether to colour the words with ANSI codes; without, the text has no codes at all.
-
-    Returns:
-        26 lines, at most 100 columns wide, with no newline after the last.
+    Returns 26 lines, at most 100 columns wide, with no newline after the last, and no ANSI codes without ``colour``.
     """
     board, panel = board_lines(model), _panel(model)
     panel += [[] for _ in range(len(board) - len(panel))]
