@@ -20,7 +20,7 @@ from parity.pair import Pair
 from parity.shrink import shrink
 from parity.trace import RESTART
 
-BASIC = Settings(steps=150, games=32)
+BASIC = Settings(steps=80, games=32)
 REST = WORLD.actions.index("rest")
 
 
@@ -35,12 +35,19 @@ def outcome(
     return run(replace(WORLD, engines=engines), ("reference", "other"), replace(BASIC, **settings))
 
 
-@pytest.mark.parametrize(("source", "auto_reset"), [("uniform", False), ("directed", False), ("directed", True)])
-@pytest.mark.parametrize("engines", [("plain", "planes"), ("planes", "plain"), ("planes", "planes")])
+@pytest.mark.parametrize(
+    ("engines", "source", "auto_reset"),
+    [
+        (("plain", "planes"), "uniform", False),
+        (("plain", "planes"), "directed", True),
+        (("planes", "plain"), "directed", False),
+        (("planes", "planes"), "directed", True),
+    ],
+)
 def test_equal_engines_never_differ(engines: tuple[str, str], source: str, auto_reset: bool) -> None:
     found = run(WORLD, engines, replace(BASIC, source=source, auto_reset=auto_reset, marks=True))
     assert found.divergences == []
-    assert found.steps == 150 * 32
+    assert found.steps == 80 * 32
     assert found.episodes > 32
     assert found.marks is not None
     assert found.marks[0].tolist() == found.marks[1].tolist()
@@ -53,7 +60,7 @@ def test_invalid_actions_are_mixed_in_as_often_as_asked() -> None:
     assert counts[1] is not None
     assert counts[0][0][invalid] == 0
     # A few games have no invalid action at times, so a little less than a fifth.
-    assert 0.12 < counts[1][0][invalid] / (150 * 32) < 0.22
+    assert 0.12 < counts[1][0][invalid] / (80 * 32) < 0.22
 
 
 def test_a_run_is_a_function_of_its_seed() -> None:
@@ -166,7 +173,7 @@ BLINKING = wrong_turns(4, 4, lambda engine, arrays: None)
         (BLINKING, "planes", {}, ["state.turn"]),
         (wrong_turns(10, 39, lambda engine, arrays: arrays), "planes", {}, ["state.turn"]),
         # Arrays that leave a field out do not hide it.
-        (wrong_turns(9, 150, without_turns), changed(state_arrays=without_turns), {}, ["state.turn"]),
+        (wrong_turns(9, 80, without_turns), changed(state_arrays=without_turns), {}, ["state.turn"]),
     ],
 )
 def test_a_fault_is_found_wherever_it_shows(
@@ -174,10 +181,6 @@ def test_a_fault_is_found_wherever_it_shows(
 ) -> None:
     (found,) = outcome(engine, reference, **settings).divergences
     assert [difference.field for difference in found.differences] == fields
-
-
-def test_marks_are_compared_only_when_asked() -> None:
-    assert outcome("miscounting").divergences == []
 
 
 class _Talkative(CountingEngine):
@@ -242,12 +245,13 @@ def test_whatever_an_engine_reports_is_compared(spoiled: str, field: str) -> Non
     assert fields == ([field, "state.seed"] if field == "seed" else [field])
 
 
-def test_nothing_differs_where_two_engines_report_everything_alike() -> None:
+def test_nothing_differs_where_engines_report_everything_alike_and_marks_are_compared_only_when_asked() -> None:
     assert run(TALKATIVE, ("honest", "honest"), BASIC).divergences == []
+    assert outcome("miscounting").divergences == []
 
 
 def test_a_hanging_engine_is_one_sentence_after_the_timeout() -> None:
     began = time.monotonic()
-    with pytest.raises(EngineError, match=r"'other' gave no answer to step within 1 seconds"):
-        outcome("hanging", timeout=1)
-    assert time.monotonic() - began < 8
+    with pytest.raises(EngineError, match=r"'other' gave no answer to step within 0.4 seconds"):
+        outcome("hanging", timeout=0.4)
+    assert time.monotonic() - began < 4

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from subprocess import CompletedProcess, TimeoutExpired
+from unittest.mock import Mock
 
 import pytest
 from command_line import orchard, parity, run
@@ -27,7 +29,7 @@ def mutant(name: str, old: str, new: str) -> Mutant:
 
 def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     sources = {path: path.read_bytes() for path in (BENCH.source / "toy_world").glob("*.py")}
-    ran = parity("mutants", "--steps", "60", "--games", "16", "--json")
+    ran = parity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "2")
     answer = ran.json
     assert (ran.code, answer["survivors"]) == (1, ["no-op"])
     assert (answer["caught"], answer["judged"], answer["share"]) == (3, 4, 0.75)
@@ -38,47 +40,71 @@ def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     assert {path: path.read_bytes() for path in sources} == sources
 
 
-def test_failing_hanging_and_unbuildable_mutants_are_told_apart() -> None:
-    edits = {
-        "raises": ("self.score += picked", "self.score += [][0]", FAILED),
-        # A deadline inside the run ends an endless loop, so it shows as a failing engine.
-        "hangs": ("self.score += picked", "while True: pass", FAILED),
-        "no python": ("self.score += picked", "self.score +=", UNBUILDABLE),
-        "not imported": ("CELLS = np.arange(16)", "CELLS = np.arange(sixteen)", UNBUILDABLE),
-        "not started": ("self.games = games", "self.games = many", UNBUILDABLE),
-        "again": ("self.score += picked", "self.score += 2 * picked", CAUGHT),
-    }
-    mutants = [mutant(name, old, new) for name, (old, new, _) in edits.items()]
-    plan = replace(PLAN, settings=replace(PLAN.settings, timeout=3.0))
-    verdicts = run_mutants(BENCH, mutants, plan, jobs=2)
-    assert [verdict.result for verdict in verdicts] == [result for _, _, result in edits.values()]
-    assert [verdict.noticed for verdict in verdicts] == [result != UNBUILDABLE for _, _, result in edits.values()]
-    assert "no answer to step within 3 seconds" in verdicts[1].detail
+def done(code: int, answer: str = "", complaint: str = "") -> CompletedProcess[str]:
+    return CompletedProcess([], code, answer, complaint)
 
 
-def test_a_run_that_takes_too_long_counts_as_hung() -> None:
-    slow = [mutant("slow", "self.score += picked", "self.score += picked; __import__('time').sleep(0.5)")]
-    plan = replace(PLAN, settings=replace(PLAN.settings, steps=20), run_timeout=5.0)
-    (verdict,) = run_mutants(BENCH, slow, plan, jobs=1)
-    assert verdict.result == HUNG
+DIVERGED = '{"steps_compared": 7, "divergences": [{"fields": ["state.hp", "reward"]}]}'
+LATE = TimeoutExpired("python", 60)
 
 
-def test_a_build_step_runs_on_every_copy_and_its_failure_is_told() -> None:
+@pytest.mark.parametrize(
+    ("answer", "result", "detail"),
+    [
+        (done(0, '{"steps_compared": 960}'), SURVIVED, ""),
+        (done(1, DIVERGED), CAUGHT, "state.hp, reward"),
+        (
+            done(3, "", "first\nparity: engine 'planes' gave no answer"),
+            FAILED,
+            "parity: engine 'planes' gave no answer",
+        ),
+        (done(3, "", "engine 'planes' failed in start: x"), UNBUILDABLE, "engine 'planes' failed in start: x"),
+        (done(2, "", "cannot be imported"), UNBUILDABLE, "cannot be imported"),
+        (LATE, HUNG, ""),
+    ],
+)
+def test_failing_hanging_and_unbuildable_mutants_are_told_apart(
+    answer: CompletedProcess[str] | TimeoutExpired, result: str, detail: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run is that of the unchanged copy, the second that of the mutant."""
+    monkeypatch.setattr("subprocess.run", Mock(side_effect=[done(0), answer]))
+    (verdict,) = run_mutants(BENCH, BENCH.mutants[:1], PLAN, jobs=1)
+    assert (verdict.result, verdict.detail) == (result, detail)
+    assert verdict.noticed == (result in (CAUGHT, FAILED, HUNG))
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (done(1, DIVERGED), "the unchanged copy of engine 'planes' already diverges"),
+        (done(2, "", "no such engine"), r"already cannot be run \(no such engine\): correct that first"),
+        (LATE, "the unchanged copy of engine 'planes' needs more than 60 seconds"),
+    ],
+)
+def test_a_bench_whose_unchanged_copy_fails_proves_nothing(
+    answer: CompletedProcess[str] | TimeoutExpired, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subprocess.run", Mock(side_effect=[answer]))
+    with pytest.raises(EngineError, match=sentence):
+        run_mutants(BENCH, BENCH.mutants, PLAN, jobs=1)
+
+
+def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def build(copy: Path) -> None:
         if "forbidden" in (copy / FILE).read_text():
             raise EngineError("it does not compile.")
 
-    mutants = [mutant("bad", "self.turn += valid", "self.turn += valid  # forbidden"), *BENCH.mutants[-1:]]
-    verdicts = run_mutants(replace(BENCH, build=build), mutants, PLAN, jobs=1)
-    assert [(verdict.result, verdict.detail) for verdict in verdicts] == [
-        (UNBUILDABLE, "it does not compile."),
-        (SURVIVED, ""),
+    monkeypatch.setattr("subprocess.run", Mock(side_effect=[done(0), done(0)]))
+    mutants = [
+        mutant("bad", "self.turn += valid", "self.turn += valid  # forbidden"),
+        mutant("no python", "self.score += picked", "self.score +="),
+        *BENCH.mutants[-1:],
     ]
-
-
-def test_a_bench_whose_unchanged_copy_diverges_proves_nothing() -> None:
-    with pytest.raises(EngineError, match="the unchanged copy of engine 'restless' already diverges"):
-        run_mutants(replace(BENCH, engine="restless"), BENCH.mutants, PLAN, jobs=1)
+    bad, unparsed, good = run_mutants(replace(BENCH, build=build), mutants, PLAN, jobs=1)
+    assert (bad.result, bad.detail, good.result) == (UNBUILDABLE, "it does not compile.", SURVIVED)
+    assert (unparsed.result, unparsed.noticed) == (UNBUILDABLE, False)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +141,6 @@ mutants = [
     { name = "larger", old = "LEAST = 3", new = "LEAST = 4" },
     { name = "the same", old = "LEAST = 3", new = "LEAST = 1 + 2" },
     { name = "no python", old = "LEAST = 3", new = "LEAST =" },
-    { name = "no test", in = "least", old = "LEAST", new = "4", tests = ["test_none.py"] },
     { name = "fails anyway", in = "least", old = "LEAST", new = "4", tests = ["test_fails.py"] },
 ]
 """,
@@ -133,11 +158,11 @@ def test_the_tests_of_a_project_judge_the_mutants_of_a_table(monkeypatch: pytest
         "larger": CAUGHT,
         "the same": SURVIVED,
         "no python": UNBUILDABLE,
-        "no test": UNBUILDABLE,
         "fails anyway": UNSOUND,
     }
     assert ran.json["mutants"][0]["detail"].startswith("test_code.py::test_least")
     assert (tmp_path / "code_here.py").read_text() == PROJECT["code_here.py"]
+    monkeypatch.setattr("subprocess.run", Mock(side_effect=[done(1, "FAILED test_code.py::test_least - 4"), done(0)]))
     assert run(main, "mutants", "--tests", "table.toml", "--only", "larger").code == 0
     assert run(main, "mutants", "--tests", "none.toml").code == 2
     assert run(main, "mutants", "--tests", "table.toml", "--engine", "planes").code == 2

@@ -189,7 +189,7 @@ cache, folder = pathlib.Path(os.environ["JAX_COMPILATION_CACHE_DIR"]), pathlib.P
 kind = "warm" if any(cache.iterdir()) else "cold"
 with open(os.environ["SEEN"], "a") as seen:
     print(*sys.argv[2:], kind, file=seen)
-time.sleep(0.3 if kind == "cold" else 0.0)
+time.sleep(0.1 if kind == "cold" else 0.0)
 (cache / "program").touch()
 (folder / "params_1.npz").touch()
 print("here it is", flush=True)
@@ -229,14 +229,14 @@ def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_every_start_is_cold_once_and_then_warm_and_takes_time_of_both_kinds(child: str, tmp_path: Path) -> None:
     first, second = Start("a", (child, "{folder}", "a"), 8), Start("b", (child, "{folder}", "b", "{agent}"), 1)
-    records = list(startup.measure([first, second], 2))
+    records = list(startup.measure([first, second], 1))
     kinds = ("seconds_to_{}_cold", "cpu_seconds_to_{}_cold", "seconds_to_{}_warm", "cpu_seconds_to_{}_warm")
     assert [record.name for record in records] == [kind.format(name) for name in "ab" for kind in kinds]
     assert [record.num_envs for record in records] == [8] * 4 + [1] * 4
-    assert records[0].value >= 0.3
+    assert records[0].value >= 0.1
     assert all(record.value > 0 for record in records)
     seen = [line.split() for line in (tmp_path / "seen").read_text().splitlines()]
-    assert [(words[0], words[-1]) for words in seen] == [(name, kind) for name in "aabb" for kind in ("cold", "warm")]
+    assert [(words[0], words[-1]) for words in seen] == [(name, kind) for name in "ab" for kind in ("cold", "warm")]
     assert all(Path(words[1]).name == "params_1.npz" for words in seen if words[0] == "b")
 
 

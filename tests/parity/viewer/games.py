@@ -70,7 +70,7 @@ CURVES = (
 
 def divergence() -> Page:
     """Two sides that part at step 3: in a cell, in a value, in a component and in a mark."""
-    *shown, last = (replace(step, boards=step.boards * 2, decision=None) for step in steps(7, 3))
+    *shown, last = (replace(step, boards=step.boards * 2) for step in steps(7, 3))
     shown = [replace(step, components=step.components and step.components * 2) for step in shown]
     board, _ = last.boards
     rows = [list(row) for row in board.rows]

@@ -1,7 +1,6 @@
 """The page in a browser, opened from the disk."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -39,30 +38,29 @@ def chosen(page: Page, said: str) -> Locator:
     return page.get_by_role("button", name=said, exact=True)
 
 
-def test_every_step_shows_its_board_and_values_by_the_keyboard_alone(open_page: Open) -> None:
+def test_every_step_is_reached_by_keys_buttons_the_slider_and_the_timeline_and_played(open_page: Open) -> None:
     page = open_page(games.page(1), WORLD)
+    where = page.locator("#where")
+    expect(page.locator("#views")).to_be_hidden()
     game = list(games.steps(0))
     expect(page.get_by_role("heading", name="seed 0")).to_be_visible()
     for number, step in enumerate(game):
-        expect(page.locator("#where")).to_have_text(f"step {number} of {LENGTH}")
+        expect(where).to_have_text(f"step {number} of {LENGTH}")
         assert board(page) == [list(row) for row in step.boards[0].rows]
         values = rows_of(page.locator("#sides .values"))
         assert values == [[str(value)] for value in step.boards[0].scalars.values()]
         page.keyboard.press("ArrowRight")
-    expect(page.locator("#where")).to_have_text(f"step {LENGTH} of {LENGTH}")
+    expect(where).to_have_text(f"step {LENGTH} of {LENGTH}")
     page.keyboard.press("Home")
-    expect(page.locator("#where")).to_have_text(f"step 0 of {LENGTH}")
+    expect(where).to_have_text(f"step 0 of {LENGTH}")
     expect(page.locator("#sentence")).to_have_text("The start.")
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("#where")).to_have_text(f"step {LENGTH - 1} of {LENGTH}")
+    expect(where).to_have_text(f"step {LENGTH - 1} of {LENGTH}")
     page.keyboard.press("e")
-    expect(page.locator("#where")).to_have_text(f"step {LENGTH - 10} of {LENGTH}")
+    expect(where).to_have_text(f"step {LENGTH - 10} of {LENGTH}")
+    page.keyboard.press("Home")
 
-
-def test_buttons_the_slider_and_the_timeline_step_too_and_space_plays_to_the_end_and_pauses(open_page: Open) -> None:
-    page = open_page(games.page(1), WORLD)
-    where = page.locator("#where")
     expect(page.get_by_role("button", name="Step back")).to_be_disabled()
     for name, step in (("Step forth", 1), ("Last step", LENGTH), ("Step back", LENGTH - 1), ("First step", 0)):
         page.get_by_role("button", name=name).click()
@@ -86,7 +84,7 @@ def test_buttons_the_slider_and_the_timeline_step_too_and_space_plays_to_the_end
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_a_step_says_what_was_done_how_likely_it_was_and_what_it_earned(open_page: Open) -> None:
+def test_a_step_says_what_was_done_how_likely_it_was_what_it_earned_and_what_signs_mean(open_page: Open) -> None:
     page = open_page(games.page(1), WORLD, "#episode=0&step=6")
     step = list(games.steps(0))[6]
     assert step.decision is not None
@@ -110,9 +108,39 @@ def test_a_step_says_what_was_done_how_likely_it_was_and_what_it_earned(open_pag
     assert bars.locator("title").all_text_contents()[0].startswith("step 1: step −0.01")
     expect(page.get_by_role("img", name="What the agent expected to earn, from 0 before the first")).to_be_visible()
 
+    legend = page.get_by_text("Signs on the board")
+    meanings = page.get_by_role("definition")
+    expect(meanings.first).to_be_hidden()
+    legend.focus()
+    page.keyboard.press("Space")
+    expect(meanings).to_have_text(["walker", "wasp", "apple, two days ripe"])
+    signs = page.get_by_role("term")
+    expect(signs).to_have_text(["W", "w", "●●"])
+    colour = "element => getComputedStyle(element).color"
+    words = page.locator("#sides .board .word")
+    for place, (word, wanted) in enumerate((("W", "rgb(94, 224, 214)"), ("w", "rgb(246, 160, 78)"))):
+        assert words.filter(has_text=re.compile(f"^{word}$")).evaluate(colour) == wanted
+        assert signs.nth(place).locator(".word").evaluate(colour) == wanted
+    expect(page.get_by_role("button", name="Play")).to_be_visible()  # space opened the legend and nothing else
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#where")).to_have_text(f"step 7 of {LENGTH}")
+    expect(meanings.first).to_be_visible()
 
-def test_a_link_opens_its_step_and_the_address_follows(open_page: Open) -> None:
-    page = open_page(games.page(4), WORLD, "#episode=2&step=5")
+
+def test_a_link_opens_its_step_or_what_is_nearest_and_the_address_follows(open_page: Open) -> None:
+    page = open_page(games.page(4), WORLD, "#nothing")
+    overview = page.get_by_role("heading", name="Episodes")
+    expect(overview).to_be_visible()
+    for fragment, place in (
+        ("#episode=99&step=999", f"step {LENGTH + 3} of {LENGTH + 3}"),
+        ("#episode=1", f"step 0 of {LENGTH + 1}"),
+        ("#episode=0&step=-3", f"step 0 of {LENGTH}"),
+    ):
+        page.evaluate("fragment => { location.hash = fragment; }", fragment)
+        expect(page.locator("#where")).to_have_text(place)
+    page.evaluate("location.hash = '#episode=x&step=1'")
+    expect(overview).to_be_visible()
+    page.evaluate("location.hash = '#episode=2&step=5'")
     expect(page.get_by_role("heading", name="seed 2")).to_be_visible()
     expect(page.locator("#where")).to_have_text(f"step 5 of {LENGTH + 2}")
     page.keyboard.press("ArrowRight")
@@ -125,21 +153,6 @@ def test_a_link_opens_its_step_and_the_address_follows(open_page: Open) -> None:
     page.go_back()
     expect(page.get_by_role("heading", name="seed 2")).to_be_visible()
     page.get_by_role("link", name="Overview").click()
-    expect(page.get_by_role("heading", name="Episodes")).to_be_visible()
-
-
-def test_a_link_to_nowhere_opens_what_is_nearest(open_page: Open) -> None:
-    page = open_page(games.page(2), WORLD, "#nothing")
-    overview = page.get_by_role("heading", name="Episodes")
-    expect(overview).to_be_visible()
-    for fragment, place in (
-        ("#episode=99&step=999", f"step {LENGTH + 1} of {LENGTH + 1}"),
-        ("#episode=1", f"step 0 of {LENGTH + 1}"),
-        ("#episode=0&step=-3", f"step 0 of {LENGTH}"),
-    ):
-        page.evaluate("fragment => { location.hash = fragment; }", fragment)
-        expect(page.locator("#where")).to_have_text(place)
-    page.evaluate("location.hash = '#episode=x&step=1'")
     expect(overview).to_be_visible()
 
 
@@ -232,8 +245,10 @@ def test_the_list_is_searched_and_sorted_and_leads_to_episodes_and_deaths(open_p
     expect(page.locator("#where")).to_have_text(f"step {LENGTH + 3 - 10} of {LENGTH + 3}")
 
 
-def test_a_curve_is_read_at_the_pointer_and_in_words(open_page: Open) -> None:
-    page = open_page(games.page(2, CURVES), WORLD)
+def test_a_curve_is_read_at_the_pointer_and_in_words_and_all_but_four_are_folded_away(open_page: Open) -> None:
+    curves = tuple(Curve(name, (0, 1), (0.0, 1.0)) for name in "abcde")
+    page = open_page(games.page(1, CURVES + curves[:2]), WORLD)
+    expect(page.locator("#more-curves")).to_be_hidden()
     curve = page.locator("figure.multiple", has_text="return")
     read = curve.locator("output")
     expect(read).to_have_text("4 at 3K")
@@ -247,11 +262,7 @@ def test_a_curve_is_read_at_the_pointer_and_in_words(open_page: Open) -> None:
     page.locator("h1").hover()
     expect(read).to_have_text("4 at 3K")
 
-
-def test_all_curves_but_the_first_four_are_folded_away(open_page: Open) -> None:
-    curves = tuple(Curve(name, (0, 1), (0.0, 1.0)) for name in "abcdefg")
-    expect(open_page(games.page(2, curves[:4]), WORLD).locator("#more-curves")).to_be_hidden()
-    page = open_page(games.page(2, curves), WORLD)
+    page = open_page(games.page(1, CURVES + curves), WORLD)
     drawn = page.locator("figure.multiple")
     assert [drawn.nth(place).is_visible() for place in range(7)] == [True] * 4 + [False] * 3
     page.get_by_text("3 more curves").focus()
@@ -312,27 +323,6 @@ def test_no_request_is_allowed_at_all(open_page: Open, complaints: list[str]) ->
     complaints.clear()
 
 
-def test_a_legend_says_what_the_signs_mean_and_opens_by_the_keyboard(open_page: Open) -> None:
-    page = open_page(games.page(1), WORLD)
-    legend = page.get_by_text("Signs on the board")
-    meanings = page.get_by_role("definition")
-    expect(meanings.first).to_be_hidden()
-    legend.focus()
-    page.keyboard.press("Space")
-    expect(meanings).to_have_text(["walker", "wasp", "apple, two days ripe"])
-    signs = page.get_by_role("term")
-    expect(signs).to_have_text(["W", "w", "●●"])
-    colour = "element => getComputedStyle(element).color"
-    words = page.locator("#sides .board .word")
-    for place, (word, wanted) in enumerate((("W", "rgb(94, 224, 214)"), ("w", "rgb(246, 160, 78)"))):
-        assert words.filter(has_text=re.compile(f"^{word}$")).evaluate(colour) == wanted
-        assert signs.nth(place).locator(".word").evaluate(colour) == wanted
-    expect(page.get_by_role("button", name="Play")).to_be_visible()  # space opened the legend and nothing else
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#where")).to_have_text(f"step 1 of {LENGTH}")
-    expect(meanings.first).to_be_visible()
-
-
 def large_board(step: int) -> Board:
     """As large as those that Goodharts draws, with long values."""
     rows = (
@@ -342,28 +332,16 @@ def large_board(step: int) -> Board:
     return Board(tuple(rows), {"programs": "WORD " * 30, "key": "0" * 80})
 
 
-def bare(*shown: Step) -> Content:
-    return Content("Bare", ("one",), (Episode("bare", "", shown),))
-
-
-PAGES: dict[str, tuple[Callable[[], Content], str]] = {
-    "overview": (lambda: games.page(6, CURVES * 3), ""),
-    "episode": (lambda: games.page(6), "#episode=1&step=6"),
-    "divergence": (games.divergence, ""),
-}
-
-
 def faults(page: Page, *rules: str) -> list[tuple[str, list[str]]]:
-    """What axe finds wrong, by all of its rules or by some."""
+    """Violations of axe's rules, of all or of some."""
     found: dict[str, Any] = Axe().run(page, options={"runOnly": list(rules)} if rules else None).response
     assert len(found["passes"]) >= (len(rules) or 15)
     return [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in found["violations"]]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", ["overview", "divergence"])
 def test_it_is_accessible_in_light_and_dark_and_fits_a_phone(open_page: Open, name: str) -> None:
-    content, fragment = PAGES[name]
-    page = open_page(content(), WORLD, fragment)
+    page = open_page(games.page(6, CURVES * 3) if name == "overview" else games.divergence(), WORLD)
     if name == "overview":
         chosen(page, "stage 1, wasp: 2 games").click()
         page.get_by_text("2 more curves").click()
@@ -376,13 +354,17 @@ def test_it_is_accessible_in_light_and_dark_and_fits_a_phone(open_page: Open, na
     assert_fits_a_phone(page)
 
 
-def test_a_large_board_fits_a_phone(open_page: Open) -> None:
-    assert_fits_a_phone(open_page(bare(*(Step("right", (large_board(step),)) for step in range(3))), WORLD))
-
-
 def assert_fits_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+BARE: dict[str, tuple[Step, ...]] = {
+    "empty board": (Step("start", (Board((), {}),)),),
+    "one step": (Step("start", (Board((("a", ""), ("b",)), {}),)),),
+    "another form": (Step("start", (Board((("a",),), {"n": 1}),)), Step("up", (Board((("a", "b"),), {"m": 2}),))),
+    "earns nothing": (Step("start", (large_board(0),)), Step("up", (large_board(1),), ((0, 0, 0),))),
+}
 
 
 @pytest.mark.parametrize(
@@ -390,22 +372,23 @@ def assert_fits_a_phone(page: Page) -> None:
     [
         Content("Nothing", ("one",), ()),
         Content("Curves only", ("one",), (), curves=CURVES),
-        bare(Step("start", (Board((), {}),))),
-        bare(Step("start", (Board((("a", ""), ("b",)), {}),))),
-        bare(Step("start", (Board((("a",),), {"n": 1}),)), Step("up", (Board((("a", "b"),), {"m": 2}),))),
-        bare(Step("start", (large_board(0),)), Step("up", (large_board(1),), ((0, 0, 0),))),
+        Content("Bare", ("one",), tuple(Episode(name, "", steps) for name, steps in BARE.items())),
     ],
-    ids=["nothing", "curves", "empty board", "one step", "another form", "earns nothing"],
+    ids=["nothing", "curves", "bare episodes"],
 )
-def test_what_is_not_there_leaves_no_trace(open_page: Open, content: Content) -> None:
+def test_what_is_not_there_leaves_no_trace_and_a_large_board_fits_a_phone(open_page: Open, content: Content) -> None:
     page = open_page(content, replace(WORLD, signs={}))
     expect(page.locator("h1")).to_have_text(content.headline)
-    expect(page.get_by_text("Signs on the board")).to_be_hidden()
-    for absent in ("#ends", "#decision", "#rewards", "#differences", "#views"):
-        expect(page.locator(absent)).to_be_hidden()
-    for shown in content.episodes:
-        expect(page.get_by_role("heading", name=shown.name, exact=True)).to_be_visible()
+    expect(page.locator("#views")).to_be_visible(visible=bool(content.episodes))
+    absent = page.locator("#ends, #decision, #rewards, #differences")
+    is_hidden = "all => all.every(each => !each.checkVisibility())"
+    assert absent.evaluate_all(is_hidden)
+    for number, (name, steps) in enumerate(BARE.items() if content.episodes else ()):
+        page.evaluate("fragment => { location.hash = fragment; }", f"#episode={number}")
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
         page.keyboard.press("End")
-        last = list(shown.steps)[-1].boards[0]
-        width = max((len(row) for row in last.rows), default=0)
-        assert board(page) == [[*row, *[""] * (width - len(row))] for row in last.rows]
+        width = max((len(row) for row in steps[-1].boards[0].rows), default=0)
+        assert board(page) == [[*row, *[""] * (width - len(row))] for row in steps[-1].boards[0].rows]
+        assert absent.evaluate_all(is_hidden)
+    expect(page.get_by_text("Signs on the board")).to_be_hidden()
+    assert_fits_a_phone(page)
