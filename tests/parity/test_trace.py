@@ -83,7 +83,7 @@ def test_missing_and_malformed_files_are_one_sentence(tmp_path: Path) -> None:
         trace_files(tmp_path / "none")
 
 
-@pytest.mark.parametrize("examples", [300, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [100, pytest.param(20_000, marks=pytest.mark.long)])
 def test_mutated_traces_are_read_or_refused(examples: int, tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     write_trace(FULL, path)
