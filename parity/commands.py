@@ -26,7 +26,7 @@ from parity.rewards import accept, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
 from parity.strict_json import json_text
-from parity.trace import Trace, read_trace, trace_files
+from parity.trace import Trace, check_actions, read_trace, trace_files
 from parity.world import World
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def replay(options: Namespace) -> int:
     engines = options.engines or trace.engines
     for name in engines:
         engine_name(world, name)
-    _check_actions(world, trace, options.trace)
+    check_actions(world, trace, options.trace)
     command = replay_command(options.trace, options.world, options.engines)
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
@@ -210,7 +210,7 @@ def _compared(
         paths = trace_files(folder)
         traces = [read_trace(path) for path in paths]
         for path, trace in zip(paths, traces, strict=True):
-            _check_actions(world, trace, path)
+            check_actions(world, trace, path)
         outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
         if not outcome.divergences:
             _demand_steps(traces, folder)
@@ -250,12 +250,6 @@ def _demand_steps(traces: Sequence[Trace], path: Path) -> None:
     """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
     if not any(trace.case.actions or trace.differences for trace in traces):
         raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")
-
-
-def _check_actions(world: World, trace: Trace, path: Path) -> None:
-    for action in trace.case.actions:
-        if isinstance(action, int) and action >= len(world.actions):
-            raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
 
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from parity.engine_guard import GuardedEngine
 from parity.errors import EngineError
 from parity.world import World
 
+StepFunction = Callable[[NDArray[np.int32]], BatchStep]
 HIGH_WORD = np.uint64(0x9E3779B9 << 32)
 """Added to a seed it changes the upper 32 bits only, the highest among them."""
 _SLOTS = 8
@@ -34,25 +37,25 @@ def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: 
     The engine's games are others afterwards. ``restarting``: step with the engine's own auto-reset, as the run did, so
     that an engine which compiles its steps need not compile another one.
     """
-    _check_states(world, engine, restarting)
+    step = engine.step_restarting if restarting else engine.step
+    _check_states(world, engine, step)
     if world.draws:
-        _check_seeds(engine, seed, restarting)
+        _check_seeds(engine, seed, step)
 
 
-def _check_states(world: World, engine: GuardedEngine, restarting: bool) -> None:
+def _check_states(world: World, engine: GuardedEngine, step: StepFunction) -> None:
     """A game that goes on from its state, after the slot has held another one, is as if nothing had happened."""
     slots: Slots = np.arange(min(_SLOTS, engine.games))
     states, actions = engine.get_state(slots), _first_valid(engine)
-    untouched = _step(engine, actions, slots, restarting)
+    untouched = _fields(engine, step(actions), slots)
     engine.reset(engine.seeds()[slots] + np.uint64(1), slots)
     engine.set_state(states, slots)
     _demand_same(world, engine, {STATE: states}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
-    touched = _step(engine, actions, slots, restarting)
+    touched = _fields(engine, step(actions), slots)
     _demand_same(world, engine, untouched, touched, "set_state(get_state()) and a step")
 
 
-def _step(engine: GuardedEngine, actions: NDArray[np.int32], slots: Slots, restarting: bool) -> Fields:
-    step = _stepped(engine, actions, restarting)
+def _fields(engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
     fields = {name: getattr(step, name)[slots].copy() for name in ("observation", "components", "terminated")}
     situation = {"mask": engine.mask()[slots].copy(), "seed": engine.seeds()[slots].copy()}
     return {**fields, **situation, STATE: engine.get_state(slots)}
@@ -67,14 +70,14 @@ def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed
         )
 
 
-def _check_seeds(engine: GuardedEngine, seed: int, restarting: bool) -> None:
+def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> None:
     """Other seeds, in their lower bits or in their upper ones alone, play other games."""
     seeds = np.uint64(seed) + np.arange(engine.games, dtype=np.uint64)
     for other, remedy in (
         (seeds + np.uint64(engine.games), "its reset must start from the seed it is given"),
         (seeds + HIGH_WORD, "its draws must depend on all 64 bits of a seed"),
     ):
-        courses = zip(_course(engine, seeds, restarting), _course(engine, other, restarting), strict=True)
+        courses = zip(_course(engine, seeds, step), _course(engine, other, step), strict=True)
         if all(np.array_equal(one, another) for one, another in courses):
             raise EngineError(
                 f"engine '{engine.name}' plays the same game from the seeds {seeds[0]} and {other[0]}: {remedy} "
@@ -82,8 +85,8 @@ def _check_seeds(engine: GuardedEngine, seed: int, restarting: bool) -> None:
             )
 
 
-def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], restarting: bool) -> list[Array]:
-    """What is seen of the first new games from these seeds, at first and in some steps, each up to its end."""
+def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], step: StepFunction) -> list[Array]:
+    """Observations and masks of the first new games from these seeds, in some steps, each up to its end."""
     everyone: Slots = np.arange(engine.games)
     seen = [engine.reset(seeds, everyone)[:_WATCHED].copy()]
     given = engine.seeds()
@@ -93,15 +96,11 @@ def _course(engine: GuardedEngine, seeds: NDArray[np.uint64], restarting: bool) 
     playing = everyone < _WATCHED
     for _ in range(_STEPS):
         seen.append(engine.mask()[playing])
-        step = _stepped(engine, _first_valid(engine), restarting)
-        playing &= ~step.ended
-        seen.append(step.observation[playing])
+        stepped = step(_first_valid(engine))
+        playing &= ~stepped.ended
+        seen.append(stepped.observation[playing])
     return seen
 
 
 def _first_valid(engine: GuardedEngine) -> NDArray[np.int32]:
     return engine.mask().argmax(axis=1).astype(np.int32)
-
-
-def _stepped(engine: GuardedEngine, actions: NDArray[np.int32], restarting: bool) -> BatchStep:
-    return engine.step_restarting(actions) if restarting else engine.step(actions)

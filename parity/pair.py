@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,24 @@ from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
 from parity.world import World
 
+Values = dict[str, Array | list[State]]
+
 
 @dataclass(frozen=True)
 class Observed:
     """Outputs of both engines after one step or start, as fields with one row for each game concerned.
 
-    observation: the reference's. step: the reference's, where the doing was a step.
+    step: the reference's, after a step.
     """
 
     expected: Fields
     observed: Fields
-    observation: Array = field(default_factory=lambda: np.zeros(0))
     step: BatchStep | None = None
+
+    @property
+    def observation(self) -> Array:
+        """The reference's observations."""
+        return np.asarray(self.expected["observation"])
 
 
 class Pair(Closable):
@@ -84,7 +90,7 @@ class Pair(Closable):
             self._step_fields(step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
         ]
-        return Observed(fields[0], fields[1], steps[0].observation, steps[0])
+        return Observed(fields[0], fields[1], steps[0])
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
@@ -103,39 +109,37 @@ class Pair(Closable):
 
     def check_states(self, slots: Slots) -> Observed:
         """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
-        expected, observed = ({STATE: engine.get_state(slots)} for engine in self.both)
-        return Observed(expected, observed)
+        return self._observed(lambda engine: {STATE: engine.get_state(slots)})
 
     def look(self) -> Observed:
         """Masks, seeds and states of all games as they stand."""
-        expected, observed = (self._situation_fields(engine, self.all) for engine in self.both)
-        return Observed(expected, observed)
+        return self._observed(lambda engine: self._situation_fields(engine, self.all))
 
     def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots) -> Observed:
-        observations = [do(engine) for engine in self.both]
-        fields: list[Fields] = [
-            {"observation": observation, **_facts(engine, slots), **self._situation_fields(engine, slots)}
-            for engine, observation in zip(self.both, observations, strict=True)
-        ]
-        return Observed(fields[0], fields[1], observations[0])
+        def fields(engine: GuardedEngine) -> Values:
+            shown: Values = {"observation": do(engine)}
+            if (facts := engine.facts()) is not None:
+                shown["facts"] = facts[slots]
+            return shown | self._situation_fields(engine, slots)
 
-    def _step_fields(self, step: BatchStep) -> dict[str, Array | list[State]]:
+        return self._observed(fields)
+
+    def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Observed:
+        expected, observed = map(fields, self.both)
+        return Observed(expected, observed)
+
+    def _step_fields(self, step: BatchStep) -> Values:
         names = ("observation", "components", "reward", "terminated", "truncated", "facts")
         fields = {name: getattr(step, name) for name in names if getattr(step, name) is not None}
         if step.events is not None:
             fields["events"] = (step.events[:, None] >> np.arange(len(self.world.events), dtype=step.events.dtype)) & 1
         return fields
 
-    def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> dict[str, Array | list[State]]:
-        fields: dict[str, Array | list[State]] = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
-        if len(slots) == self.games:
-            # Reading states costs most; those of a few restarted games are compared after their next step.
-            fields |= self._state_fields(engine)
-        return fields
-
-    def _state_fields(self, engine: GuardedEngine) -> dict[str, Array | list[State]]:
-        """States as arrays where both engines offer them; a game played alone is compared by its dict as well."""
-        fields: dict[str, Array | list[State]] = {}
+    def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
+        """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
+        fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
+        if len(slots) < self.games:
+            return fields  # reading states costs most: a few restarted games are compared after their next step
         arrays = engine.state_arrays() if self._arrays else None
         if arrays is not None:
             fields |= {f"{STATE}.{name}": values for name, values in arrays.items()}
@@ -162,12 +166,6 @@ class Pair(Closable):
         """Close both engines."""
         for engine in self.both:
             engine.close()
-
-
-def _facts(engine: GuardedEngine, slots: Slots) -> dict[str, Array | list[State]]:
-    """The facts of some games as they stand; nothing where the engine reports none."""
-    facts = engine.facts()
-    return {} if facts is None else {"facts": facts[slots]}
 
 
 def _counts(engine: GuardedEngine) -> Array:

@@ -32,7 +32,13 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
         raise UsageError("no world is registered: give --world module:attribute, or install a package with a world.")
     if not engines:
         raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")
-    having, faults = _with_engines(names, engines)
+    having, faults = [], []
+    for name in names:
+        try:
+            if set(engines) <= set(load_world(name).engines):
+                having.append(name)
+        except UsageError as error:
+            faults.append(str(error).rstrip("."))
     if len(having) == 1:
         return having[0]
     wanted = ",".join(engines)
@@ -67,7 +73,7 @@ def load_named_in(path: Path, name: str) -> World:
 
 
 def is_module(spec: str) -> bool:
-    """Whether ``--world`` names a module and not a registered world."""
+    """Tell a ``module:attribute`` from the name of a registered world."""
     return ":" in spec
 
 
@@ -88,18 +94,6 @@ def _known() -> str:
 
 def _registered() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
-
-
-def _with_engines(names: Sequence[str], engines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Which of the worlds have all these engines, and a reason for each that cannot be asked."""
-    having, faults = [], []
-    for name in names:
-        try:
-            if set(engines) <= set(load_world(name).engines):
-                having.append(name)
-        except UsageError as error:
-            faults.append(str(error).rstrip("."))
-    return having, faults
 
 
 def _imported(spec: str) -> object:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from parity.compare import Difference
-from parity.engine import Slots, State
+from parity.engine import Array, BatchEngine, Slots, State
 from parity.pair import Observed, Pair
 from parity.trace import RESTART, Action, Case
 
+Counts = tuple[list[int], list[int]] | None
+"""How often each mark fired in either engine; None where one counts none."""
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 
@@ -27,6 +29,13 @@ class ReplayMoment:
     components: tuple[tuple[int | float, ...], tuple[int | float, ...]] | None
     marks: tuple[dict[str, int], dict[str, int]] | None
     differences: tuple[Difference, ...]
+
+
+def begin(engine: BatchEngine, case: Case) -> Array:
+    """Start a case in an engine of one game; returns its observation. Raises StateRefused as ``set_state`` does."""
+    if case.state is not None:
+        return engine.set_state([case.state], _ONLY)
+    return engine.reset(np.array([case.seed], np.uint64), _ONLY)
 
 
 def differs_at(pair: Pair, case: Case) -> tuple[int, list[Difference]] | None:
@@ -70,20 +79,18 @@ def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed]]:
 
 
 def _components(seen: Observed) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
-    if "components" not in seen.expected:
+    if seen.step is None:
         return None
     one, other = (np.asarray(side["components"])[0].tolist() for side in (seen.expected, seen.observed))
     return tuple(one), tuple(other)
 
 
-def _mark_counts(pair: Pair) -> tuple[list[int], list[int]] | None:
+def _mark_counts(pair: Pair) -> Counts:
     one, other = (engine.marks() for engine in pair.both)
     return None if one is None or other is None else (one.tolist(), other.tolist())
 
 
-def _fired(
-    pair: Pair, before: tuple[list[int], list[int]] | None, after: tuple[list[int], list[int]] | None
-) -> tuple[dict[str, int], dict[str, int]] | None:
+def _fired(pair: Pair, before: Counts, after: Counts) -> tuple[dict[str, int], dict[str, int]] | None:
     if before is None or after is None:
         return None
     one, other = (

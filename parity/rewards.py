@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from parity.engine import Array, Slots, consecutive_seeds
+from parity.engine import Slots, consecutive_seeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import StateRefused, UsageError
 from parity.lockstep import Settings
-from parity.sources import Source, choose_actions, open_source
+from parity.replay import begin
+from parity.sources import choose_actions, open_source
 from parity.trace import RESTART, Case, Trace, read_trace, trace_files, trace_text, write_trace
 from parity.world import View, World
 
@@ -74,14 +75,9 @@ class Episode:
             changes += [
                 Change(self.path.stem, step, int(action), name, old.get(name), new.get(name))
                 for name in dict.fromkeys((*new_names, *old_names))
-                if not _same(old.get(name, 0), new.get(name, 0))
+                if not np.array_equal(old.get(name, 0), new.get(name, 0), equal_nan=True)
             ]
         return changes
-
-
-def _same(one: float, other: float) -> bool:
-    """Equality, and of NaN too."""
-    return one == other or (one != one and other != other)
 
 
 def golden_folder(world: World, folder: Path | None) -> Path:
@@ -123,17 +119,11 @@ def _golden(world: World, path: Path) -> Trace:
 
 def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
     try:
-        _begin(engine, case)
+        begin(engine, case)
     except StateRefused as error:
         raise UsageError(f"engine '{engine.name}' refuses the start of {path}: {error}") from error
     steps = (engine.step(np.array([action], dtype=np.int32)) for action in case.actions)
     return tuple(tuple(step.components[0].tolist()) for step in steps)
-
-
-def _begin(engine: GuardedEngine, case: Case) -> Array:
-    if case.state is not None:
-        return engine.set_state([case.state], _ONLY)
-    return engine.reset(np.array([case.seed], dtype=np.uint64), _ONLY)
 
 
 def accept(world: World, episodes: Sequence[Episode]) -> int:
@@ -160,27 +150,21 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
         for seed in consecutive_seeds(settings.seed, settings.games).tolist():
             state = source.starts(_ONLY).get(0)
             case = Case((), seed=seed) if state is None else Case((), state=state)
-            actions, components = _record_one(engine, case, source, settings, rng)
-            trace = Trace(spec, engines, replace(case, actions=actions), components=components)
+            observation = begin(engine, case)
+            actions: list[int] = []
+            components: list[tuple[int | float, ...]] = []
+            while len(actions) < settings.steps:
+                mask = engine.mask()
+                view = View(observation, mask, _ONLY, engine.get_state)
+                action = choose_actions(rng, source.weights(view), mask, settings.invalid)
+                step = engine.step(action)
+                observation = step.observation
+                actions.append(int(action[0]))
+                components.append(tuple(step.components[0].tolist()))
+                if step.ended[0]:
+                    break
+            case = replace(case, actions=tuple(actions))
+            trace = Trace(spec, engines, case, components=tuple(components), component_names=world.components)
             paths.append(folder / f"{kind}-{seed}.json")
-            write_trace(replace(trace, component_names=world.components), paths[-1])
+            write_trace(trace, paths[-1])
     return paths
-
-
-def _record_one(
-    engine: GuardedEngine, case: Case, source: Source, settings: Settings, rng: np.random.Generator
-) -> tuple[tuple[int, ...], Components]:
-    observation = _begin(engine, case)
-    actions: list[int] = []
-    components: list[tuple[int | float, ...]] = []
-    for _ in range(settings.steps):
-        mask = engine.mask()
-        view = View(observation, mask, _ONLY, engine.get_state)
-        action = choose_actions(rng, source.weights(view), mask, settings.invalid)
-        step = engine.step(action)
-        observation = step.observation
-        actions.append(int(action[0]))
-        components.append(tuple(step.components[0].tolist()))
-        if step.ended[0]:
-            break
-    return tuple(actions), tuple(components)

@@ -152,20 +152,15 @@ def shown(value: object) -> str:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value from a file is a finite float, or an int of 64 bits, and no bool."""
-    return is_complete(value) or (type(value) is float and math.isfinite(value))
-
-
-def is_complete(value: object) -> bool:
-    """Whether a value from a file is an int of 64 bits, signed or not, and no bool."""
-    return type(value) is int and -(2**63) <= value < 2**64
+    """Accept a finite float, or an int of 64 bits, signed or not, and no bool."""
+    return -(2**63) <= value < 2**64 if type(value) is int else type(value) is float and math.isfinite(value)
 
 
 def is_count(value: object, below: int = 2**63) -> bool:
-    """Whether a value from a file is a whole number of 0 … ``below`` − 1."""
+    """Accept a whole number of 0 … ``below`` − 1."""
     return type(value) is int and 0 <= value < below
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a value from a file is an object: a dict whose keys are texts."""
+    """Accept an object of JSON: a dict whose keys are texts."""
     return isinstance(value, dict) and all(type(name) is str for name in value)

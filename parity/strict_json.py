@@ -21,7 +21,7 @@ def json_text(value: object, **options: Any) -> str:  # noqa: ANN401 - those of 
 
 
 def is_json_number(value: object) -> bool:
-    """Whether a value from a file is a number as ``json_text`` writes it; integers are of 64 bits."""
+    """Accept a number as ``json_text`` writes it; integers are of 64 bits."""
     return is_number(value) or (isinstance(value, str) and value in NUMBERS)
 
 

@@ -14,6 +14,7 @@ from parity.engine import State
 from parity.errors import UsageError
 from parity.safe_read import MIB, Unreadable, is_count, read_json, shown
 from parity.strict_json import is_json_number, json_text, number_of
+from parity.world import World
 
 FORMAT = "parity-trace"
 VERSION = 1
@@ -181,6 +182,13 @@ def _case(value: dict[str, Any]) -> Case:
     for name, flag in flags.items():
         _demand(isinstance(flag, bool), f"its {name} is {shown(flag)}, neither true nor false")
     return Case(tuple(actions), seed, state, **flags)
+
+
+def check_actions(world: World, trace: Trace, path: Path) -> None:
+    """Raises UsageError where the trace in ``path`` has an action that the world does not have."""
+    for action in trace.case.actions:
+        if isinstance(action, int) and action >= len(world.actions):
+            raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
 
 
 def trace_files(folder: Path) -> list[Path]:

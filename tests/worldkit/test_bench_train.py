@@ -13,7 +13,6 @@ from worldkit.bench import timing, train
 from worldkit.bench.constant_env import ConstantEnv, ConstantState
 from worldkit.bench.records import Record, plain_record
 from worldkit.bench.timing import Program
-from worldkit.jax.env import JaxEnv
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.rollout import collect_rollout
 from worldkit.ppo.update import init_runner
@@ -72,12 +71,13 @@ def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPa
 def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def measured(env: JaxEnv, config: TrainConfig, repetitions: int) -> list[Record]:
-        begun.append(config.network)
-        return [plain_record(f"of {config.network}", config.num_envs, [1.0])]
+    def beside(suffix: str, num_envs: int, *_: object) -> list[Record]:
+        begun.append(suffix)
+        return [plain_record(f"of {suffix}", num_envs, [1.0])]
 
-    monkeypatch.setattr(train, "_measure", measured)
+    monkeypatch.setattr(train, "compiled", lambda env, config: None)
+    monkeypatch.setattr(train, "beside", beside)
     monkeypatch.setattr(OrchardJaxEnv, "networks", lambda self: {"mlp": None, "other": None})
     records = train.measure(OrchardJaxEnv(), CONFIG, 1)
-    assert (next(records).name, begun) == ("of mlp", ["mlp"])
-    assert (next(records).name, begun) == ("of other", ["mlp", "other"])
+    assert (next(records).name, begun) == ("of _mlp", ["_mlp"])
+    assert (next(records).name, begun) == ("of _other", ["_mlp", "_other"])

@@ -49,12 +49,10 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
             training = dataclasses.replace(training, steps_per_env=CPU_STEPS)
         match engine:
             case "jax":
-                kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
-                first, second, share = (f"train_{kind}_jax_{network}" for kind in kinds)
                 shape = network_config(training, on_cpu=backend == "cpu")
                 config, env = train_config(training, shape, precision_on(backend, amp=True)), env_of(_MODE)
                 programs = compiled(env, config), compiled(ConstantEnv(env), config)
-                yield from beside((first, second, share), num_envs, programs, config.batch_size, repetitions)
+                yield from beside(f"_jax_{network}", num_envs, programs, config.batch_size, repetitions)
             case "torch":
                 real, ceiling = trainers(dataclasses.replace(Config(), training=training), device)
                 pairs = [(_update(real), _update(ceiling)) for _ in range(1 + repetitions)]

@@ -37,7 +37,7 @@ _SHARED = (
     *("num_actions", "observation_shape", "low", "high", "components", "component_unit", "counted_events"),
     *("can_truncate", "num_privileges", "expand", "privileges", "sort_key", "networks", "initial_seeds"),
 )
-"""What the environment has of its world as it is."""
+"""Attributes that the environment takes over from its world."""
 
 
 class ConstantEnv(JaxEnv):

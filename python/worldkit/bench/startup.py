@@ -13,7 +13,7 @@ from worldkit.ppo.params import trained_files
 from worldkit.runs.folder import METRICS
 
 OUTPUT = "output"
-"""What a command says, in its folder."""
+"""The file of a command's output, in its folder."""
 EPISODES = 8
 """Of ``evaluate``: few, since it is the start that is measured."""
 CACHES = ("cold", "warm")
@@ -66,24 +66,21 @@ def measure(starts: Sequence[Start], repetitions: int) -> Iterator[Record]:
     """
     with tempfile.TemporaryDirectory() as folder:
         for start in starts:
-            runs = [_cold_and_warm(start, Path(folder)) for _ in range(repetitions)]
+            runs = [[*_cold_and_warm(start, Path(folder))] for _ in range(repetitions)]
             for cache, of_cache in zip(CACHES, zip(*runs, strict=True), strict=True):
                 for name in ("seconds", "cpu_seconds"):
                     values = [getattr(each, name) for each in of_cache]
                     yield plain_record(f"{name}_to_{start.name}_{cache}", start.games, values, unit="s")
 
 
-def _cold_and_warm(start: Start, everything: Path) -> list[CommandCost]:
+def _cold_and_warm(start: Start, everything: Path) -> Iterator[CommandCost]:
     with tempfile.TemporaryDirectory() as cache:
-        return [_spent(start, everything, cache) for _ in CACHES]
-
-
-def _spent(start: Start, everything: Path, cache: str) -> CommandCost:
-    folder = Path(tempfile.mkdtemp(dir=everything))
-    agent = next(iter(trained_files(everything)), None)
-    words = [word.format(folder=folder, agent=agent) for word in start.words]
-    is_there = partial(start.is_there, folder) if start.is_there else None
-    return spent(words, folder / OUTPUT, {"JAX_COMPILATION_CACHE_DIR": cache}, is_there)
+        for _ in CACHES:
+            folder = Path(tempfile.mkdtemp(dir=everything))
+            agent = next(iter(trained_files(everything)), None)
+            words = [word.format(folder=folder, agent=agent) for word in start.words]
+            is_there = partial(start.is_there, folder) if start.is_there else None
+            yield spent(words, folder / OUTPUT, {"JAX_COMPILATION_CACHE_DIR": cache}, is_there)
 
 
 def _has_a_row(folder: Path) -> bool:

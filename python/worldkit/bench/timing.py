@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from worldkit.bench.records import Record, plain_record
+from worldkit.bench.records import Record, plain_record, records_beside_ceiling
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_SAMPLE = 1.0
 
 Carry = TypeVar("Carry")
-Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,32 +88,20 @@ def alone(
 ) -> Record:
     """Steps a second of ``clock`` of a program that makes so many of them, over all games, in a call."""
     calls = islice(calls_per_second(program, clock), repetitions)
-    return _record(name, num_envs, program, [each * steps for each in calls])
+    return _with_costs(plain_record(name, num_envs, [each * steps for each in calls]), program)
 
 
-def beside(
-    names: tuple[str, str, str],
-    num_envs: int,
-    programs: tuple[Program[Carry], Program[Other]],
-    steps: int,
-    repetitions: int,
-) -> list[Record]:
-    """The same of two programs whose samples alternate, and the first as a share of the second, by these names.
-
-    The share is that of neighbouring samples.
-    """
-    first, second = programs
-    pairs = list(islice(zip(calls_per_second(first), calls_per_second(second), strict=True), repetitions))
-    return [
-        _record(names[0], num_envs, first, [one * steps for one, _ in pairs]),
-        _record(names[1], num_envs, second, [other * steps for _, other in pairs]),
-        plain_record(names[2], num_envs, [one / other for one, other in pairs], unit=""),
-    ]
+def beside(suffix: str, num_envs: int, programs: Sequence[Program[Any]], steps: int, repetitions: int) -> list[Record]:
+    """The records of ``records_beside_ceiling`` for a trainer and its ceiling, two programs whose samples alternate."""
+    calls = islice(zip(*map(calls_per_second, programs), strict=True), repetitions)
+    pairs = [(real * steps, ceiling * steps) for real, ceiling in calls]
+    *measured, share = records_beside_ceiling("train", num_envs, pairs, suffix)
+    return [*map(_with_costs, measured, programs), share]
 
 
-def _record(name: str, num_envs: int, program: Program[Carry], samples: Sequence[float]) -> Record:
+def _with_costs(record: Record, program: Program[Any]) -> Record:
     return replace(
-        plain_record(name, num_envs, samples),
+        record,
         compile_seconds=program.compile_seconds,
         trace_seconds=program.trace_seconds,
         peak_bytes=program.peak_bytes,

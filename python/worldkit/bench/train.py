@@ -41,19 +41,9 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
     compiled update.
     """
     for network in env.networks():
-        yield from _measure(env, dataclasses.replace(one_update(config), network=network), repetitions)
-
-
-def one_update(config: TrainConfig) -> TrainConfig:
-    """The settings with minibatches and epochs that follow from the batch, for one update at a time."""
-    return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
-
-
-def _measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> list[Record]:
-    kinds = ("steps_per_second", "ceiling_steps_per_second", "share_of_ceiling")
-    real, ceiling, share = (f"train_{kind}_{config.network}" for kind in kinds)
-    programs = compiled(env, config), compiled(ConstantEnv(env), config)
-    return beside((real, ceiling, share), config.num_envs, programs, config.batch_size, repetitions)
+        sized = auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1, network=network))
+        programs = compiled(env, sized), compiled(ConstantEnv(env), sized)
+        yield from beside(f"_{network}", sized.num_envs, programs, sized.batch_size, repetitions)
 
 
 def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:

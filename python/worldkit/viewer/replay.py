@@ -10,8 +10,9 @@ import numpy as np
 from parity import BatchEngine, State, World
 from parity.engine_guard import GuardedEngine
 from parity.errors import UsageError
+from parity.replay import begin
 from parity.safe_read import shown
-from parity.trace import RESTART, Action, Case, Trace, read_trace
+from parity.trace import RESTART, Action, Case, Trace, check_actions, read_trace
 
 _ONLY = np.zeros(1, np.intp)
 
@@ -37,9 +38,7 @@ def read_own_trace(world: World, path: Path, other_names: tuple[str, ...] = ()) 
     trace = read_trace(path)
     if trace.world not in (world.name, *other_names):
         raise UsageError(f"{path} is a trace of world {shown(trace.world)}: give one of world '{world.name}'.")
-    for action in trace.case.actions:
-        if isinstance(action, int) and action >= len(world.actions):
-            raise UsageError(f"{path} holds action {action}: actions are 0 ... {len(world.actions) - 1}.")
+    check_actions(world, trace, path)
     for name in trace.component_names or ():
         if name not in world.components:
             raise UsageError(
@@ -65,10 +64,7 @@ def replay(engines: Sequence[BatchEngine], case: Case) -> Iterator[ReplayStep]:
         return tuple(engine.get_state(_ONLY)[0] for engine in engines)
 
     for engine in engines:
-        if case.state is not None:
-            engine.set_state([case.state], _ONLY)
-        else:
-            engine.reset(np.array([case.seed], np.uint64), _ONLY)
+        begin(engine, case)
     yield ReplayStep(-1, None, states())
     for number, action in enumerate(case.actions):
         ended = action == RESTART
