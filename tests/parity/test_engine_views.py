@@ -70,8 +70,10 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
     batch.close()
 
 
-def test_what_is_no_world_is_one_sentence() -> None:
-    with pytest.raises(UsageError, match="cannot be imported"):
-        parity.open_engine("toy_world:NOTHING", "a")
-    with pytest.raises(UsageError, match=r"is no parity\.World but of type tuple"):
-        parity.open_engine("toy_world.plain:MARKS", "a")
+@pytest.mark.parametrize(
+    ("world", "sentence"),
+    [("toy_world:NOTHING", "cannot be imported"), ("toy_world.plain:MARKS", r"is no parity\.World but of type tuple")],
+)
+def test_what_is_no_world_is_one_sentence(world: str, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        parity.open_engine(world, "a")

@@ -50,15 +50,9 @@ def test_a_restart_or_a_mark_alone_is_what_is_left_where_it_is_wrong() -> None:
     assert (counted.actions, counted.marks) == ((REST,), True)
 
 
-def test_a_difference_at_the_start_keeps_a_start_from_a_small_seed() -> None:
+def test_a_start_gets_a_small_seed_what_agrees_is_not_shrunk_and_without_time_the_case_is_only_cut() -> None:
     assert shrunk("double", Case((0, 1), seed=2**63)) == Case((), seed=0)
-
-
-def test_a_case_that_does_not_diverge_is_not_shrunk() -> None:
     assert shrunk("planes", Case((REST,) * 5, seed=1)) is None
-
-
-def test_without_time_the_case_is_only_cut() -> None:
     case = found_case("restless")
     assert shrunk("restless", replace(case, actions=(*case.actions, REST, REST)), seconds=0) == case
 

@@ -148,7 +148,7 @@ def test_random_valid_actions_are_valid_and_uniform() -> None:
     assert all(abs(count - 2000) < 146 for count in drawn[0].values())
 
 
-def test_compiling_is_timed_without_the_disk_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tracing_and_compiling_are_timed_without_any_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: jax.config.values[name] for name in ("jax_compilation_cache_dir", CACHE_AGE, CACHE_SIZE)}
     try:
         carry = jnp.ones((64, 64))
@@ -168,8 +168,7 @@ def test_compiling_is_timed_without_the_disk_cache(tmp_path: Path, monkeypatch: 
     assert program.trace_seconds > 0
     assert program.peak_bytes >= 2 * carry.nbytes
 
-
-def test_tracing_is_timed_although_the_function_was_traced_before() -> None:
+    # what was traced before is traced again
     traced = []
 
     @jax.jit
@@ -177,7 +176,6 @@ def test_tracing_is_timed_although_the_function_was_traced_before() -> None:
         traced.append(x)
         return x + 1
 
-    carry = jnp.ones(3)
     jax.eval_shape(inner, carry)
     timing.compile_program(inner, carry)
     assert len(traced) == 2
@@ -210,14 +208,6 @@ def test_a_sample_has_the_calls_that_fill_it_and_hands_the_carry_on(monkeypatch:
     assert seen == list(range(2 + 3 + 3))
 
 
-LINGERING_CHILD = """
-import pathlib, sys, time
-while not pathlib.Path(sys.argv[1]).exists():
-    time.sleep(0.01)
-time.sleep(0.3)
-"""
-
-
 @pytest.fixture
 def child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A module that takes longer with an empty cache, and leaves an agent."""
@@ -241,7 +231,9 @@ def test_every_start_is_cold_once_and_then_warm_and_takes_time_of_both_kinds(chi
 
 
 def test_the_clock_stops_at_what_is_waited_for_though_the_command_goes_on(child: str, tmp_path: Path) -> None:
-    (tmp_path / "child.py").write_text(LINGERING_CHILD)
+    (tmp_path / "child.py").write_text(
+        "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)\ntime.sleep(0.3)"
+    )
 
     def is_there() -> bool:
         (tmp_path / "seen").touch()
