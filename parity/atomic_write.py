@@ -10,7 +10,7 @@ from pathlib import Path
 
 PART = ".part"
 _NO_SYNC_OF_FOLDERS = (errno.EACCES, errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
-"""What file systems answer that cannot force a folder to the disk, such as CIFS and sshfs, or may not open it."""
+"""Errors of file systems that cannot force a folder to the disk, such as CIFS and sshfs, or may not open it."""
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -27,7 +27,7 @@ def _engines(text: str) -> tuple[str, str]:
 
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
-    """What argparse is told of an option with a value."""
+    """Arguments of ``add_argument`` for an option with a value."""
     return {"metavar": name, "help": text, "type": kind, "default": default}
 
 
@@ -146,25 +146,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         exit_code = int(options.does(options))
         sys.stdout.flush()
         return exit_code
-    except ParityError as error:
-        if options.traceback:
-            raise
-        print(f"parity: {error}", file=sys.stderr)
-        return error.exit_code
     except KeyboardInterrupt:
         print("parity: stopped.", file=sys.stderr)
         return INTERRUPTED_EXIT_CODE
     except BrokenPipeError:
         discard_output()
         return 1
-    except OSError as error:
-        if options.traceback or not is_output_full(error):
-            raise
-        discard_output()
-        print(f"parity: the output could not be written ({error.strerror}): make room.", file=sys.stderr)
-        return UsageError.exit_code
     except Exception as error:
-        if options.traceback or not is_out_of_memory(error):
+        if options.traceback:
             raise
-        print(f"parity: this needs more memory than there is: {LESS_MEMORY}.", file=sys.stderr)
-        return UsageError.exit_code
+        if isinstance(error, ParityError):
+            fault = error
+        elif isinstance(error, OSError) and is_output_full(error):
+            discard_output()
+            fault = UsageError(f"the output could not be written ({error.strerror}): make room.")
+        elif is_out_of_memory(error):
+            fault = UsageError(f"this needs more memory than there is: {LESS_MEMORY}.")
+        else:
+            raise
+        print(f"parity: {fault}", file=sys.stderr)
+        return fault.exit_code

@@ -203,7 +203,7 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
 def _compared(
     world: World, spec: str, engines: tuple[str, str], options: Namespace, *, marks: bool = False
 ) -> tuple[Outcome, list[Finding], dict[str, Any]]:
-    """What a run of both engines found, a finding for each divergence, and both as JSON values."""
+    """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
     settings = _settings(options, marks=marks)
     if settings.source.startswith(TRACES):
         folder = Path(settings.source.removeprefix(TRACES))

@@ -62,7 +62,7 @@ def encodable(text: str) -> str:
 
 
 def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
-    """What stands for the first sign that cannot be encoded, and where encoding goes on."""
+    """A substitute for the first sign that cannot be encoded, and the place where encoding goes on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     sign = error.object[error.start]
@@ -105,12 +105,12 @@ def open_missing_streams() -> None:
 
 
 def is_output_closed() -> bool:
-    """Whether standard output was closed when the process began."""
+    """Tell if standard output was closed when the process began."""
     return sys.__stdout__ is None
 
 
 def is_output_full(error: OSError) -> bool:
-    """Whether printing failed because standard output is a file on a full disk."""
+    """Tell if printing failed because standard output is a file on a full disk."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None
 
 

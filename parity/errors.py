@@ -42,9 +42,9 @@ class StateRefused(ParityError, ValueError):
 
 
 _OUT_OF_MEMORY = ("resource_exhausted", "out of memory", "can't allocate memory", "cannot allocate memory")
-"""What XLA, CUDA, torch and the system say, in small letters; their types differ from version to version."""
+"""Words of XLA, CUDA, torch and the system, in small letters; their types differ from version to version."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there is too little memory, on whichever device."""
+    """Recognise an error that says that there is too little memory, on whichever device."""
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
-from parity.lockstep import Divergence
 from parity.pair import Pair
 from parity.registry import is_module
-from parity.replay import ReplayMoment, moments
+from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
 from parity.shrink import shrink
 from parity.trace import Case, Trace, write_trace

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from parity.compare import Difference
 from parity.contract import check_engine, run_seeds
 from parity.engine import Array, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused
 from parity.pair import Observed, Pair
-from parity.replay import differs_at
+from parity.replay import Divergence, differs_at
 from parity.sources import Source, choose_actions, open_source
 from parity.trace import RESTART, Action, Case
 from parity.world import View, World
@@ -41,16 +40,6 @@ class Settings:
     auto_reset: bool = False
     stop_after: int = 1
     timeout: float = DEFAULT_TIMEOUT
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A game that went apart: its course so far, and where the engines differ after it."""
-
-    game: int
-    step: int
-    case: Case
-    differences: tuple[Difference, ...]
 
 
 @dataclass
@@ -115,7 +104,8 @@ class _Run:
         self.check(seen, self.pair.all)
         self.observation = seen.observation.copy()
         self._made_starts(self.pair.all)
-        while self.taken < self.settings.steps and not self._is_done():
+        divergences = self.outcome.divergences
+        while self.taken < self.settings.steps and len(divergences) < self.settings.stop_after and self.active.any():
             self.advance()
             if self.taken % DICT_CHECK_EVERY == 0:
                 self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
@@ -124,9 +114,6 @@ class _Run:
         # what the last step left
         self.check(self.pair.look(), self.pair.all)
         self.check_dicts(self.pair.all)
-
-    def _is_done(self) -> bool:
-        return len(self.outcome.divergences) >= self.settings.stop_after or not self.active.any()
 
     def advance(self) -> None:
         """One action in every game, and the next game wherever one ended."""
@@ -151,9 +138,8 @@ class _Run:
             self.active[slot] = False
             if len(self.outcome.divergences) >= self.settings.stop_after:
                 continue
-            case = self.history.case(slot, *then)
             differences = tuple(self.pair.explain(seen, int(row), slot))
-            self.outcome.divergences.append(Divergence(slot, len(case.actions), case, differences))
+            self.outcome.divergences.append(Divergence(self.history.case(slot, *then), differences, slot))
         fired = self.pair.newly_fired()
         # Marks are counted for all games together: once one went apart, they tell nothing about the others.
         if fired is not None and self.active.all() and self.pair.rows_that_differ(fired)[0]:
@@ -164,13 +150,12 @@ class _Run:
         cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
         cases.sort(key=lambda entry: len(entry[1].actions))
         with Pair(self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout) as alone:
-            apart = (_divergence(slot, case, differs_at(alone, case)) for slot, case in cases)
-            found = next((each for each in apart if each is not None), None)
+            apart = ((slot, differs_at(alone, case)) for slot, case in cases)
+            slot, found = next((each for each in apart if each[1] is not None), (cases[0][0], None))
         if found is None:
-            slot, case = cases[0]
-            found = Divergence(slot, len(case.actions), case, tuple(self.pair.explain(fired, 0, slot)))
-        self.active[found.game] = False
-        self.outcome.divergences.append(found)
+            found = Divergence(cases[0][1], tuple(self.pair.explain(fired, 0, slot)))
+        self.active[slot] = False
+        self.outcome.divergences.append(replace(found, game=slot))
 
     def check_dicts(self, slots: Slots) -> None:
         """Compare full state dicts, so that a field missing from the state arrays is noticed."""
@@ -206,11 +191,6 @@ class _Run:
         self.check(seen, chosen)
         self.observation = self.observation.copy()
         self.observation[chosen] = seen.observation
-
-
-def _divergence(game: int, case: Case, found: tuple[int, list[Difference]] | None) -> Divergence | None:
-    """What ``differs_at`` found in a case, which ends there."""
-    return None if found is None else Divergence(game, found[0], case.prefix(found[0]), tuple(found[1]))
 
 
 def run(
@@ -249,9 +229,9 @@ def run_cases(world: World, engines: tuple[str, str], cases: list[Case], setting
     with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout) as pair:
         for number, case in enumerate(cases):
             outcome.episodes += 1
-            found = _divergence(number, case, differs_at(pair, case))
+            found = differs_at(pair, case)
             outcome.steps += len(case.actions) if found is None else found.step
-            outcome.divergences += [found] if found else []
+            outcome.divergences += [replace(found, game=number)] if found else []
             if len(outcome.divergences) >= settings.stop_after:
                 break
         outcome.seconds = time.perf_counter() - began

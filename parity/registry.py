@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -97,11 +97,10 @@ def _registered() -> dict[str, EntryPoint]:
 
 
 def _imported(spec: str) -> object:
-    module, attribute = spec.split(":", 1)
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
-    return getattr(importlib.import_module(module), attribute)
+    return pkgutil.resolve_name(spec)
 
 
 def engine_name(world: World, name: str) -> str:

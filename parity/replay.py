@@ -18,6 +18,20 @@ _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 
 @dataclass(frozen=True)
+class Divergence:
+    """A game that went apart: its course so far, and where the engines differ after it."""
+
+    case: Case
+    differences: tuple[Difference, ...]
+    game: int = 0
+
+    @property
+    def step(self) -> int:
+        """The number of actions after which the engines differ."""
+        return len(self.case.actions)
+
+
+@dataclass(frozen=True)
 class ReplayMoment:
     """The game after the start (``action`` None) or after one action, as both engines have it.
 
@@ -38,18 +52,18 @@ def begin(engine: BatchEngine, case: Case) -> Array:
     return engine.reset(np.array([case.seed], np.uint64), _ONLY)
 
 
-def differs_at(pair: Pair, case: Case) -> tuple[int, list[Difference]] | None:
-    """After how many actions the engines first differ and where, or None. ``pair`` has one game."""
+def differs_at(pair: Pair, case: Case) -> Divergence | None:
+    """The case up to where the engines first differ, or None. ``pair`` has one game."""
     for done, (_, seen) in enumerate(_play(pair, case)):
         if differences := _differences(pair, seen):
-            return done, differences
+            return Divergence(case.prefix(done), differences)
     return None
 
 
-def _differences(pair: Pair, seen: Observed) -> list[Difference]:
+def _differences(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
     both = (seen, pair.newly_fired())
     differing = (each for each in both if each and pair.rows_that_differ(each)[0])
-    return [difference for each in differing for difference in pair.explain(each, 0, 0)]
+    return tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
 
 
 def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
@@ -58,7 +72,7 @@ def moments(pair: Pair, case: Case) -> list[ReplayMoment]:
     counts = _mark_counts(pair)
     for action, seen in _play(pair, case):
         before, counts = counts, _mark_counts(pair)
-        differences = tuple(_differences(pair, seen))
+        differences = _differences(pair, seen)
         states = pair.reference.get_state(_ONLY)[0], pair.other.get_state(_ONLY)[0]
         recorded.append(ReplayMoment(action, states, _components(seen), _fired(pair, before, counts), differences))
         if differences:

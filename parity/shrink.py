@@ -36,9 +36,9 @@ class _Search:
             found = differs_at(self.pair, case)
         except StateRefused:
             return None
-        if found is None or not _places(found[1]) & self.places:
+        if found is None or not _places(found.differences) & self.places:
             return None
-        return case.prefix(found[0])
+        return found.case
 
 
 def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
@@ -49,15 +49,15 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     found = differs_at(pair, case)
     if found is None:
         return None
-    search = _Search(pair, _places(found[1]), time.monotonic() + seconds)
-    small = _shortest_rest(search, case.prefix(found[0]))
+    search = _Search(pair, _places(found.differences), time.monotonic() + seconds)
+    small = _shortest_rest(search, found.case)
     while (smaller := _smaller(search, small)) is not None:
         small = smaller
     return small
 
 
 def _places(differences: Sequence[Difference]) -> frozenset[str]:
-    """Where the differences lie, whichever entity or cell it is: in fields of the state, else in the other fields."""
+    """Places of the differences, whichever entity or cell it is: in fields of the state, else in the other fields."""
     places = frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
     return frozenset(place for place in places if place.startswith(STATE)) or places
 
@@ -71,8 +71,7 @@ def _shortest_rest(search: _Search, case: Case) -> Case:
     length = 0
     while length < len(case.actions) and search.has_time():
         done = len(case.actions) - length
-        rest = search.still(case.from_state(states[done], done))
-        if rest is not None:
+        if rest := search.still(case.from_state(states[done], done)):
             return rest
         length = max(1, 2 * length)
     return case
@@ -83,8 +82,7 @@ def _smaller(search: _Search, case: Case) -> Case | None:
     for candidate in _candidates(search.pair, case):
         if not search.has_time():
             return None
-        found = search.still(candidate)
-        if found is not None:
+        if found := search.still(candidate):
             return found
     return None
 

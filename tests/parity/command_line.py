@@ -53,6 +53,6 @@ def parity(command: str, *words: str | Path, world: str = ORCHARD) -> Ran:
 
 
 def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world
-    """How a command names Orchard with some parts replaced."""
+    """The name for a command of Orchard with some parts replaced."""
     toy_world.CHANGED = replace(toy_world.WORLD, **parts)  # type: ignore[attr-defined]
     return "toy_world:CHANGED"

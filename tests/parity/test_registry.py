@@ -1,4 +1,4 @@
-"""Which world a command means when none is named."""
+"""Worlds that commands mean when none is named."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from toy_world.plain import Game, PlainEngine
 from parity import State, World
 from parity.finding import open_alone
 from parity.lockstep import Settings, run
-from parity.replay import differs_at, moments
+from parity.replay import Divergence, differs_at, moments
 from parity.shrink import shrink
 from parity.trace import RESTART, Case
 
@@ -70,7 +70,7 @@ def test_moments_end_with_the_difference_and_name_the_marks_that_fired() -> None
     case = found_case("restless")
     with open_alone(WORLD, ("plain", "restless"), case, timeout=60) as pair:
         first, *_, last = recorded = moments(pair, replace(case, actions=(*case.actions, REST)))
-        assert differs_at(pair, case) == (len(case.actions), list(last.differences))
+        assert differs_at(pair, case) == Divergence(case, last.differences)
     assert [bool(moment.differences) for moment in recorded] == [False] * len(case.actions) + [True]
     assert first.marks is not None
     assert first.marks[0].get("start") == 1
@@ -102,6 +102,6 @@ def test_a_case_does_not_become_one_of_another_field() -> None:
         assert small is not None
         found = differs_at(pair, small)
     assert found is not None
-    assert "state.hp" in {difference.field for difference in found[1]}
+    assert "state.hp" in {difference.field for difference in found.differences}
     assert small.state is not None
     assert small.state["score"] == 4

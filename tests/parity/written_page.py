@@ -11,7 +11,7 @@ Value = dict[str, Any]
 
 
 def page_data(text: str) -> Value:
-    """What stands beside the episodes."""
+    """The content of the page beside its episodes."""
     return _object(_script(text, "application/json", "page"))
 
 

@@ -18,7 +18,7 @@ SIDE_BY_SIDE = 128
 
 @dataclass(frozen=True)
 class Games:
-    """Which games are played: ``count`` of them from ``first_seed`` on, and where, cut off after ``max_steps``."""
+    """Games to play: ``count`` of them from ``first_seed`` on, and where, cut off after ``max_steps``."""
 
     first_seed: int
     count: int
@@ -123,7 +123,7 @@ class EpisodeInProgress:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last frame told ends the game."""
+        """The last frame added ends the game."""
         return self._last is not None and self._last.ending is not None
 
     def episode(self) -> Episode:

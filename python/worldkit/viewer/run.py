@@ -15,7 +15,7 @@ STEPS = "timesteps"
 _RETURN = "train/mean_episode_return"
 _FIRST = ("train/mean_episode_length", "train/entropy")
 _SHOWN = ("train/", "stats/", "actions/", "reward/", "episode_reward/", "steps_per_second")
-"""How the names of curves begin: what else a trainer records are counters, and what is among these already."""
+"""Beginnings of the names of curves: what else a trainer records are counters, and what is among these already."""
 
 
 def curves(folder: Path, milestone: Milestone | None) -> tuple[Curve, ...]:

@@ -97,7 +97,7 @@ def mask(game: Orchard) -> Array:
 
 
 class Turn(NamedTuple):
-    """What a turn gave: components in thousandths, int32 (3,), and whether the game is over."""
+    """Result of a turn: components in thousandths, int32 (3,), and whether the game is over."""
 
     components: Array
     terminated: Array

@@ -1,4 +1,4 @@
-"""How Orchard shows itself to the harness."""
+"""Orchard as the harness knows it."""
 
 from __future__ import annotations
 

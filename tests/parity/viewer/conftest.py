@@ -26,7 +26,7 @@ def context(browser: Browser) -> BrowserContext:
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """What the console of the opened pages got, and what they asked for beside themselves."""
+    """Console messages of the opened pages, and their requests beside themselves."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""What a written file holds, and how it is written."""
+"""Content of a written page, and the writing of it."""
 
 import math
 import os
