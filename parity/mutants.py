@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +86,7 @@ def chosen_mutants(
 
 def run_mutants(
     bench: MutationBench,
-    mutants: Iterable[Mutant],
+    mutants: Sequence[Mutant],
     judge: Judge,
     jobs: int,
     progress: Callable[[], object] = lambda: None,
@@ -96,7 +96,6 @@ def run_mutants(
     First every edit is tried on the text, and the unchanged copy is tried: where that fails already,
     nothing that follows would mean anything. Raises UsageError and EngineError then.
     """
-    mutants = tuple(mutants)
     for mutant in mutants:
         mutated_text(bench.source, mutant)
     with tempfile.TemporaryDirectory(prefix="parity-mutants-") as folder:

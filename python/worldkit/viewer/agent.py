@@ -109,31 +109,28 @@ def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
 
 
 class EpisodeInProgress:
-    """A game that is being told; of its states only the last two are kept, for they are far larger than boards."""
+    """A game in progress; of its states only the last two are kept, for they are far larger than boards."""
 
     def __init__(self) -> None:
         self._steps: list[Step] = []
-        self._before: Frame | None = None
-        self._last: Frame | None = None
+        self._newest: tuple[Frame, ...] = ()
 
     def add(self, frame: Frame) -> None:
-        """Tell the next frame of the game."""
-        self._before, self._last = self._last, frame
+        """Add the next frame of the game."""
+        self._newest = (*self._newest[-1:], frame)
         self._steps.append(_step(frame))
 
     @property
     def is_over(self) -> bool:
         """The last frame added ends the game."""
-        return self._last is not None and self._last.ending is not None
+        return self._newest[-1].ending is not None
 
     def episode(self) -> Episode:
-        """The episode so far; raises ValueError where there is none."""
-        last = self._last
-        if last is None:
-            raise ValueError("nothing has been told of this game")
+        """The episode so far, of one frame at least."""
+        *before, last = self._newest
         end, addition = None, ""
-        if self._before is not None and last.decision is not None:
-            end, addition = last.view.end(self._before.state, last.state, last.decision.action, last.ending)
+        if before and last.decision is not None:
+            end, addition = last.view.end(before[0].state, last.state, last.decision.action, last.ending)
         return Episode(f"seed {last.seed}", last.outcome + addition, tuple(self._steps), end)
 
 
