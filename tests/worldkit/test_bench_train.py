@@ -23,7 +23,7 @@ SEED = jnp.array([3, 0], jnp.uint32)
 
 def test_nothing_ever_happens_in_the_world_that_costs_nothing_but_a_time_limit_ends_its_episodes() -> None:
     world, nothing = OrchardJaxEnv(), ConstantEnv(OrchardJaxEnv())
-    first, game = world.reset(SEED), nothing.reset(SEED)
+    first, game = jax.jit(lambda seed: (world.reset(seed), nothing.reset(seed)))(SEED)
     observation, mask = world.observe(first), world.mask(first)
     for action in range(world.num_actions):
         step = nothing.step(game, jnp.int32(action))
@@ -71,13 +71,14 @@ def test_the_trainer_is_measured_beside_its_ceiling(monkeypatch: pytest.MonkeyPa
 def test_the_records_of_a_network_are_there_before_the_next_one_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
 
-    def beside(suffix: str, num_envs: int, *_: object) -> list[Record]:
-        begun.append(suffix)
-        return [plain_record(f"of {suffix}", num_envs, [1.0])]
+    def beside(names: tuple[str, str, str], num_envs: int, *_: object) -> list[Record]:
+        begun.append(names[0])
+        return [plain_record(names[0], num_envs, [1.0])]
 
     monkeypatch.setattr(train, "compiled", lambda env, config: None)
     monkeypatch.setattr(train, "beside", beside)
     monkeypatch.setattr(OrchardJaxEnv, "networks", lambda self: {"mlp": None, "other": None})
     records = train.measure(OrchardJaxEnv(), CONFIG, 1)
-    assert (next(records).name, begun) == ("of _mlp", ["_mlp"])
-    assert (next(records).name, begun) == ("of _other", ["_mlp", "_other"])
+    names = [f"train_steps_per_second_{network}" for network in ("mlp", "other")]
+    assert (next(records).name, begun) == (names[0], names[:1])
+    assert (next(records).name, begun) == (names[1], names)

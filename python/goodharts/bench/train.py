@@ -21,7 +21,7 @@ from goodharts.training.jax_ppo import precision_on, train_config
 from goodharts.training.rollout import Player
 from goodharts.training.torch_ppo import TorchTrainer
 from worldkit.bench.constant_env import ConstantEnv
-from worldkit.bench.records import Record, records_beside_ceiling
+from worldkit.bench.records import Record, ceiling_names, paired_records
 from worldkit.bench.timing import beside
 from worldkit.bench.train import compiled
 
@@ -52,11 +52,12 @@ def measure(num_envs: int, repetitions: int) -> Iterator[Record]:
                 shape = network_config(training, on_cpu=backend == "cpu")
                 config, env = train_config(training, shape, precision_on(backend, amp=True)), env_of(_MODE)
                 programs = compiled(env, config), compiled(ConstantEnv(env), config)
-                yield from beside(f"_jax_{network}", num_envs, programs, config.batch_size, repetitions)
+                names = ceiling_names("train", f"_jax_{network}")
+                yield from beside(names, num_envs, programs, config.batch_size, repetitions)
             case "torch":
                 real, ceiling = trainers(dataclasses.replace(Config(), training=training), device)
                 pairs = [(_update(real), _update(ceiling)) for _ in range(1 + repetitions)]
-                yield from records_beside_ceiling("train", num_envs, pairs[1:], suffix=f"_torch_{network}")
+                yield from paired_records(ceiling_names("train", f"_torch_{network}"), num_envs, pairs[1:])
             case unknown:
                 assert_never(unknown)
 

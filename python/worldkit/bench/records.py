@@ -47,18 +47,21 @@ def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str =
     return Record(name=name, value=median, unit=unit, num_envs=num_envs, spread=(max(samples) - min(samples)) / median)
 
 
-def records_beside_ceiling(
-    name: str, num_envs: int, pairs: Sequence[tuple[float, float]], suffix: str = ""
-) -> list[Record]:
-    """A trainer's steps per second, those in a world that costs nothing, and their ratio.
+def ceiling_names(name: str, suffix: str = "") -> tuple[str, str, str]:
+    """Names of a trainer's steps per second, of those in a world that costs nothing, and of their ratio."""
+    real, ceiling, share = "steps_per_second", "ceiling_steps_per_second", "share_of_ceiling"
+    return f"{name}_{real}{suffix}", f"{name}_{ceiling}{suffix}", f"{name}_{share}{suffix}"
 
-    pairs: neighbouring samples of both. name, suffix: how the names of the records begin and end.
-    """
-    return [
-        plain_record(f"{name}_steps_per_second{suffix}", num_envs, [real for real, _ in pairs]),
-        plain_record(f"{name}_ceiling_steps_per_second{suffix}", num_envs, [ceiling for _, ceiling in pairs]),
-        plain_record(f"{name}_share_of_ceiling{suffix}", num_envs, [real / ceiling for real, ceiling in pairs], ""),
-    ]
+
+def paired_records(
+    names: tuple[str, str, str], num_envs: int, pairs: Sequence[tuple[float, float]]
+) -> tuple[Record, Record, Record]:
+    """Steps per second of two programs, neighbouring samples in pairs, and the first as a share of the second."""
+    return (
+        plain_record(names[0], num_envs, [first for first, _ in pairs]),
+        plain_record(names[1], num_envs, [second for _, second in pairs]),
+        plain_record(names[2], num_envs, [first / second for first, second in pairs], unit=""),
+    )
 
 
 def as_json(records: Sequence[Record]) -> str:

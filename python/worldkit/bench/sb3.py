@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
-from worldkit.bench.records import Record, records_beside_ceiling
+from worldkit.bench.records import Record, ceiling_names, paired_records
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
 from worldkit.sb3.config import MaskablePPOConfig
@@ -33,7 +33,7 @@ def measure(spec: EnvSpec, config: MaskablePPOConfig, num_envs: int, repetitions
         envs = games, ConstantVecEnv(spec, num_envs)
         models = [MaskablePPO(policy_for(env.observation_space), env, **config.ppo()) for env in envs]
         pairs = [(_update(models[0]), _update(models[1])) for _ in range(1 + repetitions)][1:]
-    return records_beside_ceiling("sb3", num_envs, pairs)
+    return [*paired_records(ceiling_names("sb3"), num_envs, pairs)]
 
 
 def _update(model: MaskablePPO) -> float:

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from worldkit.bench.records import Record, plain_record, records_beside_ceiling
+from worldkit.bench.records import Record, paired_records, plain_record
 
 # Long enough that the clock and the scheduler do not matter, short enough for five repetitions.
 SECONDS_PER_SAMPLE = 1.0
@@ -91,11 +91,12 @@ def alone(
     return _with_costs(plain_record(name, num_envs, [each * steps for each in calls]), program)
 
 
-def beside(suffix: str, num_envs: int, programs: Sequence[Program[Any]], steps: int, repetitions: int) -> list[Record]:
-    """The records of ``records_beside_ceiling`` for a trainer and its ceiling, two programs whose samples alternate."""
+def beside(
+    names: tuple[str, str, str], num_envs: int, programs: Sequence[Program[Any]], steps: int, repetitions: int
+) -> list[Record]:
+    """The ``paired_records`` of two programs whose samples alternate."""
     calls = islice(zip(*map(calls_per_second, programs), strict=True), repetitions)
-    pairs = [(real * steps, ceiling * steps) for real, ceiling in calls]
-    *measured, share = records_beside_ceiling("train", num_envs, pairs, suffix)
+    *measured, share = paired_records(names, num_envs, [(first * steps, second * steps) for first, second in calls])
     return [*map(_with_costs, measured, programs), share]
 
 

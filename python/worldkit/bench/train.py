@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from worldkit.bench.constant_env import ConstantEnv
-from worldkit.bench.records import Record
+from worldkit.bench.records import Record, ceiling_names
 from worldkit.bench.timing import Program, beside, compile_program
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo import parallel
@@ -41,9 +41,16 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
     compiled update.
     """
     for network in env.networks():
-        sized = auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1, network=network))
+        sized = dataclasses.replace(one_update(config), network=network)
         programs = compiled(env, sized), compiled(ConstantEnv(env), sized)
-        yield from beside(f"_{network}", sized.num_envs, programs, sized.batch_size, repetitions)
+        yield from beside(
+            ceiling_names("train", f"_{network}"), sized.num_envs, programs, sized.batch_size, repetitions
+        )
+
+
+def one_update(config: TrainConfig) -> TrainConfig:
+    """The settings with minibatches and epochs that follow from the batch, for one update at a time."""
+    return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
 
 
 def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:

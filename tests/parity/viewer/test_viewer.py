@@ -62,15 +62,15 @@ def test_every_step_is_reached_by_keys_buttons_the_slider_and_the_timeline_and_p
     page.keyboard.press("Home")
 
     expect(page.get_by_role("button", name="Step back")).to_be_disabled()
-    for name, step in (("Step forth", 1), ("Last step", LENGTH), ("Step back", LENGTH - 1), ("First step", 0)):
+    for name, number in (("Step forth", 1), ("Last step", LENGTH), ("Step back", LENGTH - 1), ("First step", 0)):
         page.get_by_role("button", name=name).click()
-        expect(where).to_have_text(f"step {step} of {LENGTH}")
-    for chart, step in ((0, 9), (1, 4)):
+        expect(where).to_have_text(f"step {number} of {LENGTH}")
+    for chart, number in ((0, 9), (1, 4)):
         plot = page.locator("#charts svg").nth(chart)
         box = plot.bounding_box()
         assert box is not None
-        plot.click(position={"x": box["width"] * (step + 0.5) / (LENGTH + 1), "y": 20})
-        expect(where).to_have_text(f"step {step} of {LENGTH}")
+        plot.click(position={"x": box["width"] * (number + 0.5) / (LENGTH + 1), "y": 20})
+        expect(where).to_have_text(f"step {number} of {LENGTH}")
     page.get_by_role("slider").fill("5")
     expect(where).to_have_text(f"step 5 of {LENGTH}")
     page.get_by_role("combobox", name="Speed").select_option("20")
