@@ -27,7 +27,6 @@ def _engines(text: str) -> tuple[str, str]:
 
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
-    """Arguments of ``add_argument`` for an option with a value."""
     return {"metavar": name, "help": text, "type": kind, "default": default}
 
 

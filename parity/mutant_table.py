@@ -71,7 +71,6 @@ def _pattern(code: str) -> re.Pattern[str]:
 
 
 def _scope(mutant: Mutant, text: str) -> tuple[int, int]:
-    """Begin and end of the mutant's function in the text of its file."""
     if not mutant.function:
         return 0, len(text)
     spans = (_python_spans if mutant.file.endswith(".py") else _braced_spans)(mutant.function, text)

@@ -78,7 +78,6 @@ def _shortest_rest(search: _Search, case: Case) -> Case:
 
 
 def _smaller(search: _Search, case: Case) -> Case | None:
-    """A diverging case that is one step smaller."""
     for candidate in _candidates(search.pair, case):
         if not search.has_time():
             return None

@@ -56,7 +56,6 @@ def script_text(value: Value) -> str:
 
 
 def _template() -> tuple[str, str]:
-    """Text before the episodes and after them."""
     folder = files("parity.viewer")
     style = folder.joinpath("viewer.css").read_text(encoding="utf-8")
     script = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)

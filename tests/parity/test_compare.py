@@ -21,13 +21,10 @@ def test_one_flipped_bit_is_found_in_its_row_and_place(row: int, column: int, bi
     assert [found.field for found in explain(WORLD, {"x": expected}, {"x": observed}, row)] == [f"x[{column}]"]
 
 
-def test_floats_are_compared_by_their_bits() -> None:
+def test_floats_are_compared_by_type_and_bits_and_integers_by_value() -> None:
     zero, nan = np.array([0.0]), np.array([np.nan])
     assert rows_that_differ({"x": zero}, {"x": -zero}, {}).all()
     assert not rows_that_differ({"x": nan}, {"x": nan.copy()}, {}).any()
-
-
-def test_floats_of_another_type_differ_but_integers_compare_by_value() -> None:
     single, double = np.zeros((2, 3), np.float32), np.zeros((2, 3))
     assert rows_that_differ({"x": single}, {"x": double}, {}).all()
     assert not rows_that_differ({"x": np.arange(3, dtype=np.int8)}, {"x": np.arange(3)}, {}).any()
@@ -55,11 +52,8 @@ def test_states_tell_json_types_apart(one: object, other: object) -> None:
     assert list(state_differences(expected[0], observed[0])) == [Difference("state.a[0]", one, other)]
 
 
-def test_the_order_of_keys_is_no_difference() -> None:
+def test_state_differences_name_paths_and_what_is_absent_and_ignore_the_order_of_keys() -> None:
     assert not rows_that_differ({"state": [{"a": 1, "b": 2}]}, {"state": [{"b": 2, "a": 1}]}, {}).any()
-
-
-def test_state_differences_name_paths_and_what_is_absent() -> None:
     expected = {"hp": 2, "apples": [{"cell": 1}, {"cell": 5}]}
     observed = {"hp": 2, "apples": [{"cell": 2}], "extra": 0}
     assert list(state_differences(expected, observed)) == [

@@ -32,11 +32,10 @@ def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     ran = parity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "2")
     answer = ran.json
     assert (ran.code, answer["survivors"]) == (1, ["no-op"])
-    assert (answer["caught"], answer["judged"], answer["share"]) == (3, 4, 0.75)
+    assert (answer["caught"], answer["judged"], answer["share"]) == (1, 2, 0.5)
     results = {entry["name"]: entry for entry in answer["mutants"]}
     assert results["sting-is-cheap"]["detail"].startswith("components[sting]")
-    assert all(0 < entry["steps"] < 960 for name, entry in results.items() if name != "no-op")
-    assert results["no-op"]["steps"] == 960
+    assert 0 < results["sting-is-cheap"]["steps"] < results["no-op"]["steps"] == 960
     assert {path: path.read_bytes() for path in sources} == sources
 
 

@@ -74,7 +74,9 @@ def test_a_trace_of_two_engines_is_shown_as_parity_replay_shows_it_up_to_where_t
     assert episode_data(text, 0) == episode_data(replayed, 0)
 
 
-def test_on_one_engine_every_step_is_what_that_engine_paid(swift_built: None, tmp_path: Path) -> None:
+def test_on_one_engine_every_step_is_what_that_engine_paid_and_changes_since_are_mentioned(
+    swift_built: None, tmp_path: Path
+) -> None:
     path = sorted(GOLDEN.glob("*.json"))[0]
     golden = read_trace(path)
     text = viewed(tmp_path, path, "--engine", "swift")
@@ -87,9 +89,7 @@ def test_on_one_engine_every_step_is_what_that_engine_paid(swift_built: None, tm
     recorded = [dict(zip(COMPONENTS, row, strict=True)) for row in golden.components]
     assert paid == [{name: value for name, value in row.items() if value} for row in recorded]
     assert "other ones than those recorded" not in text
-
-
-def test_rewards_that_have_changed_since_are_said(swift_built: None, tmp_path: Path) -> None:
+    # those that have changed since are mentioned
     paid = [-10 * (name == "step_penalty") for name in COMPONENTS]
     rows = (tuple(paid), (999, *paid[1:]))
     trace = written(played((3, 3), components=rows, component_names=COMPONENTS), tmp_path)

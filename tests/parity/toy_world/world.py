@@ -84,8 +84,6 @@ def smaller_numbers(state: State) -> Iterator[State]:
 
 
 MUTANTS = (
-    Mutant("wasp-turns-right", "toy_world/planes.py", "64 * self.turn) % 4", "64 * self.turn + 1) % 4", ("O-WASP",)),
-    Mutant("rest-heals-to-4", "toy_world/planes.py", "np.minimum(3,", "np.minimum(4,", ("O-REST",)),
     Mutant("sting-is-cheap", "toy_world/planes.py", "-500 * stung", "-499 * stung", ("O-STING", "O-REWARD")),
     Mutant("no-op", "toy_world/planes.py", "splitmix64's finaliser.", "the finaliser.", ("O-DRAW",)),
 )
