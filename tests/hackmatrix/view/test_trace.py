@@ -90,8 +90,8 @@ def test_on_one_engine_every_step_is_what_that_engine_paid_and_changes_since_are
     assert paid == [{name: value for name, value in row.items() if value} for row in recorded]
     assert "other ones than those recorded" not in text
     # those that have changed since are mentioned
-    paid = [-10 * (name == "step_penalty") for name in COMPONENTS]
-    rows = (tuple(paid), (999, *paid[1:]))
+    row = [-10 * (name == "step_penalty") for name in COMPONENTS]
+    rows = (tuple(row), (999, *row[1:]))
     trace = written(played((3, 3), components=rows, component_names=COMPONENTS), tmp_path)
     text = viewed(tmp_path, trace, "--engine", "swift")
     assert any("its rewards are other ones than those recorded" in line for line in page_data(text)["about"])
