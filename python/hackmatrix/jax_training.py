@@ -105,4 +105,4 @@ def _output(state: jax_env.State, result: jax_env.StepResult, final: jax_env.Sta
 
 
 ENV = HackMatrixJaxEnv()
-"""What all engines of this process play, so that they share their programs."""
+"""The world that all engines of this process play, so that they share their programs."""

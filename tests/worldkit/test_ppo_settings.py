@@ -16,7 +16,6 @@ from toy_world.in_jax import Orchard
 from parity.errors import UsageError
 from tests.worldkit.ppo.conftest import SMALLEST
 from worldkit.jax.env import JaxEnv
-from worldkit.ppo import update
 from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.config import TrainConfig
 from worldkit.ppo.loop import SavePlan
@@ -24,9 +23,9 @@ from worldkit.ppo.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
-from worldkit.ppo.rollout import RunnerState, collect_rollout, evaluate, samples_of
+from worldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
 from worldkit.ppo.training import train
-from worldkit.ppo.update import init_runner, learn, make_train, update_epoch
+from worldkit.ppo.update import init_runner, learn, make_train
 from worldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from worldkit.runs.run import Run
 
@@ -65,8 +64,14 @@ class Almanac(OrchardJaxEnv):
 @cache
 def played(head: ValueHead) -> tuple[RunnerState, Samples]:
     config = dataclasses.replace(CONFIG, value_head=head)
-    runner, transitions, _ = collect_rollout(init_runner(config, ENV), config, ENV)
-    return runner, samples_of(runner, transitions, config, ENV)
+
+    @jax.jit
+    def play(runner: RunnerState) -> tuple[RunnerState, Samples]:
+        runner, transitions, _ = collect_rollout(runner, config, ENV)
+        return runner, samples_of(runner, transitions, config, ENV)
+
+    rolled_out: tuple[RunnerState, Samples] = play(init_runner(config, ENV))
+    return rolled_out
 
 
 def rolled(**settings: Any) -> tuple[TrainConfig, RunnerState, Samples]:  # noqa: ANN401 - settings
@@ -78,7 +83,13 @@ def rolled(**settings: Any) -> tuple[TrainConfig, RunnerState, Samples]:  # noqa
 
 def loss_of(config: TrainConfig, runner: RunnerState, samples: Samples, rates: Rates | None = None) -> LossStats:
     state = runner.train_state
-    return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
+
+    @jax.jit
+    def loss(rates: Rates | None, samples: Samples) -> LossStats:
+        return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
+
+    stats: LossStats = loss(rates, samples)
+    return stats
 
 
 def test_the_first_batches_count_alike_and_later_ones_for_beta() -> None:
@@ -103,17 +114,20 @@ def test_a_moved_layer_says_the_same_values() -> None:
     np.testing.assert_allclose(after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12)
 
 
+def learnt(config: TrainConfig, runner: RunnerState, samples: Samples) -> tuple[TrainState, LossStats]:
+    return jax.jit(lambda state, samples: learn(state, samples, KEY, config, ENV))(runner.train_state, samples)
+
+
 def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
-    """Values that nothing moved are not clipped, so all losses are half the squared error in deviations."""
-    for clips in (True, False):
-        config, runner, samples = rolled(value_head="popart", learning_rate=1e-30, clip_value_loss=clips)
-        after, stats = learn(runner.train_state, samples, KEY, config, ENV)
-        scale = after.value_scale
-        assert scale is not None
-        assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
-        assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
-        error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
-        assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
+    """Values that nothing moved are not clipped, so the loss is half the squared error in deviations."""
+    config, runner, samples = rolled(value_head="popart", learning_rate=1e-30)
+    after, stats = learnt(config, runner, samples)
+    scale = after.value_scale
+    assert scale is not None
+    assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
+    assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
+    error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
+    assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
     said: list[Any] = [evaluate(each, ENV, samples.transition.obs)[1] for each in (runner.train_state, after)]
     np.testing.assert_allclose(said[0], said[1], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(said[0], samples.transition.value, rtol=1e-4, atol=1e-6)
@@ -147,10 +161,10 @@ class TestRates:
         settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
         settings |= {"num_minibatches": 1, "update_epochs": 1, "learning_rate_steps": "updates"}
         config = dataclasses.replace(CONFIG, **settings)
-        runner, steps = init_runner(config, ENV), []
+        runner, train, steps = init_runner(config, ENV), make_train(config, ENV), []
         for _ in range(2):
             before = runner
-            runner, _ = make_train(config, ENV)(runner, jnp.int32(1))
+            runner, _ = train(runner, jnp.int32(1))
             moves = jax.tree.map(
                 lambda old, new: jnp.abs(new - old).max(), before.train_state.params, runner.train_state.params
             )
@@ -178,41 +192,32 @@ def test_entropy_below_the_floor_costs_its_shortfall() -> None:
         assert float(dear.diagnostics["entropy_floor_penalty"]) == pytest.approx(price, abs=1e-5)
 
 
-def test_advantages_of_a_batch_are_scaled_together() -> None:
-    """Where the ratio is 1, the surrogate is minus the mean advantage: of each half of a batch another one."""
-    config, runner, samples = rolled(normalize_advantage="batch", num_minibatches=1, update_epochs=1)
+def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_update() -> None:
+    """At a ratio of 1 the surrogate is minus the mean advantage: of each half of a batch another one."""
+    once = {"learning_rate": 1e-30, "num_minibatches": 1, "update_epochs": 1}
+    config, runner, samples = rolled(normalize_advantage="batch", diagnostics=True, **once)
     raised = samples.advantage + 100 * (jnp.arange(config.batch_size) < config.batch_size // 2)
     half: Samples = jax.tree.map(lambda leaf: leaf[: config.batch_size // 2], samples._replace(advantage=raised))
     assert float(loss_of(config, runner, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
-    by_itself = dataclasses.replace(config, normalize_advantage="minibatch")
-    assert float(loss_of(by_itself, runner, half).pg_loss) == pytest.approx(0, abs=1e-4)
-    seen: list[Any] = []
+    by_itself = dataclasses.replace(config, normalize_advantage="minibatch", diagnostics=False)
+    alone = loss_of(by_itself, runner, half)
+    assert float(alone.pg_loss) == pytest.approx(0, abs=1e-4)
+    assert alone.diagnostics == {}
 
-    def watched(*given: Any) -> Any:  # noqa: ANN401 - of an epoch
-        seen.append(given[2].advantage)
-        return update_epoch(*given)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(update, "update_epoch", watched)
-        learn(runner.train_state, samples._replace(advantage=raised), KEY, config, ENV)
-    wanted = (raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON)
-    np.testing.assert_allclose(seen[0], wanted, rtol=1e-5)
-
-
-def test_diagnostics_are_of_the_update() -> None:
-    config, runner, samples = rolled(diagnostics=True, learning_rate=1e-30, num_minibatches=1, update_epochs=1)
-    _, stats = learn(runner.train_state, samples, KEY, config, ENV)
+    _, stats = learnt(config, runner, samples._replace(advantage=raised))
     told = {name: float(value) for name, value in stats.diagnostics.items()}
     chances = [told.pop(f"action_prob_{action}") for action in range(ENV.num_actions)]
     assert sum(chances) == pytest.approx(1)
-    assert told.pop("explained_variance") == pytest.approx(1 - float(samples.advantage.var() / samples.target.var()))
+    assert told.pop("explained_variance") == pytest.approx(1 - float(raised.var() / samples.target.var()))
     assert told.pop("entropy_floor_penalty") == 0
-    gradient = jax.grad(ppo_loss, has_aux=True)(
-        runner.train_state.params, runner.train_state.apply_fn, ENV.expand, samples, config
-    )[0]
+    scaled = samples._replace(advantage=(raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON))
+    gradient = jax.jit(
+        lambda params: jax.grad(ppo_loss, has_aux=True)(
+            params, runner.train_state.apply_fn, ENV.expand, scaled, config
+        )[0]
+    )(runner.train_state.params)
     norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
     assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
-    assert loss_of(dataclasses.replace(config, diagnostics=False), runner, samples).diagnostics == {}
 
 
 class TestPrivilegedCritic:

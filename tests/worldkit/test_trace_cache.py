@@ -44,7 +44,7 @@ class Tracer:
 
 
 class Bomb:
-    """What runs when it is unpickled."""
+    """Runs when it is unpickled."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
         return pytest.fail, ("it was executed",)

@@ -23,7 +23,7 @@ from worldkit.threefry import seed_pairs, seeds_of
 
 Marks = tuple[str, ...]
 MarkCounts = Array | None
-"""How often each mark fired, int32 (marks,); None where marks are not counted."""
+"""The number of times that each mark fired, int32 (marks,); None where marks are not counted."""
 
 _MIN_WIDTH, _MAX_SHARED_WIDTH = 8, 256
 """Up to this many games are played as the next power of two, so that engines of many widths share their programs."""
@@ -291,7 +291,7 @@ def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple
 
 
 def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array) -> tuple[State, Array | None]:
-    """Where ``wanted``, bool (n,), the games that follow those of ``before``, else those of ``state``."""
+    """Give the games that follow those of ``before`` where ``wanted``, bool (n,), else those of ``state``."""
     chunk = max(_MIN_CHUNK, len(wanted) // _CHUNK_SHARE)
     none = jnp.zeros((len(wanted), len(marks)), bool) if marks else None
     return where_wanted(wanted, _on_games(env.next_game, marks), before, (state, none), chunk)

@@ -23,11 +23,11 @@ class Int64Pair(NamedTuple):
         return Int64Pair(low, self.high + (number >> 31).astype(jnp.uint32) + carry)
 
     def is_positive(self) -> Array:
-        """Whether it is above 0."""
+        """True above 0."""
         return ~self._is_negative() & (self.low | self.high != 0)
 
     def is_at_least(self, number: int) -> Array:
-        """Whether it is ``number``, at least 0 and below 2³², or more."""
+        """True for ``number``, which is at least 0 and below 2³², and for more."""
         return ~self._is_negative() & ((self.high != 0) | (self.low >= np.uint32(number)))
 
     def _is_negative(self) -> Array:

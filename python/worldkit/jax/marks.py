@@ -34,7 +34,7 @@ def add(more: Mapping[str, Array]) -> None:
 
 
 def is_collecting() -> bool:
-    """Whether what is being traced collects marks."""
+    """True while marks are collected from what is being traced."""
     return _collected.get() is not None
 
 

@@ -38,7 +38,7 @@ _HEADER, _TRACE = "header.json", "trace"
 """The parts of a file."""
 _LEAF, _LEAF_NAME = object(), "leaf"
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
-"""What else is traced through: another version of one of these may compute something else."""
+"""Libraries that are traced through: another version of one may compute something else."""
 _SETTINGS = (
     "jax_default_matmul_precision",
     "jax_default_prng_impl",
@@ -80,7 +80,12 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
         lowered = function.lower(*args)
         return Program(lowered.out_info, lowered.compile)
     leaves, tree = jax.tree.flatten(args)
-    shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=_mesh_sharding(leaf)) for leaf in leaves]
+    # how a leaf is spread over the devices of a mesh; None where it lies on any one device
+    shardings = [getattr(leaf, "sharding", None) for leaf in leaves]
+    shapes = [
+        jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=each if isinstance(each, NamedSharding) else None)
+        for leaf, each in zip(leaves, shardings, strict=True)
+    ]
     key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
     path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
     cached = _read_trace(path, key)
@@ -98,17 +103,11 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
 
 
 def reuse_text() -> str:
-    """Whether later runs reuse what this one compiles, in the words of a message."""
+    """The part of a message that says if later runs reuse what this one compiles."""
     folder = _cache_folder()
     if folder is not None and not write_fault(folder):
         return "once per configuration; later runs reuse the result"
     return f"later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"
-
-
-def _mesh_sharding(leaf: Any) -> NamedSharding | None:
-    """How a leaf is spread over the devices of a mesh; None where it lies on any one device."""
-    sharding = getattr(leaf, "sharding", None)
-    return sharding if isinstance(sharding, NamedSharding) else None
 
 
 def _trace(function: Wrapped, tree: Any, shapes: Sequence[Any]) -> tuple[export.Exported, Any]:
@@ -131,7 +130,6 @@ def _cache_folder() -> Path | None:
 
 
 def _setting(name: str) -> Any:
-    """A setting of JAX as it holds here and now."""
     return getattr(jax.config, name)
 
 
@@ -155,7 +153,6 @@ def _version(library: str) -> str | None:
 
 @cache
 def _source_digest(packages: tuple[str, ...]) -> str:
-    """A digest of all sources of some packages."""
     digest = hashlib.sha256()
     for package in packages:
         spec = find_spec(package)

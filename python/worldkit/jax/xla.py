@@ -13,7 +13,7 @@ PARTS = IntRange(1, 2**8)
 """Into how many devices a processor can be split."""
 CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 _ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
-"""Whether JAX uses the folder at all, and how long it must have compiled what it writes there."""
+"""Use of the folder at all, and the least compile time of what JAX writes there."""
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
 _DEVICES, _THREADS = "--xla_force_host_platform_device_count", "PJRT_NPROC"
 
@@ -77,7 +77,7 @@ def write_fault(folder: Path) -> str:
 
 
 def is_remote(folder: str) -> bool:
-    """Whether JAX reaches a cache folder over a network, such as ``gs://…``, and no file system has it."""
+    """True for a cache folder that JAX reaches over a network, such as ``gs://…``, and that no file system has."""
     return "://" in folder
 
 

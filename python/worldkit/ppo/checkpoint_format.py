@@ -23,7 +23,7 @@ FORMAT_VERSION = 1
 LIMIT = 4 * GIB
 """The largest checkpoint that is read, in bytes."""
 NETWORK = ".train_state"
-"""How the names of the leaves of network and optimizer begin."""
+"""The prefix of the names of the leaves of network and optimizer."""
 DEVIATION = f"{NETWORK}.value_scale.deviation"
 """The name of the leaf by which a ``popart`` head divides returns."""
 
@@ -105,7 +105,7 @@ def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree
 
 
 def is_numeric(value: object) -> bool:
-    """Whether a value is an array of numbers or truth values."""
+    """True for an array of numbers or truth values."""
     return isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
 
 
@@ -129,62 +129,26 @@ def loads(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values and arra
         raise Malformed(f"it is damaged ({type(error).__name__})") from error
 
 
-_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_CONTAINERS: dict[str, type] = {"EMPTY_DICT": dict, "EMPTY_LIST": list}
-_LITERALS = {"BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT"}
-_LITERALS |= {"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8"}
-_FRAMING = {"PROTO", "FRAME", "STOP"}
+_STRINGS = {"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8"}
+_PLAIN = _STRINGS | {"BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT", "NONE", "NEWTRUE", "NEWFALSE"}
+_PLAIN |= {"EMPTY_DICT", "EMPTY_LIST", "APPEND", "APPENDS", "SETITEM", "SETITEMS", "MARK"}
+_PLAIN |= {"PROTO", "FRAME", "STOP", "MEMOIZE", "BINGET", "LONG_BINGET"}
 
 
 def _unpickled(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values
-    """What a pickle stands for: the part of pickle's stack machine that plain values need."""
-    stack: list[Any] = []
-    marks: list[int] = []
-    memo: list[Any] = []
-    argument: Any
+    """Unpickle data whose operations make plain values; only texts and bytes may stand in several places."""
+    may_repeat: list[bool] = []
+    before = ""
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
-        if name in _CONSTANTS:
-            stack.append(_CONSTANTS[name])
-        elif name in _LITERALS:
-            stack.append(argument)
-        elif name in _CONTAINERS:
-            stack.append(_CONTAINERS[name]())
-        elif name == "MARK":
-            marks.append(len(stack))
-        elif name == "MEMOIZE":
-            memo.append(stack[-1])
-        elif name in ("BINGET", "LONG_BINGET"):
-            if isinstance(memo[argument], (dict, list)):  # a few of these stand for billions
-                raise Malformed("it holds one object in several places")
-            stack.append(memo[argument])
-        elif name in ("APPEND", "APPENDS", "SETITEM", "SETITEMS"):
-            single = {"APPEND": 1, "SETITEM": 2}.get(name)
-            start = marks.pop() if single is None else len(stack) - single
-            items = stack[start:]
-            del stack[start:]
-            _fill(stack[-1], items)
-        elif name not in _FRAMING:
-            raise Malformed(_refusal(name, argument, stack))
-    (tree,) = stack
-    return tree
-
-
-def _fill(container: Any, items: list[Any]) -> None:  # noqa: ANN401 - a dict or a list
-    if isinstance(container, list):
-        container.extend(items)
-        return
-    for key, value in zip(items[::2], items[1::2], strict=True):
-        if type(key) is not str or key in container:
-            raise Malformed(f"it names {shown(key)} twice" if type(key) is str else "a name in it is no text")
-        container[key] = value
-
-
-def _refusal(operation: str, argument: Any, stack: list[Any]) -> str:  # noqa: ANN401 - as pickletools gives it
-    """Why an operation is refused, by the name that it asks for where it asks for one."""
-    asked = {"GLOBAL": str(argument).replace(" ", "."), "STACK_GLOBAL": ".".join(map(str, stack[-2:]))}
-    wanted = f"names {shown(asked[operation])[1:-1]}" if operation in asked else f"needs pickle's operation {operation}"
-    return f"it {wanted}, and only plain values are accepted"
+        if name not in _PLAIN:
+            raise Malformed(f"it needs pickle's operation {name}, and only plain values are accepted")
+        if name == "MEMOIZE":
+            may_repeat.append(before in _STRINGS)
+        elif "GET" in name and not may_repeat[int(argument)]:  # a few containers could stand for billions
+            raise Malformed("it holds one object in several places")
+        before = before if name == "FRAME" else name
+    return pickle.loads(data)
 
 
 def _without_arrays(value: Any) -> Any:  # noqa: ANN401 - a tree
@@ -204,6 +168,8 @@ def _with_arrays(value: Any) -> Any:  # noqa: ANN401 - a tree
         return [_with_arrays(item) for item in value]
     if not isinstance(value, dict):
         return value
+    if not all(isinstance(key, str) for key in value):
+        raise Malformed("a name in it is no text")
     if _ARRAY not in value:
         return {key: _with_arrays(item) for key, item in value.items()}
     dtype = np.dtype(value[_ARRAY])

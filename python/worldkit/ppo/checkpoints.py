@@ -40,7 +40,7 @@ from worldkit.runs.saved_config import began
 
 LATEST = "latest"
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
-"""Settings that say how much a run of this checkpoint takes before anything is compared with its arrays."""
+"""Settings that decide how much memory a run takes before anything is compared with the arrays."""
 
 
 class Progress(NamedTuple):
@@ -129,25 +129,22 @@ Fields = TypeVar("Fields", Progress, LossStats, RolloutMetrics)
 
 
 def _tuple_of(kind: type[Fields], value: object, name: str, optional: Collection[str] = ()) -> Fields:
-    """A named tuple, out of an object of its fields; earlier versions lack some ``optional`` ones."""
+    """Make a named tuple from an object of its fields; earlier versions lack some ``optional`` ones."""
     if not is_object(value) or not set(kind._fields) - set(optional) <= value.keys() <= set(kind._fields):
         raise Malformed(f"its {name} must be made of {', '.join(kind._fields)}")
     return kind(**value)
 
 
 def _progress_of(value: object, name: str) -> Progress:
-    """Counts and seconds, none negative."""
     progress = _tuple_of(Progress, value, name)
-    for field in ("updates", "timesteps"):
-        if not is_count(getattr(progress, field)):
-            raise Malformed(f"the {field} of its {name} are {shown(getattr(progress, field))}")
-    if not is_number(progress.seconds) or progress.seconds < 0:
-        raise Malformed(f"the seconds of its {name} are {shown(progress.seconds)}")
+    for field, given in progress._asdict().items():
+        if not (is_number(given) and given >= 0 if field == "seconds" else is_count(given)):
+            raise Malformed(f"the {field} of its {name} are {shown(given)}")
     return progress
 
 
 def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    """The settings by their names, none that claims more than the arrays hold; what else is checked with the flags."""
+    """Check that no setting claims more than the arrays hold; the rest is checked with the flags."""
     if not is_object(value):
         raise Malformed("its config is no object")
     numbers = sum(leaf.size for leaf in runner.values())
@@ -160,7 +157,7 @@ def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]
 def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
     """The log of a run at ``progress``; without one, as in earlier versions, its last row was at its last update.
 
-    Whether its unlogged updates are such as this world's, ``check_metrics`` finds out.
+    ``check_metrics`` compares its unlogged updates with this world's.
     """
     if "logged" not in payload and "unlogged" not in payload:
         return Log(progress)
@@ -194,22 +191,17 @@ def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[Check
     faults: list[CheckpointError] = []
     paths = [path for path in trained_files(folder) if path.suffix == ".pkl"]
     for _, of_one_run in itertools.groupby(paths, key=lambda path: began(path.parent)):
-        furthest: Checkpoint | None = None
+        good: list[tuple[int, bool, Checkpoint]] = []
         for path in of_one_run:
             try:
-                checkpoint = read_checkpoint(path, env)
+                found = read_checkpoint(path, env)
             except CheckpointError as fault:
                 faults.append(fault)
             else:
-                furthest = max(furthest or checkpoint, checkpoint, key=_rank)
-        if furthest:
-            return furthest, faults
+                good.append((found.progress.updates, found.config.get("run_name") == path.parent.name, found))
+        if good:
+            return max(good, key=lambda ranked: ranked[:2])[2], faults
     raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
-
-
-def _rank(checkpoint: Checkpoint) -> tuple[int, bool]:
-    """Greater for the checkpoint to prefer of one run: the furthest, and the original of a copy."""
-    return checkpoint.progress.updates, checkpoint.config.get("run_name") == checkpoint.path.parent.name
 
 
 def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None:
@@ -229,10 +221,9 @@ def check_fits(checkpoint: Checkpoint, shapes: RunnerState, env: JaxEnv) -> None
 
 def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
     """Raises CheckpointError when a checkpoint's unlogged updates are not such as ``stats``, or others."""
-    log = checkpoint.log
-    fit = all(_is_like(entry, stats._replace(episodes=None)) for entry in log.unlogged)
-    since = checkpoint.progress.updates - log.at.updates
-    if not fit or sum(len(entry.rollout.episodes) for entry in log.unlogged) != since:
+    entries, wanted = checkpoint.log.unlogged, stats._replace(episodes=None)
+    since = checkpoint.progress.updates - checkpoint.log.at.updates
+    if not all(_is_like(entry, wanted) for entry in entries) or sum(len(e.rollout.episodes) for e in entries) != since:
         raise CheckpointError(
             f"{checkpoint.path} holds other metrics than this world has, or not those since its last row: start a new "
             "run."
@@ -240,7 +231,7 @@ def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
 
 
 def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
-    """Whether an entry is made of the same arrays, but for their first axis, which is that of its updates."""
+    """Compare an entry's arrays with those of ``stats``, but for their first axis, which is that of its updates."""
     structure: Any = jax.tree.structure(entry)
     leaves, wanted = jax.tree.leaves(entry), jax.tree.leaves(stats)
     return (
@@ -251,7 +242,7 @@ def _is_like(entry: UpdateStats, stats: UpdateStats) -> bool:
 
 
 def has_games_like(checkpoint: Checkpoint, shapes: RunnerState) -> bool:
-    """Whether the games and the random key of a checkpoint are like those of ``shapes``, in number and in form."""
+    """Compare the games and the random key of a checkpoint with those of ``shapes``, in number and in form."""
     differing = _forms(_by_path(shapes)).items() - _forms(checkpoint.runner).items()
     return all(name.startswith(NETWORK) for name, _ in differing)
 
@@ -276,23 +267,22 @@ def restored(checkpoint: Checkpoint, fresh: RunnerState, *, with_games: bool = T
 
 def named_leaves(runner: RunnerState) -> dict[str, NDArray[Any]]:
     """The leaves of a RunnerState by their paths in it, on the host; random keys as their words."""
-    return {
-        name: parallel.on_host(jax.random.key_data(leaf) if _is_key(leaf) else leaf)
-        for name, leaf in _by_path(runner).items()
-    }
+    return {name: parallel.on_host(leaf) for name, leaf in _by_path(runner).items()}
 
 
 def _by_path(runner: RunnerState) -> dict[str, Any]:
-    """The leaves of a RunnerState, or their shapes, by their paths in it."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(runner)
-    return {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
+    """The leaves of a RunnerState, or their shapes, by their paths in it; random keys as their words."""
+
+    def plain(leaf: Any) -> Any:  # noqa: ANN401 - a number, an array or a shape
+        if not _is_key(leaf):
+            return leaf
+        return jax.random.key_data(leaf) if isinstance(leaf, jax.Array) else jax.eval_shape(jax.random.key_data, leaf)
+
+    return {jax.tree_util.keystr(path): plain(leaf) for path, leaf in jax.tree_util.tree_leaves_with_path(runner)}
 
 
 def _forms(leaves: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Shape, and the dtype that JAX makes of it; of a random key those of its words."""
-    words = {name: jax.eval_shape(jax.random.key_data, leaf) for name, leaf in leaves.items() if _is_key(leaf)}
-    plain = {**leaves, **words}
-    return {name: (np.shape(leaf), jnp.result_type(getattr(leaf, "dtype", leaf))) for name, leaf in plain.items()}
+    return {name: (np.shape(leaf), jnp.result_type(getattr(leaf, "dtype", leaf))) for name, leaf in leaves.items()}
 
 
 def _is_key(leaf: Any) -> bool:  # noqa: ANN401 - a number, an array, or what one will be like

@@ -91,7 +91,6 @@ class TrainConfig:
         True,
         "whether the value is clipped around the old one; `--no-clip-value-loss` learns from all of its error",
         group=_PPO,
-        kind=bool,
     )
     vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
@@ -139,13 +138,12 @@ class TrainConfig:
         0.001, "least rate at which the scale of `popart` follows the returns", group=_NETWORK, values=RATE
     )
     privileged_critic: bool = setting(
-        False, "let the value read what the world does not show its players", group=_NETWORK, kind=bool
+        False, "let the value read what the world does not show its players", group=_NETWORK
     )
     diagnostics: bool = setting(
         False,
         "also report the norm of gradients, explained variance, the price of low entropy and how likely each action is",
         group=_LOGGING,
-        kind=bool,
     )
     log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=IntRange(1, 100_000))
     seed: int = setting(0, "seed of network, games and shuffling", group=_RUN, values=SEED)

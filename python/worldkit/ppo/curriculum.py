@@ -21,11 +21,10 @@ import jax.numpy as jnp
 from jax import Array
 from jax.sharding import Mesh
 
-from parity.errors import UsageError
 from worldkit.jax.batching import choose, where_wanted
 from worldkit.jax.env import JaxEnv, State
 from worldkit.ppo import parallel
-from worldkit.ppo.config import ARCHIVE, NO_CURRICULUM, TrainConfig
+from worldkit.ppo.config import ARCHIVE, TrainConfig
 
 SLOTS = 32
 """States that are kept of each kind, the newest."""
@@ -49,13 +48,6 @@ class Archive(NamedTuple):
 
     kept: EpisodeState
     written: Array
-
-
-def check(config: TrainConfig, env: JaxEnv) -> None:
-    """Raises UsageError for a curriculum that this world does not have."""
-    known = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.curricula())
-    if config.curriculum not in known:
-        raise UsageError(f"curriculum must be {' or '.join(known)}, got {config.curriculum}.")
 
 
 def empty_archive(config: TrainConfig, env: JaxEnv, games: State) -> Archive | None:
@@ -85,7 +77,7 @@ def archived(archive: Archive, reached: EpisodeState, levels: Array) -> Archive:
 
 
 def _mean_returns(archive: Archive) -> Array:
-    """The mean return so far of the states of each level, (levels,); 0 of none."""
+    """The mean return so far of each level's states, (levels,); 0 of none."""
     filled = jnp.arange(SLOTS) < archive.written[:, None]
     returns = jnp.where(filled.ravel(), archive.kept.returns, 0.0).reshape(-1, BANDS * SLOTS).sum(axis=1)
     return returns / jnp.maximum(filled.reshape(-1, BANDS * SLOTS).sum(axis=1), 1)

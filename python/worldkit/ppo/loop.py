@@ -31,10 +31,10 @@ from worldkit.runs.run import TrainingDiverged
 
 POLL_SECONDS = 0.05
 CALL_SECONDS = 4.0
-"""How long one call of the compiled program should take at most, once it is known how long an update takes."""
+"""The longest that one call of the compiled program should take, once it is known how long an update takes."""
 _NEVER = 2**31 - 1
 _RETRY_SECONDS = 60.0
-"""When a save that failed is tried again."""
+"""Seconds until a save that failed is tried again."""
 
 
 class CompiledTraining(NamedTuple):
@@ -118,8 +118,8 @@ def _settings(config: TrainConfig) -> dict[str, Any]:
 class Saver:
     """Writes checkpoints and trained parameters, ``checkpoint_{updates}.pkl`` and ``params_{updates}.npz`` by default.
 
-    A save in the middle of a run that fails (a full disk) is told once, and tried again when the next one is due, by
-    time within a minute; earlier files stay.
+    A save in the middle of a run that fails (a full disk) is reported once. It is tried again when the next one is due,
+    by time within a minute; earlier files stay.
 
     Args:
         folder: where the files go that ``plan`` says nothing else of.
@@ -237,7 +237,8 @@ def run_training(
             for index in range(chunk):
                 number = progress.updates - chunk + index + 1
                 on_episodes(number, jax.tree.map(lambda leaf, index=index: leaf[index], episodes))
-        log = log._replace(unlogged=(*log.unlogged, _first(chunk, stats._replace(episodes=None))))
+        entries = jax.tree.map(lambda leaf, chunk=chunk: np.asarray(leaf)[:chunk], stats._replace(episodes=None))
+        log = log._replace(unlogged=(*log.unlogged, entries))
         if progress.updates % config.log_interval == 0 or progress.updates == last_update or should_stop():
             metrics = _metrics_since(log, progress, env, config.natural_games / config.num_envs)
             log = Log(progress, metrics)
@@ -284,11 +285,6 @@ def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
         **{name: float(values.sum()) / steps for name, values in rollout.sums.items()},
         **{name: np.max(values).item() for name, values in rollout.maxima.items()},
     }
-
-
-def _first(count: int, stats: UpdateStats) -> UpdateStats:
-    entries: UpdateStats = jax.tree.map(lambda leaf: np.asarray(leaf)[:count], stats)
-    return entries
 
 
 def _wait_for(stats: UpdateStats) -> None:

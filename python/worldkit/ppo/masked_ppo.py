@@ -28,7 +28,7 @@ MASKED_LOGIT = -1e9
 ADAM_EPSILON = 1e-5
 ADVANTAGE_EPSILON = 1e-8
 MOST_DEVIATIONS = 10.0
-"""Where ``robust`` advantages are cut, in mean absolute deviations."""
+"""The size at which ``robust`` advantages are cut, in mean absolute deviations."""
 
 
 def masked_categorical(logits: Array, mask: Array) -> distrax.Categorical:
@@ -108,16 +108,15 @@ def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | 
     def between(first: float, last: float | None) -> Array | float:
         return first if last is None else first + (last - first) * jnp.minimum(done, 1.0)
 
-    has_rate = optimizer_has_rate(config)
     return Rates(
         between(config.clip_eps, config.clip_eps_end),
         between(config.ent_coef, config.ent_coef_end),
-        None if has_rate else between(config.learning_rate, config.learning_rate_end),
+        None if optimizer_has_rate(config) else between(config.learning_rate, config.learning_rate_end),
     )
 
 
 def optimizer_has_rate(config: TrainConfig) -> bool:
-    """Whether the learning rate is the optimizer's own affair."""
+    """True where the optimizer itself schedules the learning rate."""
     return config.learning_rate_end is None or config.learning_rate_steps == GRADIENT_STEPS
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ from worldkit.jax.env import Encoder, JaxEnv
 from worldkit.ppo.config import TANH, Activation
 from worldkit.ppo.params import (
     CRITIC,
+    Architecture,
     Params,
     architecture_of,
     hidden_layer,
@@ -36,16 +38,16 @@ class ActorCritic(nn.Module):
     hidden_dim: int = 256
     num_layers: int = 2
     dtype: str = "float32"
-    """What the trunk computes in; parameters, logits and values are float32 in any case."""
+    """The trunk's; parameters, logits and values are float32 in any case."""
     encoder: Encoder | None = None
     """Lays the observation out before the first hidden layer; None reads it flat."""
     encoder_name: str = "encoder"
     """Under which name the encoder's parameters are kept."""
     value_head: ValueHead = PLAIN
     observation_axes: int = 1
-    """How many axes an observation has."""
+    """Number of axes of an observation."""
     num_privileges: int = 0
-    """How many privileges the value reads beside the trunk, in a layer of its own."""
+    """Number of privileges that the value reads beside the trunk, in a layer of its own."""
     activation: Activation = TANH
 
     def __call__(self, obs: Array, privileges: Array | None = None) -> tuple[Array, Array]:
@@ -87,21 +89,17 @@ class ActorCritic(nn.Module):
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @cache
-def make_network(
-    name: str,
-    encoder: Encoder | None,
-    num_actions: int,
-    hidden_dim: int,
-    num_layers: int,
-    dtype: str = "float32",
-    value_head: ValueHead = PLAIN,
-    observation_axes: int = 1,
-    num_privileges: int = 0,
-    activation: Activation = TANH,
+def make_network(name: str, encoder: Encoder | None, *sizes: Any, **settings: Any) -> ActorCritic:  # noqa: ANN401
+    """The network of this name and encoder; sizes and settings are those of ``ActorCritic``."""
+    return ActorCritic(*sizes, encoder=encoder, encoder_name=name, **settings)
+
+
+def network_for(
+    found: Architecture, networks: Mapping[str, Encoder | None], observation_axes: int = 1, dtype: str = "float32"
 ) -> ActorCritic:
-    """The network of this name and encoder, these sizes and settings."""
-    sizes = num_actions, hidden_dim, num_layers
-    return ActorCritic(*sizes, dtype, encoder, name, value_head, observation_axes, num_privileges, activation)
+    """The network of this architecture, its encoder one of ``networks``."""
+    settings = {**found._asdict(), "observation_axes": observation_axes, "dtype": dtype}
+    return make_network(settings.pop("name"), networks.get(found.name), **settings)
 
 
 def network_of(params: Params, networks: Mapping[str, Encoder | None], observation_axes: int = 1) -> ActorCritic:
@@ -109,18 +107,8 @@ def network_of(params: Params, networks: Mapping[str, Encoder | None], observati
 
     Raises ParityError if they are the parameters of something else.
     """
-    found = architecture_of(params, [name for name, encoder in networks.items() if encoder])
-    return make_network(
-        found.name,
-        networks.get(found.name),
-        found.num_actions,
-        found.hidden_dim,
-        found.num_layers,
-        value_head=found.value_head,
-        observation_axes=observation_axes,
-        num_privileges=found.num_privileges,
-        activation=found.activation,
-    )
+    encoders = [name for name, encoder in networks.items() if encoder]
+    return network_for(architecture_of(params, encoders), networks, observation_axes)
 
 
 def load_logits(path: Path, env: JaxEnv) -> Callable[[ArrayLike], Array]:

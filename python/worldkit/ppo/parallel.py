@@ -80,18 +80,14 @@ def on_host(leaf: Any) -> np.ndarray:  # noqa: ANN401 - an array of JAX
 
 def agreed(value: float) -> float:
     """The first process's value, in all of them."""
-    if jax.process_count() == 1:
-        return value
     return float(multihost_utils.broadcast_one_to_all(np.float32(value)))
 
 
 def any_process(value: bool) -> bool:
-    """Whether the value is true in any process, in all of them."""
-    if jax.process_count() == 1:
-        return value
+    """True in all processes where the value is true in any."""
     return bool(np.any(multihost_utils.process_allgather(np.array(value))))
 
 
 def is_first_process() -> bool:
-    """Whether this process writes files and speaks."""
+    """True in the process that writes files and messages."""
     return jax.process_index() == 0

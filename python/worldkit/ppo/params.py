@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,8 +40,7 @@ _NAME = re.compile(r"params_(\d+)\.npz|checkpoint_(\d+)\.pkl")
 _LEAF = re.compile(re.escape(f"{NETWORK}.params") + r"((?:\['[^']+'\])+)")
 
 
-@dataclass(frozen=True)
-class Architecture:
+class Architecture(NamedTuple):
     """Architecture of a network, as the shapes of its parameters tell it. name: of its encoder, or ``mlp``."""
 
     name: str
@@ -55,8 +53,15 @@ class Architecture:
 
 
 def hidden_layer(activation: Activation, number: int) -> str:
-    """The name of a hidden layer, by which parameters alone say what their network's activation is."""
+    """The name of a hidden layer, which also tells the network's activation."""
     return f"hidden_{number}" if activation == TANH else f"hidden_{activation}_{number}"
+
+
+def architecture_for(config: TrainConfig, env: "JaxEnv") -> Architecture:
+    """The architecture of the network that a run with these settings trains."""
+    num_privileges = env.num_privileges if config.privileged_critic else 0
+    sizes = env.num_actions, config.hidden_dim, config.num_layers
+    return Architecture(config.network, *sizes, config.value_head, num_privileges, config.activation)
 
 
 def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
@@ -113,7 +118,9 @@ def load_params(path: Path) -> Params:
     Numbers that are kept in half precision are given in single precision, which networks compute in.
     """
     try:
-        return _nested({name: _precise(array) for name, array in read_npz(path, PARAMS_LIMIT).items()})
+        arrays = read_npz(path, PARAMS_LIMIT)
+        half = [name for name, array in arrays.items() if array.dtype == np.float16]
+        return _nested(arrays | {name: arrays[name].astype(np.float32) for name in half})
     except FileNotFoundError:
         raise ParityError(f"{path} does not exist; give the path of a params_*.npz file.") from None
     except Unreadable as fault:
@@ -159,18 +166,11 @@ def later_files(folder: Path, updates: int) -> list[Path]:
 
 
 def _rank(path: Path) -> tuple[int, bool]:
-    match = _NAME.fullmatch(path.name)
-    assert match is not None
-    return int(match[1] or match[2]), match[1] is not None
-
-
-def _precise(array: NDArray[Any]) -> NDArray[Any]:
-    """Floats in single precision at least, their values unchanged."""
-    return array.astype(np.promote_types(array.dtype, np.float32), copy=False) if array.dtype.kind == "f" else array
+    (params, checkpoint), *_ = _NAME.findall(path.name)
+    return int(params or checkpoint), bool(params)
 
 
 def _flat(params: Mapping[str, Any], *folders: str) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Arrays by their paths in nested dicts."""
     for name, value in params.items():
         if isinstance(value, Mapping):
             yield from _flat(value, *folders, name)
@@ -212,9 +212,7 @@ def load_initial_params(path: Path, config: TrainConfig, env: "JaxEnv") -> Initi
     found = architecture_of(params, [name for name, encoder in env.networks().items() if encoder])
     if found.num_actions != env.num_actions:
         raise other_actions(path, env.num_actions)
-    sizes = config.network, env.num_actions, config.hidden_dim, config.num_layers
-    num_privileges = env.num_privileges if config.privileged_critic else 0
-    if found != Architecture(*sizes, config.value_head, num_privileges, config.activation):
+    if found != architecture_for(config, env):
         raise UsageError(
             f"{path} is of another network: add --network {found.name} --hidden-dim {found.hidden_dim} "
             f"--num-layers {found.num_layers} --value-head {found.value_head} "

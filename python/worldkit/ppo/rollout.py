@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import optax  # type: ignore[import-untyped]
 from jax import Array
 from jax.sharding import Mesh
 
@@ -14,7 +17,36 @@ from worldkit.jax.env import Compact, JaxEnv, State, StepOutput
 from worldkit.ppo import curriculum, parallel
 from worldkit.ppo.config import NO_CURRICULUM, TrainConfig
 from worldkit.ppo.masked_ppo import EpisodeInfo, Samples, Transition, compute_gae, masked_categorical
-from worldkit.ppo.train_state import TrainState
+from worldkit.ppo.params import Params
+from worldkit.ppo.value_heads import FIRST_SCALE, ValueScale, rescaled
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class TrainState:
+    """Parameters, the optimizer's state and the scale of the values. Flax's class would take seconds to import.
+
+    step: how many gradient steps there were. apply_fn: that of an ``ActorCritic``, or a function like it.
+    tx: the optimizer. value_scale: of a ``popart`` head.
+    """
+
+    step: Array | int
+    params: Params
+    opt_state: Any
+    apply_fn: Callable[..., Any] = field(metadata={"static": True})
+    tx: optax.GradientTransformation = field(metadata={"static": True})
+    value_scale: ValueScale | None = None
+
+    def replace(self, **changes: Any) -> Self:  # noqa: ANN401 - values of the fields
+        """The same with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def playable_params(self) -> Params:
+        """The parameters to play with: their values are in units of reward."""
+        if self.value_scale is None:
+            return self.params
+        return rescaled(self.params, self.value_scale, FIRST_SCALE)
 
 
 class RunnerState(NamedTuple):
@@ -59,18 +91,16 @@ def collect_rollout(
         return following, (transition, metrics)
 
     runner, (transitions, metrics) = jax.lax.scan(step, runner, jax.random.split(rollout_key, config.num_steps))
-    return _archived(runner._replace(key=key), env, mesh), transitions, _of_all_steps(metrics)
-
-
-def _archived(runner: RunnerState, env: JaxEnv, mesh: Mesh | None) -> RunnerState:
-    """The same with the games' present states in the archive, if there is one."""
-    if runner.archive is None:
-        return runner
-    reached = curriculum.EpisodeState(
-        runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts
-    )
-    levels = parallel.over_games(env.level, mesh)(runner.env_state)
-    return runner._replace(archive=curriculum.archived(runner.archive, reached, levels))
+    runner = runner._replace(key=key)
+    if runner.archive is not None:
+        reached = curriculum.EpisodeState(
+            runner.env_state, runner.episode_steps, runner.episode_return, runner.event_counts
+        )
+        levels = parallel.over_games(env.level, mesh)(runner.env_state)
+        runner = runner._replace(archive=curriculum.archived(runner.archive, reached, levels))
+    totals: RolloutMetrics = jax.tree.map(lambda leaf: leaf.sum(axis=0), metrics)
+    maxima = {name: values.max() for name, values in metrics.maxima.items()}
+    return runner, transitions, totals._replace(maxima=maxima)
 
 
 def samples_of(
@@ -157,8 +187,3 @@ def _truncated_value(train_state: TrainState, env: JaxEnv, mesh: Mesh | None, st
     is_cut_off = step.truncated & ~step.terminated
     values: Array = jax.lax.cond(jnp.any(is_cut_off), values_at_end, lambda: jnp.zeros_like(step.reward))
     return values
-
-
-def _of_all_steps(metrics: RolloutMetrics) -> RolloutMetrics:
-    totals: RolloutMetrics = jax.tree.map(lambda leaf: leaf.sum(axis=0), metrics)
-    return totals._replace(maxima={name: values.max() for name, values in metrics.maxima.items()})

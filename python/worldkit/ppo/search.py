@@ -33,7 +33,7 @@ LANES = 256
 SURE = 1.0
 """By how many standard errors an action must be better than the policy's likeliest to be taken instead."""
 LIKELY = 0.05
-"""How likely the policy must be to take an action for it to be tried."""
+"""The least probability that the policy must give an action for it to be tried."""
 
 
 class Search(NamedTuple):

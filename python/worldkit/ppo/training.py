@@ -34,10 +34,8 @@ from worldkit.runs.console import compiling
 from worldkit.runs.run import Run
 from worldkit.runs.saved_config import BEGAN, began, now
 
-_BEGINNINGS = ("curriculum", "curriculum_share")
-"""Settings of where games begin, and so of which of them are natural."""
 _PER_UPDATE = ("num_envs", "num_steps", "num_minibatches", "update_epochs")
-"""What says how many gradient steps there are to so many steps of the games."""
+"""Settings that decide how many gradient steps there are to so many steps of the games."""
 
 
 class TrainResult(NamedTuple):
@@ -80,7 +78,7 @@ def train(
 ) -> TrainResult:
     """Train until ``config.total_timesteps`` steps are done, or until the run is asked to stop.
 
-    Without a ``run`` nothing is shown and nothing written. No setting of the process is changed. Where several
+    Without a ``run`` nothing is printed and nothing written. No setting of the process is changed. Where several
     processes train together, each calls this, and only the first one's run may have a folder.
 
     Args:
@@ -90,7 +88,7 @@ def train(
         start: a checkpoint to resume from.
         initial: trained parameters that a run without ``start`` begins with.
         save_plan: when and where checkpoints are written, if the run has a folder.
-        devices: those to train on; all unless told otherwise.
+        devices: those to train on; by default all.
         notes: plain values to keep with the settings in ``config.json`` and in checkpoints.
         on_episodes: see ``run_training``.
 
@@ -108,7 +106,11 @@ def train(
         shapes = jax.eval_shape(functools.partial(init_runner, config, env))
         check_fits(start, shapes, env)
         with_games = keeps_games(start, shapes, config)
-        _check_seed(config, start, with_games)
+        if with_games and start.config.get("seed", config.seed) != config.seed:
+            raise UsageError(
+                f"{start.path} goes on with its own games and random numbers, which began with seed "
+                f"{start.config['seed']}: leave --seed out, or start a new run."
+            )
     run = run or Run()
     mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
     done = start.progress if start else Progress()
@@ -121,7 +123,9 @@ def train(
 
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
         return TrainResult(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
-    later = _later(run.folder, done.updates, start)
+    # of more updates, but for the checkpoint to resume from, whatever its name
+    later = later_files(run.folder, done.updates) if run.folder else []
+    later = [path for path in later if start is None or path.resolve() != start.path.resolve()]
     settings: dict[str, Any] = {
         "run_name": run.folder and run.folder.name,
         BEGAN: now() if later else _began(run.folder, start),
@@ -154,14 +158,8 @@ def train(
     return TrainResult(last.runner.train_state.playable_params, last.progress, done, compiled.compile_seconds, files)
 
 
-def _later(folder: Path | None, updates: int, start: Checkpoint | None) -> list[Path]:
-    """The folder's files of more updates, but for the checkpoint to resume from, whatever its name."""
-    found = [] if folder is None else later_files(folder, updates)
-    return [path for path in found if start is None or path.resolve() != start.path.resolve()]
-
-
 def _began(folder: Path | None, start: Checkpoint | None) -> str:
-    """When the run began: now, unless it continues in its folder.
+    """The time at which the run began: now, unless it continues in its folder.
 
     The folder knows better than a checkpoint from before the run went back to it.
     """
@@ -179,10 +177,8 @@ def _headline(
     initial: InitialParams | None,
 ) -> str:
     on = devices[0].device_kind if len(devices) == 1 else f"{len(devices)} x {devices[0].device_kind}"
-    before = ""
-    if start:
-        before = f", after the {start.progress.updates:,} of {start.path}"
-    elif initial:
+    before = f", after the {start.progress.updates:,} of {start.path}" if start else ""
+    if initial:
         before = f", from the parameters in {initial.path}"
     return (
         f"Training {updates:,} updates of {config.num_envs:,} games x {config.num_steps:,} steps "
@@ -213,10 +209,11 @@ def _first_state(
 
 
 def keeps_games(start: Checkpoint, shapes: RunnerState, config: TrainConfig) -> bool:
-    """Whether a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
-    before = start.config
-    same_beginnings = all(before.get(name, getattr(TrainConfig, name)) == getattr(config, name) for name in _BEGINNINGS)
-    return same_beginnings and has_games_like(start, shapes)
+    """True if a run whose state is like ``shapes`` goes on with the games and the random key of a checkpoint."""
+    return has_games_like(start, shapes) and all(
+        start.config.get(name, getattr(TrainConfig, name)) == getattr(config, name)
+        for name in ("curriculum", "curriculum_share")
+    )
 
 
 def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
@@ -224,16 +221,6 @@ def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
     done = start.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
         raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
-
-
-def _check_seed(config: TrainConfig, start: Checkpoint, with_games: bool) -> None:
-    """Raises UsageError for another seed than that of the games which go on."""
-    seed = start.config.get("seed", config.seed)
-    if seed != config.seed and with_games:
-        raise UsageError(
-            f"{start.path} goes on with its own games and random numbers, which began with seed {seed}: leave --seed "
-            "out, or start a new run."
-        )
 
 
 def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:

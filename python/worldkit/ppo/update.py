@@ -15,7 +15,7 @@ from jax.sharding import Mesh, NamedSharding
 from parity.errors import UsageError
 from worldkit.jax.env import JaxEnv, State
 from worldkit.ppo import curriculum, parallel
-from worldkit.ppo.config import BATCH, TrainConfig
+from worldkit.ppo.config import ARCHIVE, BATCH, NO_CURRICULUM, TrainConfig
 from worldkit.ppo.masked_ppo import (
     EpisodeInfo,
     LossStats,
@@ -26,8 +26,8 @@ from worldkit.ppo.masked_ppo import (
     rates_at,
     scaled_advantage,
 )
-from worldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout, samples_of
-from worldkit.ppo.train_state import TrainState
+from worldkit.ppo.params import architecture_for
+from worldkit.ppo.rollout import RolloutMetrics, RunnerState, TrainState, collect_rollout, samples_of
 from worldkit.ppo.value_heads import FIRST_SCALE, POPART, rescaled
 
 
@@ -55,28 +55,19 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
     ``games`` are these new games where somebody has made them.
     Raises UsageError for a network, a curriculum or privileges that the world does not have.
     """
-    from worldkit.ppo.networks import make_network  # here, where one is made: Flax takes long to import
+    from worldkit.ppo.networks import network_for  # here, where one is made: Flax takes long to import
 
-    curriculum.check(config, env)
     networks = env.networks()
+    curricula = (NO_CURRICULUM, *([ARCHIVE] if env.levels else []), *env.curricula())
+    if config.curriculum not in curricula:
+        raise UsageError(f"curriculum must be {' or '.join(curricula)}, got {config.curriculum}.")
     if config.network not in networks:
         raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")
     if config.privileged_critic and not env.num_privileges:
         raise UsageError(f"{env.name} has no privileges that a critic could read: leave --privileged-critic out.")
     low, high = config.seed & 0xFFFFFFFF, config.seed >> 32
     network_key, run_key = jax.random.split(jax.random.fold_in(jax.random.key(low), high))
-    network = make_network(
-        config.network,
-        networks[config.network],
-        env.num_actions,
-        config.hidden_dim,
-        config.num_layers,
-        config.dtype,
-        config.value_head,
-        len(env.observation_shape),
-        env.num_privileges if config.privileged_critic else 0,
-        config.activation,
-    )
+    network = network_for(architecture_for(config, env), networks, len(env.observation_shape), config.dtype)
     params = jax.jit(network.init)(network_key, jnp.zeros((1, *env.observation_shape)))
     if games is None:
         games = jax.jit(jax.vmap(env.reset))(jnp.asarray(env.initial_seeds(config.seed, config.num_envs)))
@@ -138,7 +129,6 @@ def shardings_of(runner: RunnerState, mesh: Mesh) -> RunnerState:
 def _update(
     runner: RunnerState, config: TrainConfig, env: JaxEnv, mesh: Mesh | None, updates_of_run: Array | int | None = None
 ) -> tuple[RunnerState, UpdateStats]:
-    """One PPO update: rollout, GAE, learning."""
     runner, transitions, metrics = collect_rollout(runner, config, env, mesh)
     samples = samples_of(runner, transitions._replace(episode=None), config, env, mesh)
     key, learn_key = jax.random.split(runner.key)
@@ -199,7 +189,11 @@ def _gradient_step(
     grads, stats = gradient(train_state.params, train_state.apply_fn, env.expand, minibatch, config, is_sorted)
     if config.diagnostics:
         stats = stats._replace(diagnostics={**stats.diagnostics, "grad_norm": optax.tree.norm(grads)})
-    return train_state.apply_gradients(grads, rates.learning_rate), stats
+    updates, opt_state = train_state.tx.update(grads, train_state.opt_state, train_state.params)
+    if (rate := rates.learning_rate) is not None:
+        updates = jax.tree.map(lambda update: -rate * update, updates)
+    params = optax.apply_updates(train_state.params, updates)
+    return train_state.replace(step=train_state.step + 1, params=params, opt_state=opt_state), stats
 
 
 def update_epoch(

@@ -1,4 +1,4 @@
-"""What the tests of training the game share."""
+"""The random key that the tests of training the game share."""
 
 import jax
 import pytest

@@ -1,4 +1,4 @@
-"""What the networks around the player read, in plain NumPy, written from their description."""
+"""The input of the networks' trunks, in plain NumPy, written from the networks' description."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from tests.worldkit.ppo.reference import Floats, dense
 
 
 def centred(layers: Mapping[str, Any], obs: Floats) -> Floats:
-    """What the player-centred network's trunk reads of one observation (1545,)."""
+    """The features of one observation (1545,) for the player-centred network's trunk."""
     return _around_player(_embedded(layers, obs), obs)
 
 
 def conv(layers: Mapping[str, Any], obs: Floats) -> Floats:
-    """What the trunk of the network whose cells tell each other reads of one observation (1545,)."""
+    """The features of one observation (1545,) for the trunk of the network whose cells read their neighbours."""
     cells = _embedded(layers, obs)
     for number in range(len(layers) - 1):
         before = {divmod(cell, 6): cells[divmod(cell, 6)].copy() for cell in range(36)}

@@ -28,7 +28,7 @@ ORTHOGONAL = {
     "tpu": {"Qr", "ProductOfElementaryHouseholderReflectors"},
     "cuda": {"cusolver_geqrf_ffi", "cusolver_orgqr_ffi"},
 }
-"""How each platform makes orthogonal matrices, which networks begin with."""
+"""The algebra of each platform that makes orthogonal matrices, which networks begin with."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def lowered(traced: Traced, platform: str) -> str:
 
 
 def calls_out_of_xla(text: str) -> set[str]:
-    """What a program leaves to somebody else: libraries of the platform by name, and the host."""
+    """Calls to libraries of the platform, by name, and to the host."""
     return set(re.findall(r"custom_call @(\w+)", text)) | set(
         re.findall(r"stablehlo\.(infeed|outfeed|send|recv)", text)
     )

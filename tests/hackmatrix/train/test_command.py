@@ -79,7 +79,7 @@ except SystemExit as end:
 
 @pytest.fixture
 def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., TrainConfig]:
-    """What a command line asks for, from a trainer that does nothing."""
+    """The settings that a command line gives a trainer that does nothing."""
 
     def settings(*flags: str) -> TrainConfig:
         asked: list[TrainConfig] = []

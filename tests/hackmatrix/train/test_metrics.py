@@ -1,4 +1,4 @@
-"""What the game adds to the metrics of a step, and which of its episodes were cut off."""
+"""The game's own metrics of a step, and which of its episodes were cut off."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -28,11 +28,6 @@ def make_network(name: str, *sizes: Any) -> ActorCritic:  # noqa: ANN401 - sizes
     return make_kit_network(name, NETWORKS[name], *sizes)
 
 
-def _outputs(network: ActorCritic, params: Params, obs: Array) -> tuple[Array, Array]:
-    outputs: Any = network.apply(params, obs)
-    return outputs[0], outputs[1]
-
-
 ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_features=4))]
 
 
@@ -44,7 +39,7 @@ def seen_from(place: tuple[int, int], key: Array) -> np.ndarray:
 
 class TestAroundThePlayer:
     @pytest.mark.parametrize(("name", "view"), ENCODERS)
-    @pytest.mark.parametrize("place", [(0, 0), (5, 5), (0, 5), (2, 3)])
+    @pytest.mark.parametrize("place", [(5, 0), (2, 3)])
     def test_every_cell_is_seen_where_it_lies_from_the_player(
         self, name: str, view: nn.Module, place: tuple[int, int], key: Array
     ) -> None:
@@ -59,10 +54,11 @@ class TestAroundThePlayer:
     def test_many_observations_are_seen_as_each_alone(self, name: str, key: Array) -> None:
         network = make_network(name, rules.NUM_ACTIONS, 8, 1)
         obs = jax.random.uniform(key, (3, 2, rules.OBSERVATION_SIZE))
-        params = network.init(key, obs)
-        logits, values = _outputs(network, params, obs)
+        params = jax.jit(network.init)(key, obs)
+        apply: Any = jax.jit(network.apply)
+        logits, values = apply(params, obs)
         assert (logits.shape, values.shape) == ((3, 2, rules.NUM_ACTIONS), (3, 2))
-        np.testing.assert_allclose(logits[2, 1], _outputs(network, params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(logits[2, 1], apply(params, obs[2, 1])[0], rtol=1e-5, atol=1e-6)
 
 
 @partial(jax.jit, static_argnames="is_sorted")
@@ -81,7 +77,7 @@ class TestSorted:
 
     @staticmethod
     def samples(cells: np.ndarray, dtype: str = "float32") -> tuple[EgocentricBoard, Array]:
-        """What samples see whose players stand in these cells, and a kernel; all numbers are small and whole."""
+        """Boards seen by players in these cells, and a kernel; all numbers are small and whole."""
         rng = np.random.default_rng(len(cells))
         board, others = (rng.integers(-2, 3, (len(cells), *shape)).astype(dtype) for shape in ((6, 6, 2), (5,)))
         place = np.stack(np.divmod(cells, 6), axis=1).astype(np.int32)
@@ -121,7 +117,7 @@ class TestConv:
     view = Conv(cell_features=4)
 
     def board(self, params: Params, obs: np.ndarray) -> np.ndarray:
-        """What it sees of a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
+        """The board around a player on (0, 0), from there on up and to the right: (6, 6, 4)."""
         seen: Any = self.view.apply(params, obs)
         return np.asarray(seen.laid_out())[: 11 * 11 * 4].reshape(11, 11, 4)[5:, 5:]
 
@@ -148,27 +144,26 @@ class TestConv:
         np.testing.assert_allclose(here, there, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", ["mlp", "conv"])
 def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, key: Array) -> None:
-    exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 2, dtype) for dtype in ("float32", "bfloat16"))
+    exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 1, dtype) for dtype in ("float32", "bfloat16"))
     seen = jax.random.uniform(key, (20, rules.OBSERVATION_SIZE))
-    params = exact.init(key, seen)
-    assert {leaf.dtype for leaf in jax.tree.leaves(rough.init(key, seen))} == {np.dtype(np.float32)}
-    for precise, quick in zip(exact.apply(params, seen), rough.apply(params, seen), strict=True):
+    params = jax.jit(exact.init)(key, seen)
+    assert {leaf.dtype for leaf in jax.tree.leaves(jax.eval_shape(rough.init, key, seen))} == {np.dtype(np.float32)}
+    for precise, quick in zip(*(jax.jit(each.apply)(params, seen) for each in (exact, rough)), strict=True):
         assert quick.dtype == np.float32
         np.testing.assert_allclose(precise, quick, atol=0.05)
         assert (precise != quick).any()
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize(("hidden_dim", "num_layers"), [(8, 1), (24, 12)])
+@pytest.mark.parametrize(
+    ("name", "hidden_dim", "num_layers"), [("mlp", 24, 12), *((name, 8, 1) for name in NETWORKS if name != "mlp")]
+)
 def test_saved_parameters_tell_their_network(name: str, hidden_dim: int, num_layers: int, tmp_path: Path) -> None:
     network = make_network(name, rules.NUM_ACTIONS, hidden_dim, num_layers)
-    obs = jax.random.uniform(jax.random.key(1), (5, rules.OBSERVATION_SIZE))
-    params = network.init(jax.random.key(0), obs)
+    params: Any = jax.jit(network.init)(jax.random.key(0), jnp.zeros((1, rules.OBSERVATION_SIZE)))
     save_params(tmp_path / "params_1.npz", params)
     loaded = load_params(tmp_path / "params_1.npz")
     assert network_of(loaded, NETWORKS) == network
-    for mine, theirs in zip(network_of(loaded, NETWORKS).apply(loaded, obs), network.apply(params, obs), strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    jax.tree.map(np.testing.assert_array_equal, loaded, params)
     assert [path.name for path in tmp_path.iterdir()] == ["params_1.npz"]

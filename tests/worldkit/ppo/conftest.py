@@ -1,7 +1,7 @@
 """The compiled programs that several tests share."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -9,13 +9,14 @@ import jax.numpy as jnp
 import pytest
 
 from worldkit.jax.env import JaxEnv
-from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.loop import CompiledTraining, compile_training
+from worldkit.ppo.checkpoints import Log, LoopState, Progress
+from worldkit.ppo.config import ARCHIVE, TrainConfig
+from worldkit.ppo.loop import CompiledTraining, compile_training, run_training
 from worldkit.ppo.masked_ppo import Transition
 from worldkit.ppo.rollout import RolloutMetrics, RunnerState, collect_rollout
 from worldkit.ppo.update import init_runner
 
-from .orchards import PackedOrchard
+from .orchards import Levelled, PackedOrchard
 
 SMALL = TrainConfig(
     num_envs=16,
@@ -42,6 +43,10 @@ SMALLEST = TrainConfig(
     log_interval=1,
     seed=3,
 )
+LEVELLED = dataclasses.replace(
+    SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4, curriculum=ARCHIVE, curriculum_share=0.25
+)
+"""Four of the 16 games are the curriculum's."""
 LIMIT = 5
 """Cuts most games of Orchard and not all."""
 
@@ -76,6 +81,19 @@ def orchard() -> PackedOrchard:
 @pytest.fixture(scope="session")
 def trainer(orchard: PackedOrchard) -> CompiledTraining:
     return compile_training(SMALL, orchard)
+
+
+@pytest.fixture(scope="session")
+def levelled() -> CompiledTraining:
+    return compile_training(LEVELLED, Levelled())
+
+
+@pytest.fixture(scope="session")
+def levelled_run(levelled: CompiledTraining) -> tuple[LoopState, list[Mapping[str, float]]]:
+    """A run with an archive at its end, and its two rows."""
+    rows: list[Mapping[str, float]] = []
+    start = LoopState(levelled.runner, Progress(), Log())
+    return run_training(levelled.train, start, LEVELLED, Levelled(), write=rows.append), rows
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from toy_world.in_jax import Orchard
 
 LEVELS = 4
 RESEEDED = 1000
-"""What a game's score is raised by wherever it is reseeded, so that it can be told from a natural one."""
+"""Added to a game's score wherever it is reseeded, to distinguish it from a natural one."""
 
 
 class PackedOrchard(OrchardJaxEnv):

@@ -20,7 +20,7 @@ if __name__ == "__main__":
 
     import jax
 
-    from tests.worldkit.ppo.conftest import SMALL
+    from tests.worldkit.ppo.conftest import LEVELLED as config
     from tests.worldkit.ppo.orchards import Levelled
     from worldkit.ppo.checkpoints import Log, LoopState, Progress, read_checkpoint, restored, save_checkpoint
     from worldkit.ppo.loop import compile_training, run_training
@@ -31,12 +31,11 @@ if __name__ == "__main__":
         packages = ("tests",)
 
     path = Path(output)
-    config = dataclasses.replace(SMALL, total_timesteps=8 * SMALL.batch_size, log_interval=4, curriculum="archive")
     env = KeptEnv()
     compiled = compile_training(config, env, parallel.mesh_of_all_devices(config.num_envs))
     written: list[Mapping[str, float]] = []
     start = LoopState(compiled.runner, Progress(), Log())
-    half = dataclasses.replace(config, total_timesteps=4 * SMALL.batch_size)
+    half = dataclasses.replace(config, total_timesteps=4 * config.batch_size)
     result = run_training(compiled.train, start, half, env, write=written.append)
     save_checkpoint(path, result, dataclasses.asdict(config), env)
     if processes != "1":

@@ -1,7 +1,8 @@
 """Curricula: which games begin elsewhere, what an archive keeps and gives, and that nothing else changes."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,40 +13,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jax import Array
+from toy_world.in_jax import Orchard
 
 from parity.errors import UsageError
 from worldkit.ppo import curriculum
-from worldkit.ppo.checkpoints import (
-    Log,
-    LoopState,
-    Progress,
-    named_leaves,
-    read_checkpoint,
-    restored,
-    save_checkpoint,
-)
+from worldkit.ppo.checkpoints import LoopState, named_leaves, read_checkpoint, restored, save_checkpoint
 from worldkit.ppo.config import ARCHIVE, TrainConfig
 from worldkit.ppo.curriculum import BANDS, SLOTS, Archive, EpisodeState
-from worldkit.ppo.rollout import RunnerState
+from worldkit.ppo.loop import CompiledTraining
 from worldkit.ppo.training import keeps_games
-from worldkit.ppo.update import init_runner, make_train
+from worldkit.ppo.update import init_runner
 
-from .conftest import SMALL
+from .conftest import LEVELLED, SMALL
 from .orchards import LEVELS, RESEEDED, Levelled, PackedOrchard
 
-CONFIG = dataclasses.replace(SMALL, curriculum=ARCHIVE, curriculum_share=0.25, log_interval=1)
-NATURAL = 12  # of 16 games
+NATURAL = LEVELLED.natural_games
 archived: Callable[[Archive, EpisodeState, Array], Archive] = jax.jit(curriculum.archived)
+Run = tuple[LoopState, list[Mapping[str, float]]]
 
 
-@pytest.fixture(scope="module")
-def trained() -> tuple[RunnerState, Any, Callable[..., Any]]:
-    """A run of eight updates, its first state, and what trains it."""
-    train = make_train(CONFIG, Levelled())
-    runner = init_runner(CONFIG, Levelled())
-    for _ in range(8):
-        runner, stats = train(runner, jnp.int32(1))
-    return runner, stats, train
+def games(count: int) -> Orchard:
+    env = Levelled()
+    begun: Orchard = jax.jit(jax.vmap(env.reset))(env.initial_seeds(0, count))
+    return begun
 
 
 class TestArchive:
@@ -106,33 +96,29 @@ class TestBeginning:
     def begun(
         self, config: TrainConfig, archive: Archive | None, ended: Array, key: Array
     ) -> tuple[EpisodeState, EpisodeState]:
-        env = Levelled()
-        games = jax.vmap(env.reset)(env.initial_seeds(0, config.num_envs))
         zeros = jnp.zeros(config.num_envs)
-        new = EpisodeState(games, zeros.astype(jnp.int32), zeros)
-        return new, curriculum.begin(config, env, None, archive, new, ended, key)
+        new = EpisodeState(games(config.num_envs), zeros.astype(jnp.int32), zeros)
+        begin = jax.jit(partial(curriculum.begin, config, Levelled(), None))
+        return new, begin(archive, new, ended, key)
 
     def test_only_the_curriculums_games_that_ended_begin_elsewhere(self, key: Array) -> None:
-        config = dataclasses.replace(CONFIG, curriculum="late")
+        config = dataclasses.replace(LEVELLED, curriculum="late")
         ended = jnp.arange(16) % 2 == 0
         _, begun = self.begun(config, None, ended, key)
         assert (begun.games.score == 99).tolist() == [game >= NATURAL and game % 2 == 0 for game in range(16)]
 
     def test_without_anything_archived_they_begin_anew(self, key: Array) -> None:
-        env = Levelled()
-        empty = curriculum.empty_archive(CONFIG, env, jax.vmap(env.reset)(env.initial_seeds(0, 16)))
-        assert empty is not None
-        new, begun = self.begun(CONFIG, empty, jnp.ones(16, bool), key)
+        empty = curriculum.empty_archive(LEVELLED, Levelled(), games(16))
+        new, begun = self.begun(LEVELLED, empty, jnp.ones(16, bool), key)
         jax.tree.map(np.testing.assert_array_equal, begun, new)
 
     def test_archived_states_have_another_future_every_time(self, key: Array) -> None:
-        env = Levelled()
-        one = jax.vmap(env.reset)(env.initial_seeds(7, 1))
-        empty = curriculum.empty_archive(CONFIG, env, one)
+        one = jax.tree.map(lambda leaf: leaf[-1:], games(16))
+        empty = curriculum.empty_archive(LEVELLED, Levelled(), one)
         assert empty is not None
         reached = EpisodeState(one, jnp.array([5]), jnp.array([2.5]))
         archive = archived(empty, reached, jnp.array([1]))
-        _, begun = self.begun(CONFIG, archive, jnp.ones(16, bool), key)
+        _, begun = self.begun(LEVELLED, archive, jnp.ones(16, bool), key)
         mine = slice(NATURAL, None)
         assert begun.steps[mine].tolist() == [5] * 4
         assert begun.returns[mine].tolist() == [2.5] * 4
@@ -141,9 +127,9 @@ class TestBeginning:
         assert tuple(np.stack(one.seed, axis=-1)[0].tolist()) not in seeds
 
 
-def test_a_run_plays_on_from_what_it_has_archived(trained: tuple[RunnerState, Any, Any]) -> None:
+def test_a_run_plays_on_from_what_it_has_archived(levelled_run: Run) -> None:
     """Turns count the steps since the natural beginning; the length of an episode goes on from the archive too."""
-    runner, *_ = trained
+    runner = levelled_run[0].runner
     assert runner.archive is not None
     assert (runner.archive.written > 0).sum() > 2
     np.testing.assert_array_equal(runner.env_state.turn, runner.episode_steps)
@@ -155,11 +141,11 @@ def test_a_run_plays_on_from_what_it_has_archived(trained: tuple[RunnerState, An
     assert (levels == np.arange(len(filled)) // (BANDS * SLOTS))[filled].all()
 
 
-def test_metrics_are_of_natural_games_alone(trained: tuple[RunnerState, Any, Any]) -> None:
+def test_metrics_are_of_natural_games_alone(levelled_run: Run) -> None:
     """Every step but an invalid one costs 10 thousandths, and no action is invalid."""
-    _, stats, _ = trained
-    assert stats.rollout.component_sums[0, 0] == -10 * NATURAL * CONFIG.num_steps
-    assert stats.rollout.maxima["stats/best_score"][0] < RESEEDED
+    for row in levelled_run[1]:
+        assert row["reward/step"] == pytest.approx(-0.01)
+        assert row["stats/best_score"] < RESEEDED
 
 
 def test_without_a_curriculum_nothing_is_archived_and_all_games_are_natural() -> None:
@@ -169,7 +155,7 @@ def test_without_a_curriculum_nothing_is_archived_and_all_games_are_natural() ->
 
 def test_a_curriculum_that_leaves_no_natural_game_is_one_sentence() -> None:
     with pytest.raises(UsageError, match="curriculum_share must leave at least one of 16 games"):
-        dataclasses.replace(CONFIG, curriculum_share=1.0).validated()
+        dataclasses.replace(LEVELLED, curriculum_share=1.0).validated()
     assert dataclasses.replace(SMALL, curriculum_share=1.0).validated().natural_games == 16
 
 
@@ -181,16 +167,13 @@ def test_a_curriculum_that_the_world_does_not_have_is_named() -> None:
         init_runner(dataclasses.replace(SMALL, curriculum="early"), Levelled())
 
 
-def test_going_on_is_as_if_it_had_never_stopped(trained: tuple[RunnerState, Any, Any], tmp_path: Path) -> None:
-    runner, _, train = trained
-    path, progress = tmp_path / "checkpoint_8.pkl", Progress(8, 8 * CONFIG.batch_size, 1.0)
-    save_checkpoint(path, LoopState(runner, progress, Log(progress)), dataclasses.asdict(CONFIG), Levelled())
-    other = dataclasses.replace(CONFIG, seed=9)
+def test_going_on_is_as_if_it_had_never_stopped(levelled: CompiledTraining, levelled_run: Run, tmp_path: Path) -> None:
+    state, path = levelled_run[0], tmp_path / "checkpoint_8.pkl"
+    save_checkpoint(path, state, dataclasses.asdict(LEVELLED), Levelled())
     checkpoint = read_checkpoint(path, Levelled())
-    fresh = init_runner(other, Levelled())
-    assert keeps_games(checkpoint, fresh, other)
-    back = restored(checkpoint, fresh)
-    straight, resumed = (named_leaves(train(each, jnp.int32(1))[0]) for each in (runner, back))
+    assert keeps_games(checkpoint, levelled.runner, dataclasses.replace(LEVELLED, seed=9))
+    back = restored(checkpoint, levelled.runner)
+    straight, resumed = (named_leaves(levelled.train(each, jnp.int32(1))[0]) for each in (state.runner, back))
     assert any(name.startswith(".archive") for name in straight)
     for name, leaf in straight.items():
         np.testing.assert_array_equal(leaf, resumed[name], err_msg=name)

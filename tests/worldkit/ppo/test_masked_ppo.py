@@ -32,9 +32,8 @@ def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: 
     assert (policy.probs[~mask] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["rollout", "truncated_rollout"])
-def test_every_action_of_a_rollout_was_valid(name: str, request: pytest.FixtureRequest) -> None:
-    transitions = request.getfixturevalue(name).transitions
+def test_every_action_of_a_rollout_was_valid(truncated_rollout: Rollout) -> None:
+    transitions = truncated_rollout.transitions
     chosen = np.take_along_axis(np.asarray(transitions.action_mask), np.asarray(transitions.action)[..., None], axis=-1)
     assert chosen.all()
     assert not transitions.action_mask.all()
@@ -62,33 +61,22 @@ def test_gae_is_the_discounted_sum_of_each_episode_s_own_errors(with_limit: bool
     np.testing.assert_allclose(targets, expected + value, rtol=1e-4, atol=1e-5)
 
 
-def stats_before_learning(rollout: Rollout) -> LossStats:
-    """The statistics of the loss over the whole rollout, with the parameters that played it."""
+def test_before_the_first_gradient_step_every_ratio_is_one(truncated_rollout: Rollout) -> None:
+    """Holds only if each stored observation and mask is the one the policy saw, also where an episode ended."""
+    rollout = truncated_rollout
+    assert rollout.transitions.done[:-1].any(), "no episode ended inside the rollout"
 
     @jax.jit
-    def stats(runner: object) -> LossStats:
-        samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
-        state = rollout.before.train_state
-        _, stats = ppo_loss(state.params, state.apply_fn, rollout.env.expand, samples, rollout.config)
-        return stats
+    def judged() -> tuple[LossStats, Array]:
+        state, env = rollout.before.train_state, rollout.env
+        samples = samples_of(rollout.after, rollout.transitions, rollout.config, env)
+        _, stats = ppo_loss(state.params, state.apply_fn, env.expand, samples, rollout.config)
+        policy = masked_categorical(evaluate(state, env, samples.transition.obs)[0], samples.transition.action_mask)
+        return stats, jnp.exp(policy.log_prob(samples.transition.action) - samples.transition.log_prob)
 
-    before: LossStats = stats(rollout.before)
-    return before
-
-
-@pytest.mark.parametrize("name", ["rollout", "truncated_rollout"])
-def test_before_the_first_gradient_step_every_ratio_is_one(name: str, request: pytest.FixtureRequest) -> None:
-    """Holds only if each stored observation and mask is the one the policy saw, also where an episode ended."""
-    rollout: Rollout = request.getfixturevalue(name)
-    assert rollout.transitions.done[:-1].any(), "no episode ended inside the rollout"
-    stats = stats_before_learning(rollout)
+    stats, ratios = judged()
     assert abs(stats.approx_kl) < 1e-6
     assert stats.clip_frac == 0
-
-    samples = samples_of(rollout.after, rollout.transitions, rollout.config, rollout.env)
-    logits, _ = evaluate(rollout.before.train_state, rollout.env, samples.transition.obs)
-    policy = masked_categorical(logits, samples.transition.action_mask)
-    ratios = jnp.exp(policy.log_prob(samples.transition.action) - samples.transition.log_prob)
     np.testing.assert_allclose(ratios, 1.0, atol=1e-5)
 
 

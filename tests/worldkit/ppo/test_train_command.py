@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,19 +78,14 @@ def test_a_run_leaves_its_files_and_says_where(finished: Run) -> None:
     assert "\nWatch it play: " in finished.output
     assert finished.output.rstrip().endswith("--total-timesteps 4000")
     assert matplotlib.image.imread(finished.folder / "learning_curve.png").size > 0
+    settings = json.loads((finished.folder / "config.json").read_text())
+    wanted = {"run_name": "first", "max_steps": None, "num_envs": 8, "num_steps": 16, "learning_rate": 2.5e-4}
+    assert {name: settings[name] for name in wanted} == wanted
     # compiling is reported apart from training
     lines = finished.output.splitlines()
     assert any(line.startswith("Compiling") for line in lines)
     assert any(line.startswith("Compiled in") for line in lines)
     assert any(line.startswith("Trained 384 steps in") and "of compiling" in line for line in lines)
-
-
-def test_config_json_has_every_setting(finished: Run) -> None:
-    settings = json.loads((finished.folder / "config.json").read_text())
-    assert settings["run_name"] == "first"
-    assert settings["max_steps"] is None
-    assert (settings["num_envs"], settings["num_steps"], settings["num_layers"]) == (8, 16, 3)
-    assert settings["learning_rate"] == 2.5e-4
 
 
 def test_a_run_never_overwrites_another(finished: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -246,12 +242,12 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
 
 
 def test_a_run_can_begin_with_the_parameters_of_another(finished: Run, tmp_path: Path) -> None:
-    """With a learning rate that moves nothing they come out as they went in, and all else is a new run."""
+    """Adam moves a number by the learning rate at most in each of an update's 16 steps, and all else is a new run."""
     first = finished.folder / "params_3.npz"
-    run = call(tmp_path, f"{FLAGS} --total-timesteps 128 --lr 1e-30 --init-from {first} --no-wandb")
+    run = call(tmp_path, f"{FLAGS} --total-timesteps 128 --init-from {first} --no-wandb --seed 4")
     assert f"from the parameters in {first}." in run.output
     before, after = load_params(first), load_params(run.folder / "params_1.npz")
-    assert all(map(np.array_equal, *map(jax.tree.leaves, (before, after))))
+    assert all(map(partial(np.allclose, rtol=0, atol=16.1 * 2.5e-4), *map(jax.tree.leaves, (before, after))))
     assert read_checkpoint(run.folder / "checkpoint_1.pkl", ENV).progress.timesteps == 128
 
 

@@ -1,7 +1,7 @@
 """Whole updates: what pays is learnt, runs repeat bit for bit, metrics and interrupts."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 from parity.errors import ParityError, UsageError
 from worldkit.jax import trace_cache
+from worldkit.jax.trace_cache import Program
 from worldkit.ppo import loop
 from worldkit.ppo.checkpoints import Log, LoopState, Progress
 from worldkit.ppo.loop import CompiledTraining, _metrics_since, compile_training, metrics_of, run_training
@@ -75,7 +76,7 @@ def test_metrics_agree_with_each_other(finished: tuple[LoopState, Rows]) -> None
 
 def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
     train = trainer.train
-    first, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
+    first, _ = train(trainer.runner, jnp.int32(5))
     again, _ = train(init_runner(SMALL, orchard), jnp.int32(5))
     other, _ = train(init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), orchard), jnp.int32(5))
     jax.tree.map(np.testing.assert_array_equal, first.train_state.params, again.train_state.params)
@@ -102,8 +103,8 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     jax.tree.map(np.testing.assert_array_equal, trained.env_state, expected.env_state)
 
 
-def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
-    runner = init_runner(SMALL, orchard)
+def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining) -> None:
+    runner = trainer.runner
     together, stats = trainer.train(runner, jnp.int32(5))
     for index in range(5):
         runner, alone = trainer.train(runner, jnp.int32(1))
@@ -125,11 +126,13 @@ def test_an_impossible_configuration_is_refused_before_anything_is_compiled(orch
 def test_worlds_of_one_class_share_no_kept_program(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[list[str]] = []
 
-    def record(*arguments: Any, about: list[str], packages: Sequence[str]) -> Any:  # noqa: ANN401 - as it is called
+    def record(function: Any, *args: Any, about: list[str], packages: object) -> Program:  # noqa: ANN401 - as it is called
         kept.append(about)
-        return trace_cache.load_or_trace(*arguments, about=about, packages=packages)
+        return Program(jax.eval_shape(function, *args), lambda: lambda *_: None)
 
     monkeypatch.setattr(loop, "load_or_trace", record)
+    monkeypatch.setattr(loop, "init_runner", lambda *_: {"a runner": jnp.zeros(1)})
+    monkeypatch.setattr(loop, "make_train", lambda *_: lambda runner, *_: (runner, None))
     for name in ("orchard", "a harder orchard"):
         orchard = PackedOrchard()
         orchard.name = name
@@ -189,33 +192,23 @@ def stats() -> UpdateStats:
     return host
 
 
-@pytest.fixture(scope="module")
-def metrics(stats: UpdateStats) -> dict[str, float]:
-    return metrics_of(stats, STEPS, PackedOrchard())
-
-
-def test_every_component_has_its_own_name_in_rewards_per_step(metrics: dict[str, float]) -> None:
+def test_metrics_are_the_documented_sums_and_means(stats: UpdateStats) -> None:
+    """Components in rewards per step, losses as means over the updates, episodes counted per update."""
+    metrics = metrics_of(stats, STEPS, PackedOrchard())
     for name, total in zip(PackedOrchard.components, (3, 5, 7), strict=True):
-        assert metrics[f"reward/{name}"] == pytest.approx(total / STEPS / 1000), name
-
-
-def test_losses_are_means_over_the_updates(metrics: dict[str, float]) -> None:
+        assert metrics.pop(f"reward/{name}") == pytest.approx(total / STEPS / 1000), name
     for number, name in enumerate(LossStats._fields[:-1]):
-        assert metrics[f"train/{name}"] == number + 5
-    assert metrics["train/grad_norm"] == 2.5
-
-
-def test_episodes_are_counted_per_update_and_averaged_over_all(metrics: dict[str, float]) -> None:
-    assert metrics["train/num_episodes"] == 4
-    assert metrics["train/mean_episode_return"] == 40 / 8
-    assert metrics["train/mean_episode_length"] == 56 / 8
-    assert metrics["train/mean_reward"] == 1.0
-
-
-def test_what_the_world_adds_is_a_share_of_steps_or_the_highest(metrics: dict[str, float]) -> None:
-    assert metrics["actions/move_frac"] == 0.5
-    assert metrics["actions/siphon_frac"] == 0.1
-    assert metrics["stats/highest_stage"] == 7
+        assert metrics.pop(f"train/{name}") == number + 5
+    assert metrics == {
+        "train/grad_norm": 2.5,
+        "train/num_episodes": 4,
+        "train/mean_episode_return": 40 / 8,
+        "train/mean_episode_length": 56 / 8,
+        "train/mean_reward": 1.0,
+        "actions/move_frac": 0.5,
+        "actions/siphon_frac": 0.1,
+        "stats/highest_stage": 7,
+    }
 
 
 def test_without_a_finished_episode_there_is_no_mean_of_them(stats: UpdateStats) -> None:

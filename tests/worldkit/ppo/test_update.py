@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +15,10 @@ from toy_world.in_jax import Orchard
 
 from worldkit.jax.env import Encoder
 from worldkit.jax.threefry import trainer_seeds
-from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.masked_ppo import ADAM_EPSILON, LossStats, make_optimizer, ppo_loss
+from worldkit.ppo.masked_ppo import ADAM_EPSILON, LossStats, Samples, make_optimizer, ppo_loss
 from worldkit.ppo.networks import make_network
-from worldkit.ppo.rollout import RunnerState, collect_rollout, samples_of
-from worldkit.ppo.train_state import TrainState
-from worldkit.ppo.update import UpdateStats, _update, init_runner, make_train
+from worldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, samples_of
+from worldkit.ppo.update import _update, init_runner, learn
 
 from .conftest import LIMIT, SMALLEST, Rollout, roll_out
 from .orchards import PackedOrchard
@@ -40,51 +39,59 @@ class Watched(PackedOrchard):
         return super().expand(compact)
 
 
-def updated(config: TrainConfig, env: PackedOrchard) -> tuple[RunnerState, UpdateStats]:
-    return make_train(config, env)(init_runner(config, env), jnp.int32(1))
+def learnt(env: PackedOrchard, state: TrainState, samples: Samples, **settings: Any) -> tuple[TrainState, LossStats]:  # noqa: ANN401 - settings
+    """Learn from a whole rollout with other settings."""
+    config = dataclasses.replace(SMALLEST, **settings)
+    return jax.jit(lambda state, samples: learn(state, samples, jax.random.key(1), config, env))(state, samples)
 
 
-def epochs_of(kind: type[Watched], **settings: str) -> tuple[set[int], list[list[list[int]]]]:
-    """The numbers that one update plays, and those of the two minibatches of each of its epochs."""
+@pytest.fixture(scope="module")
+def batch(orchard: PackedOrchard) -> tuple[TrainState, Samples]:
+    """A new network, and the samples that it plays."""
+    start = init_runner(SMALLEST, orchard)
+
+    @jax.jit
+    def play(runner: RunnerState) -> Samples:
+        after, transitions, _ = collect_rollout(runner, SMALLEST, orchard)
+        return samples_of(after, transitions, SMALLEST, orchard)
+
+    return start.train_state, play(start)
+
+
+def epochs_of(
+    kind: type[Watched], batch: tuple[TrainState, Samples], **settings: str
+) -> tuple[set[int], list[list[list[int]]]]:
+    """The numbers of the samples, and those of the two minibatches of each of the epochs that learn from them."""
     seen: list[list[int]] = []
-    updated(dataclasses.replace(SMALLEST, **settings), kind(lambda numbers: seen.append(np.asarray(numbers).tolist())))  # type: ignore[arg-type]
+    learnt(kind(lambda numbers: seen.append(np.asarray(numbers).tolist())), *batch, **settings)  # type: ignore[arg-type]
     jax.effects_barrier()
-    played = {number for numbers in seen if len(numbers) == SMALLEST.num_envs for number in numbers}
-    minibatches = [numbers for numbers in seen if len(numbers) == SMALLEST.minibatch_size]
-    return played, [minibatches[start : start + 2] for start in range(0, len(minibatches), 2)]
+    assert {len(numbers) for numbers in seen} == {SMALLEST.minibatch_size}
+    played = set(np.asarray(number(batch[1].transition.obs)).tolist())  # type: ignore[arg-type]
+    return played, [seen[start : start + 2] for start in range(0, len(seen), 2)]
 
 
-def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own() -> None:
-    played, epochs = epochs_of(Watched)
-    assert len(epochs) == SMALLEST.update_epochs
+def test_every_epoch_learns_from_every_sample_once_in_an_order_of_its_own(batch: tuple[TrainState, Samples]) -> None:
+    played, epochs = epochs_of(Watched, batch)
+    assert (len(epochs), len(played)) == (SMALLEST.update_epochs, SMALLEST.batch_size)
     for one, other in epochs:
-        assert len({*one, *other}) == SMALLEST.batch_size
-        assert {*one, *other} <= played
+        assert sorted((*one, *other)) == sorted(played)
     assert len({frozenset(one) for one, _ in epochs}) == SMALLEST.update_epochs
 
 
-class IntRange(nn.Module):
-    """An encoder that leaves observations as they are."""
-
-    dtype: str
-
-    def __call__(self, obs: Array) -> Array:
-        return obs
-
-
-def test_minibatches_are_sorted_by_the_key_of_the_environment() -> None:
+def test_minibatches_are_sorted_by_the_key_of_the_environment(batch: tuple[TrainState, Samples]) -> None:
     class Sorted(Watched):
         def networks(self) -> Mapping[str, Encoder | None]:
-            return {"whole": IntRange}
+            return {"mlp": nn.Module}  # an encoder is what a key is asked for
 
         def sort_key(self, compact: Orchard) -> Array:
             return (number(compact) % 3).astype(jnp.int32)
 
-    for epoch in epochs_of(Sorted, network="whole")[1]:
+    played, epochs = epochs_of(Sorted, batch)
+    for epoch in epochs:
         for numbers in epoch:
             keys = [number % 3 for number in numbers]
             assert keys == sorted(keys)
-        assert len({*epoch[0], *epoch[1]}) == SMALLEST.batch_size
+        assert {*epoch[0], *epoch[1]} == played
 
 
 def test_no_random_key_is_used_twice() -> None:
@@ -101,55 +108,43 @@ def test_no_random_key_is_used_twice() -> None:
         jax.jit(two_updates).trace()
 
 
-def test_a_run_begins_with_the_trainers_games_and_does_not_draw_from_the_networks_key() -> None:
-    runner = init_runner(SMALLEST, PackedOrchard())
-    seeds = trainer_seeds(SMALLEST.seed, SMALLEST.num_envs)
-    np.testing.assert_array_equal(jnp.stack(runner.env_state.seed, axis=-1), seeds)
-    network = make_network("mlp", None, PackedOrchard.num_actions, SMALLEST.hidden_dim, SMALLEST.num_layers)
-    drawn = network.init(runner.key, jnp.zeros((1, *PackedOrchard.observation_shape)))
-    assert (drawn["params"]["policy"]["kernel"] != runner.train_state.params["params"]["policy"]["kernel"]).any()
-
-
-def test_a_seed_has_64_bits() -> None:
+def test_a_run_begins_with_the_trainers_games_and_with_keys_of_all_64_bits_of_its_seed() -> None:
+    """And does not draw from the network's key."""
     one, other = (init_runner(dataclasses.replace(SMALLEST, seed=seed), PackedOrchard()) for seed in (5, 5 + 2**32))
-    hidden = [runner.train_state.params["params"]["hidden_0"]["kernel"] for runner in (one, other)]
-    assert (hidden[0] != hidden[1]).any()
+    np.testing.assert_array_equal(jnp.stack(one.env_state.seed, axis=-1), trainer_seeds(5, SMALLEST.num_envs))
+    (hidden, policy), (hidden_of_other, _) = (
+        [runner.train_state.params["params"][name]["kernel"] for name in ("hidden_0", "policy")]
+        for runner in (one, other)
+    )
+    assert (hidden != hidden_of_other).any()
     assert (jax.random.key_data(one.key) != jax.random.key_data(other.key)).any()
+    network = make_network("mlp", None, PackedOrchard.num_actions, SMALLEST.hidden_dim, SMALLEST.num_layers)
+    drawn = jax.jit(network.init)(one.key, jnp.zeros((1, *PackedOrchard.observation_shape)))
+    assert (drawn["params"]["policy"]["kernel"] != policy).any()
 
 
-def loss_of(config: TrainConfig, env: PackedOrchard, state: TrainState | None = None) -> LossStats:
-    """The loss of a whole first batch to a network, to that which played it where none is given."""
+def test_the_losses_are_the_means_over_epochs_and_minibatches(
+    orchard: PackedOrchard, batch: tuple[TrainState, Samples]
+) -> None:
+    """With one minibatch an epoch, the first meets the very policy that played and the second has had one step.
+
+    At a learning rate of next to nothing the minibatches' means are together the mean of the batch.
+    """
+    state, samples = batch
 
     @jax.jit
-    def loss(state: TrainState | None) -> LossStats:
-        before = init_runner(config, env)
-        runner, transitions, _ = collect_rollout(before, config, env)
-        judged = state or before.train_state
-        samples = samples_of(runner, transitions, config, env)
-        return ppo_loss(judged.params, judged.apply_fn, env.expand, samples, config)[1]
+    def loss(state: TrainState) -> LossStats:
+        return ppo_loss(state.params, state.apply_fn, orchard.expand, samples, SMALLEST)[1]
 
-    return loss(state)
+    after_one, first = learnt(orchard, state, samples, num_minibatches=1, update_epochs=1)
+    _, both = learnt(orchard, state, samples, num_minibatches=1, update_epochs=2)
+    assert first.approx_kl == pytest.approx(0, abs=1e-7)
+    assert (second := loss(after_one).approx_kl) > 1e-4
+    assert both.approx_kl == pytest.approx(float(second) / 2, rel=1e-3)
 
-
-def test_the_losses_are_the_means_over_the_epochs() -> None:
-    """With one minibatch an epoch, the first meets the very policy that played and the second has had one step."""
-    config = dataclasses.replace(SMALLEST, num_minibatches=1, update_epochs=2)
-    env = PackedOrchard()
-    after_one, first = updated(dataclasses.replace(config, update_epochs=1), env)
-    _, both = updated(config, env)
-    second = loss_of(config, env, after_one.train_state)
-    assert first.loss.approx_kl[0] == pytest.approx(0, abs=1e-7)
-    assert second.approx_kl > 1e-4
-    assert both.loss.approx_kl[0] == pytest.approx(float(second.approx_kl) / 2, rel=1e-3)
-
-
-def test_the_losses_are_the_means_over_the_minibatches() -> None:
-    """At a learning rate of next to nothing the minibatches' means are together the mean of the batch."""
-    config = dataclasses.replace(SMALLEST, update_epochs=1, learning_rate=1e-30)
-    env = PackedOrchard()
-    whole = loss_of(config, env)
-    _, stats = updated(config, env)
-    assert stats.loss.value_loss[0] == pytest.approx(float(whole.value_loss), rel=1e-5)
+    still = state.replace(tx=make_optimizer(1e-30, SMALLEST.max_grad_norm))
+    _, halves = learnt(orchard, still, samples, update_epochs=1)
+    assert halves.value_loss == pytest.approx(float(loss(state).value_loss), rel=1e-5)
 
 
 def test_the_optimizer_is_adam_after_clipping_the_norm() -> None:

@@ -20,7 +20,7 @@ from worldkit.ppo.masked_ppo import value_errors
 from worldkit.ppo.networks import ActorCritic, load_logits, load_network, make_network, network_of
 from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import Params, load_params, save_params
-from worldkit.ppo.training import train
+from worldkit.ppo.update import init_runner, make_train
 from worldkit.ppo.value_heads import (
     BINS,
     HEADS,
@@ -87,16 +87,17 @@ def test_large_outputs_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "outputs", "expected"),
+    ("head", "clips", "outputs", "expected"),
     [
-        (PLAIN, [5.0, 99.9], [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2]),  # clipped around the old value
-        (SYMLOG, [5.0, 99.0], [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2]),
+        (PLAIN, True, [5.0, 99.9], [0.5 * (500 - 0.2) ** 2, 0.5 * (99.9 + 3) ** 2]),  # clipped around the old value
+        (PLAIN, False, [5.0, 99.9], [0.5 * (500 - 5) ** 2, 0.5 * (99.9 + 3) ** 2]),
+        (SYMLOG, True, [5.0, 99.0], [0.5 * (5 - np.log(501)) ** 2, 0.5 * (99 + np.log(4)) ** 2]),
     ],
 )
 def test_it_is_the_squared_error_of_the_value_or_of_its_logarithm(
-    head: ValueHead, outputs: list[float], expected: list[float]
+    head: ValueHead, clips: bool, outputs: list[float], expected: list[float]
 ) -> None:
-    error = value_errors(jnp.array(outputs)[:, None], OLD, TARGET, config(head), 0.2)
+    error = value_errors(jnp.array(outputs)[:, None], OLD, TARGET, config(head, clip_value_loss=clips), 0.2)
     np.testing.assert_allclose(error, expected, rtol=1e-6)
 
 
@@ -148,7 +149,8 @@ def test_a_head_of_another_size_is_refused() -> None:
 
 
 def test_the_plain_network_has_two_heads_on_a_trunk_of_the_configured_size() -> None:
-    params = ActorCritic(num_actions=6, hidden_dim=24, num_layers=3).init(jax.random.key(0), jnp.zeros((1, 34)))
+    init = jax.jit(ActorCritic(num_actions=6, hidden_dim=24, num_layers=3).init)
+    params = init(jax.random.key(0), jnp.zeros((1, 34)))
     shapes = {name: layer["kernel"].shape for name, layer in params["params"].items()}
     assert shapes == {
         "hidden_0": (34, 24),
@@ -174,7 +176,9 @@ def test_the_flat_network_reads_observations_of_any_shape(shape: tuple[int, ...]
             return super().observe(state)[:size].reshape(shape)
 
     config = TrainConfig(num_envs=2, num_steps=2, total_timesteps=4, num_minibatches=1, hidden_dim=8)
-    save_params(tmp_path / "params_1.npz", train(config, Shaped()).params)
+    start = init_runner(config, Shaped())
+    jax.eval_shape(make_train(config, Shaped()), start, jnp.int32(1))  # an update can be traced
+    save_params(tmp_path / "params_1.npz", start.train_state.params)
     network, params = load_network(tmp_path / "params_1.npz", Shaped())
     assert params["params"]["hidden_0"]["kernel"].shape == (size, 8)
 
