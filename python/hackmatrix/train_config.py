@@ -23,12 +23,7 @@ class TrainConfig(config.TrainConfig):
     """
 
     presets: ClassVar = {
-        "documented": {
-            "num_envs": 2048,
-            "total_timesteps": 100_000_000,
-            "learning_rate": 6.25e-5,
-            "ent_coef": 0.15,
-        },
+        "documented": {"num_envs": 2048, "total_timesteps": 100_000_000, "learning_rate": 6.25e-5, "ent_coef": 0.15},
         "quick": {
             "total_timesteps": 2_000_000,
             "learning_rate": 5e-4,

@@ -1,8 +1,9 @@
 """PopArt, schedules, the entropy floor, normalised batches and privileged critics."""
 
 import dataclasses
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -15,34 +16,36 @@ from toy_world.in_jax import Orchard
 
 from parity.errors import UsageError
 from tests.worldkit.ppo.conftest import SMALLEST
-from worldkit.jax.env import JaxEnv
 from worldkit.ppo.checkpoints import read_checkpoint
 from worldkit.ppo.config import TrainConfig
-from worldkit.ppo.loop import SavePlan
+from worldkit.ppo.loop import SavePlan, compile_training
 from worldkit.ppo.masked_ppo import ADVANTAGE_EPSILON, LossStats, Rates, Samples, optimizer_of, ppo_loss, rates_at
 from worldkit.ppo.networks import network_of
 from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from worldkit.ppo.rollout import RunnerState, TrainState, collect_rollout, evaluate, samples_of
-from worldkit.ppo.training import train
-from worldkit.ppo.update import init_runner, learn, make_train
+from worldkit.ppo.training import TrainResult, train
+from worldkit.ppo.update import init_runner, learn
 from worldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from worldkit.runs.run import Run
 
 CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72, seed=0)
-EVERYTHING: dict[str, Any] = {
-    "activation": "relu",
-    "value_head": "popart",
-    "clip_value_loss": False,
-    "clip_eps_end": 0.1,
-    "ent_coef_end": 0.01,
-    "learning_rate_end": 0.01,
-    "learning_rate_steps": "updates",
-    "entropy_floor": 3.0,
-    "entropy_floor_coef": 0.05,
-    "normalize_advantage": "batch",
-    "diagnostics": True,
-}
+ALL = dataclasses.replace(
+    CONFIG,
+    activation="relu",
+    value_head="popart",
+    clip_value_loss=False,
+    clip_eps_end=0.1,
+    ent_coef_end=0.01,
+    learning_rate_end=0.01,
+    learning_rate_steps="updates",
+    entropy_floor=3.0,
+    entropy_floor_coef=0.05,
+    normalize_advantage="batch",
+    privileged_critic=True,
+    diagnostics=True,
+)
+"""Every setting that these tests are about."""
 ENV, KEY = OrchardJaxEnv(), jax.random.key(5)
 
 
@@ -59,6 +62,9 @@ class Almanac(OrchardJaxEnv):
 
     def privileges(self, compact: tuple[Array, Array]) -> Array:
         return compact[1][..., None] * jnp.array([1.0, 0.5, 0.0, -1.0])
+
+
+ALMANAC = Almanac()
 
 
 @cache
@@ -115,7 +121,10 @@ def test_a_moved_layer_says_the_same_values() -> None:
 
 
 def learnt(config: TrainConfig, runner: RunnerState, samples: Samples) -> tuple[TrainState, LossStats]:
-    return jax.jit(lambda state, samples: learn(state, samples, KEY, config, ENV))(runner.train_state, samples)
+    learnt: tuple[TrainState, LossStats] = jax.jit(partial(learn, config=config, env=ENV))(
+        runner.train_state, samples, KEY
+    )
+    return learnt
 
 
 def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
@@ -160,15 +169,15 @@ class TestRates:
         """Adam's first steps are as long as the rate; the last update's is a thousandth of the first one's."""
         settings: dict[str, Any] = {"total_timesteps": 2 * CONFIG.batch_size, "learning_rate_end": 5e-5}
         settings |= {"num_minibatches": 1, "update_epochs": 1, "learning_rate_steps": "updates"}
-        config = dataclasses.replace(CONFIG, **settings)
-        runner, train, steps = init_runner(config, ENV), make_train(config, ENV), []
+        config, _, samples = rolled(**settings)
+        states, update = [init_runner(config, ENV).train_state], jax.jit(partial(learn, config=config, env=ENV))
         for _ in range(2):
-            before = runner
-            runner, _ = train(runner, jnp.int32(1))
-            moves = jax.tree.map(
-                lambda old, new: jnp.abs(new - old).max(), before.train_state.params, runner.train_state.params
-            )
-            steps.append(float(max(jax.tree.leaves(moves))))
+            states.append(update(states[-1], samples, KEY)[0])
+        moves = (
+            jax.tree.map(lambda old, new: jnp.abs(new - old).max(), before.params, after.params)
+            for before, after in pairwise(states)
+        )
+        steps = [float(max(jax.tree.leaves(move))) for move in moves]
         assert steps[0] == pytest.approx(0.05, rel=0.01)
         assert steps[1] < 2e-4
 
@@ -220,53 +229,50 @@ def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_up
     assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
 
 
-class TestPrivilegedCritic:
-    ENV = Almanac()
-    CONFIG = dataclasses.replace(CONFIG, privileged_critic=True, value_head="popart", activation="relu")
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TrainResult, list[dict[str, float]]]]:
+    """A run with every setting, a checkpoint of each of its three updates, and its rows."""
+    rows: list[dict[str, float]] = []
+    with pytest.MonkeyPatch.context() as patch, Run(tmp_path_factory.mktemp("run")) as run:
+        patch.setattr(Run, "write", lambda _, row: rows.append(row))
+        patch.setattr("worldkit.ppo.training.compile_training", cache(compile_training))  # for whoever resumes it
+        yield train(ALL, ALMANAC, run, save_plan=SavePlan(every_updates=1)), rows
 
+
+def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(
+    trained: tuple[TrainResult, list[dict[str, float]]],
+) -> None:
+    whole, rows = trained
+    assert {"train/grad_norm", "train/explained_variance", "train/action_prob_0"} <= rows[-1].keys()
+    last, params = whole.files
+    again = train(ALL, ALMANAC, start=read_checkpoint(checkpoint_path(last.parent, 1), ALMANAC))
+    jax.tree.map(np.testing.assert_array_equal, whole.params, again.params)
+    kept = params_of_checkpoint(last, ALMANAC.name, ALMANAC.rules_version)
+    jax.tree.map(lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), kept, load_params(params))
+
+
+class TestPrivilegedCritic:
     def test_the_value_reads_privileges_and_the_policy_does_not(self) -> None:
-        state = init_runner(self.CONFIG, self.ENV).train_state
-        seen = jax.random.uniform(jax.random.key(0), (5, *self.ENV.observation_shape))
-        early, late = (evaluate(state, self.ENV, (seen, jnp.full(5, turn))) for turn in (0, 7))
+        state = init_runner(ALL, ALMANAC).train_state
+        seen = jax.random.uniform(jax.random.key(0), (5, *ENV.observation_shape))
+        early, late = (evaluate(state, ALMANAC, (seen, jnp.full(5, turn))) for turn in (0, 7))
         np.testing.assert_array_equal(early[0], late[0])
         assert (jnp.abs(early[1] - late[1]) > 1e-3).all()
         np.testing.assert_array_equal(early[1], state.apply_fn(state.params, seen)[1])  # without any they are 0
 
-    def test_parameters_tell_it_and_players_read_them(self, tmp_path: Path) -> None:
-        with Run(tmp_path) as run:
-            trained = train(self.CONFIG, self.ENV, run)
-        params = load_params(next(file for file in trained.files if file.suffix == ".npz"))
+    def test_parameters_tell_it_and_players_read_them(self, trained: tuple[TrainResult, Any]) -> None:
+        path = trained[0].files[1]
+        params = load_params(path)
         assert network_of(params, {"mlp": None}).num_privileges == 4
-        seen = jax.random.uniform(jax.random.key(0), (5, *self.ENV.observation_shape))
+        seen = jax.random.uniform(jax.random.key(0), (5, *ENV.observation_shape))
         ours: Any = network_of(params, {"mlp": None}).apply(params, seen)
         theirs = NumpyNetwork(params, {"mlp": None})(np.asarray(seen))
         for mine, plain in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(mine, plain, rtol=1e-3, atol=1e-5)
-        load_initial_params(trained.files[1], self.CONFIG, self.ENV)
+        load_initial_params(path, ALL, ALMANAC)
         with pytest.raises(UsageError, match="--value-head popart --activation relu --privileged-critic"):
-            load_initial_params(trained.files[1], CONFIG, self.ENV)
+            load_initial_params(path, CONFIG, ALMANAC)
 
     def test_a_world_without_any_is_refused(self) -> None:
         with pytest.raises(UsageError, match="orchard has no privileges that a critic could read"):
-            init_runner(self.CONFIG, ENV)
-
-
-def test_all_of_it_trains_and_a_resumed_run_is_the_run_without_a_break(tmp_path: Path) -> None:
-    goes_on_as_if_unbroken(ENV, tmp_path)
-
-
-def goes_on_as_if_unbroken(env: JaxEnv, folder: Path) -> None:
-    """Train with every setting, resume after one of the updates, and find the same parameters and checkpoints."""
-    config = dataclasses.replace(CONFIG, **EVERYTHING)
-    rows: list[Any] = []
-    with pytest.MonkeyPatch.context() as patch, Run(folder) as run:
-        patch.setattr(Run, "write", lambda _, row: rows.append(row))
-        whole = train(config, env, run, save_plan=SavePlan(every_updates=1))
-    assert {"train/grad_norm", "train/explained_variance", "train/action_prob_0"} <= rows[-1].keys()
-    path = checkpoint_path(folder, 1)
-    again = train(config, env, start=read_checkpoint(path, env))
-    jax.tree.map(np.testing.assert_array_equal, whole.params, again.params)
-    kept = params_of_checkpoint(checkpoint_path(folder, 3), env.name, env.rules_version)
-    jax.tree.map(
-        lambda one, other: np.testing.assert_allclose(one, other, rtol=1e-6), kept, load_params(whole.files[1])
-    )
+            init_runner(ALL, ENV)

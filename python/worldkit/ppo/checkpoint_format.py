@@ -139,13 +139,14 @@ def _unpickled(data: bytes) -> Any:  # noqa: ANN401 - a tree of plain values
     """Unpickle data whose operations make plain values; only texts and bytes may stand in several places."""
     may_repeat: list[bool] = []
     before = ""
+    argument: Any
     for opcode, argument, _ in pickletools.genops(data):
         name = opcode.name
         if name not in _PLAIN:
             raise Malformed(f"it needs pickle's operation {name}, and only plain values are accepted")
         if name == "MEMOIZE":
             may_repeat.append(before in _STRINGS)
-        elif "GET" in name and not may_repeat[int(argument)]:  # a few containers could stand for billions
+        elif "GET" in name and not may_repeat[argument]:  # a few containers could stand for billions
             raise Malformed("it holds one object in several places")
         before = before if name == "FRAME" else name
     return pickle.loads(data)

@@ -5,10 +5,10 @@ right checksum says nothing of the parts.
 """
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -125,22 +125,13 @@ def read_checkpoint(path: Path, env: JaxEnv, advice: str = f"give another one, o
         return Checkpoint(path, runner, progress, log, config, rules_version_of(payload))
 
 
-Fields = TypeVar("Fields", Progress, LossStats, RolloutMetrics)
-
-
-def _tuple_of(kind: type[Fields], value: object, name: str, optional: Collection[str] = ()) -> Fields:
-    """Make a named tuple from an object of its fields; earlier versions lack some ``optional`` ones."""
-    if not is_object(value) or not set(kind._fields) - set(optional) <= value.keys() <= set(kind._fields):
-        raise Malformed(f"its {name} must be made of {', '.join(kind._fields)}")
-    return kind(**value)
-
-
 def _progress_of(value: object, name: str) -> Progress:
-    progress = _tuple_of(Progress, value, name)
-    for field, given in progress._asdict().items():
+    if not is_object(value) or value.keys() != set(Progress._fields):
+        raise Malformed(f"its {name} must be made of {', '.join(Progress._fields)}")
+    for field, given in value.items():
         if not (is_number(given) and given >= 0 if field == "seconds" else is_count(given)):
             raise Malformed(f"the {field} of its {name} are {shown(given)}")
-    return progress
+    return Progress(**value)
 
 
 def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]:
@@ -172,12 +163,11 @@ def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
     return Log(logged, metrics, tuple(map(_stats_of, entries)))
 
 
-def _stats_of(entry: object) -> UpdateStats:
-    loss, rollout = part(entry, "loss"), part(entry, "rollout")
-    return UpdateStats(
-        _tuple_of(LossStats, loss, "unlogged losses", LossStats._field_defaults),
-        _tuple_of(RolloutMetrics, rollout, "unlogged rollouts", RolloutMetrics._field_defaults),
-    )
+def _stats_of(entry: Any) -> UpdateStats:  # noqa: ANN401 - a tree of plain values
+    try:
+        return UpdateStats(LossStats(**entry["loss"]), RolloutMetrics(**entry["rollout"]))
+    except (TypeError, KeyError, IndexError):
+        raise Malformed("an unlogged update is not made of the parts of a loss and a rollout") from None
 
 
 def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[CheckpointError]]:
@@ -191,16 +181,17 @@ def latest_checkpoint(folder: Path, env: JaxEnv) -> tuple[Checkpoint, list[Check
     faults: list[CheckpointError] = []
     paths = [path for path in trained_files(folder) if path.suffix == ".pkl"]
     for _, of_one_run in itertools.groupby(paths, key=lambda path: began(path.parent)):
-        good: list[tuple[int, bool, Checkpoint]] = []
+        furthest: tuple[int, bool, Checkpoint] | None = None
         for path in of_one_run:
             try:
                 found = read_checkpoint(path, env)
             except CheckpointError as fault:
                 faults.append(fault)
             else:
-                good.append((found.progress.updates, found.config.get("run_name") == path.parent.name, found))
-        if good:
-            return max(good, key=lambda ranked: ranked[:2])[2], faults
+                ranked = found.progress.updates, found.config.get("run_name") == path.parent.name, found
+                furthest = max(furthest or ranked, ranked, key=lambda each: each[:2])
+        if furthest:
+            return furthest[2], faults
     raise CheckpointError(f"there is no good checkpoint_*.pkl file in {folder}: name one, or start a new run.")
 
 

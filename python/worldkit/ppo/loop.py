@@ -66,7 +66,11 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     start = time.perf_counter()
     train = make_train(config, env, mesh)
     world = [f"{type(env).__module__}.{type(env).__qualname__}", env.name]
-    settings = str(_settings(config))
+    # a program depends on neither of these, unless the optimizer's own schedule ends with the run
+    at_run_time = {"seed", "total_timesteps"}
+    if config.learning_rate_end is not None and optimizer_has_rate(config):
+        at_run_time = {"seed"}
+    settings = str({name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time})
     packages = env.packages if jax.process_count() == 1 else ()
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
     games = load_or_trace(jax.jit(jax.vmap(env.reset)), seeds, about=["games", *world], packages=packages)
@@ -86,14 +90,8 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
 
     with compile_in_background(1) as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
-        program = load_or_trace(
-            jax.jit(on_leaves),
-            leaves,
-            jnp.int32(1),
-            jnp.int32(1),
-            about=["updates", *world, settings],
-            packages=packages,
-        )
+        about, one = ["updates", *world, settings], jnp.int32(1)
+        program = load_or_trace(jax.jit(on_leaves), leaves, one, one, about=about, packages=packages)
         compiled = program.compile()
         runner = making.result()
     if mesh is not None:
@@ -106,13 +104,6 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         return jax.tree.unflatten(structure, after), stats
 
     return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
-
-
-def _settings(config: TrainConfig) -> dict[str, Any]:
-    """The settings that a compiled program depends on."""
-    lasts = config.learning_rate_end is not None and optimizer_has_rate(config)
-    at_run_time = {"seed"} if lasts else {"seed", "total_timesteps"}
-    return {name: value for name, value in dataclasses.asdict(config).items() if name not in at_run_time}
 
 
 class Saver:

@@ -89,9 +89,16 @@ class ActorCritic(nn.Module):
 # A TrainState compares its network and its optimizer by identity; cached, equal settings make equal
 # states, and a compiled function accepts any of them.
 @cache
-def make_network(name: str, encoder: Encoder | None, *sizes: Any, **settings: Any) -> ActorCritic:  # noqa: ANN401
-    """The network of this name and encoder; sizes and settings are those of ``ActorCritic``."""
-    return ActorCritic(*sizes, encoder=encoder, encoder_name=name, **settings)
+def make_network(
+    name: str,
+    encoder: Encoder | None,
+    num_actions: int,
+    hidden_dim: int,
+    num_layers: int,
+    **settings: Any,  # noqa: ANN401 - as they come
+) -> ActorCritic:
+    """The network of this name, encoder and sizes; the settings are the others of ``ActorCritic``."""
+    return ActorCritic(num_actions, hidden_dim, num_layers, encoder=encoder, encoder_name=name, **settings)
 
 
 def network_for(

@@ -104,23 +104,12 @@ def collect_rollout(
 
 
 def samples_of(
-    runner: RunnerState,
-    transitions: Transition,
-    config: TrainConfig,
-    env: JaxEnv,
-    mesh: Mesh | None = None,
+    runner: RunnerState, transitions: Transition, config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None
 ) -> Samples:
     """Add GAE to a rollout that ended in ``runner`` and flatten it to a batch of ``config.batch_size``."""
     _, last_value = evaluate(runner.train_state, env, parallel.over_games(env.compact, mesh)(runner.env_state))
-    advantages, targets = compute_gae(
-        transitions.reward,
-        transitions.value,
-        transitions.done,
-        transitions.truncated_value,
-        last_value,
-        config.gamma,
-        config.gae_lambda,
-    )
+    played = transitions.reward, transitions.value, transitions.done, transitions.truncated_value
+    advantages, targets = compute_gae(*played, last_value, config.gamma, config.gae_lambda)
     samples: Samples = jax.tree.map(
         lambda leaf: leaf.reshape(config.batch_size, *leaf.shape[2:]), Samples(transitions, advantages, targets)
     )

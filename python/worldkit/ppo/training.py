@@ -195,7 +195,13 @@ def _first_state(
     say: Callable[[str], None],
 ) -> LoopState:
     if start is None:
-        runner = _with_initial_params(initial, compiled.runner) if initial else compiled.runner
+        runner = compiled.runner
+        if initial:
+            state = runner.train_state
+            if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
+                raise misfit(initial.path)
+            params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
+            runner = runner._replace(train_state=state.replace(params=params))
         return LoopState(runner, Progress(), Log())
     runner = restored(start, compiled.runner, with_games=with_games)
     check_metrics(start, compiled.stats)
@@ -232,12 +238,3 @@ def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
             f"{start.path} counts gradient steps for {' and '.join(config.schedules)}, and {' and '.join(changed)} "
             "would change how many there are: resume with the same, or start a new run."
         )
-
-
-def _with_initial_params(initial: InitialParams, fresh: RunnerState) -> RunnerState:
-    """``fresh`` with these parameters, lying where its own do; raises ParityError where they are of other shapes."""
-    state = fresh.train_state
-    if jax.tree.map(jnp.shape, state.params) != jax.tree.map(jnp.shape, initial.params):
-        raise misfit(initial.path)
-    params = jax.tree.map(lambda old, new: parallel.placed(new, old.sharding), state.params, initial.params)
-    return fresh._replace(train_state=state.replace(params=params))

@@ -15,11 +15,13 @@ import pytest
 from jax.sharding import AbstractMesh
 from jax.stages import Traced
 
+from hackmatrix import rules
 from hackmatrix.jax_training import HackMatrixJaxEnv
 from hackmatrix.train_config import CONV, TrainConfig
 from worldkit.ppo import parallel
 from worldkit.ppo.config import auto_scale_for_batch_size
-from worldkit.ppo.update import init_runner, make_train
+from worldkit.ppo.loop import metrics_of
+from worldkit.ppo.update import UpdateStats, init_runner, make_train
 
 PLATFORMS = ("tpu", "cuda")
 SMALL = TrainConfig(num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1)
@@ -60,6 +62,13 @@ def test_an_update_is_left_to_xla_alone(update: Traced, platform: str) -> None:
     text = lowered(update, platform)
     assert calls_out_of_xla(text) == set()
     assert "f64" not in text  # which TPUs do not have
+
+
+def test_the_metrics_of_an_update_have_the_documented_names(update: Traced) -> None:
+    stats: UpdateStats = jax.tree.map(lambda like: np.ones(like.shape, like.dtype), update.out_info[1])
+    wanted = {f"reward/{name}" for name in rules.COMPONENTS} | {"stats/highest_stage"}
+    wanted |= {f"actions/{kind}_frac" for kind in ("move", "siphon", "program")}
+    assert wanted < metrics_of(stats, 1, HackMatrixJaxEnv()).keys()
 
 
 @pytest.mark.long

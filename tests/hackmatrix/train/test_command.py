@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix import rules
 from hackmatrix.cli.game import GAME
 from hackmatrix.cli.main import main as command
 from hackmatrix.jax_training import HackMatrixJaxEnv
@@ -48,11 +47,11 @@ def test_the_documented_modules_have_the_trainer_s_own_parts() -> None:
     assert (TrainConfig().network, TrainConfig().ent_coef) == ("centred", 0.15)
 
 
-def test_the_game_is_trained_and_its_metrics_have_the_documented_names(tmp_path: Path) -> None:
+@pytest.mark.long
+def test_the_game_is_trained_and_its_metrics_add_up(tmp_path: Path) -> None:
     assert main(f"{FLAGS} --no-wandb --total-timesteps 128 --run-name one --checkpoint-dir {tmp_path}".split()) == 0
     (row,) = map(json.loads, (tmp_path / "one" / "metrics.jsonl").read_text().splitlines())
     kinds = {f"actions/{kind}_frac" for kind in ("move", "siphon", "program")}
-    assert {f"reward/{name}" for name in rules.COMPONENTS} | kinds | {"stats/highest_stage"} < row.keys()
     assert sum(row[name] for name in kinds) == pytest.approx(1)
     assert row["reward/step_penalty"] == pytest.approx(-0.01)
     assert read_checkpoint(tmp_path / "one" / "checkpoint_1.pkl", ENV).config["network"] == "centred"

@@ -24,8 +24,8 @@ from . import reference
 NETWORKS = HackMatrixJaxEnv().networks()
 
 
-def make_network(name: str, *sizes: Any) -> ActorCritic:  # noqa: ANN401 - sizes and a type
-    return make_kit_network(name, NETWORKS[name], *sizes)
+def make_network(name: str, *sizes: int, dtype: str = "float32") -> ActorCritic:
+    return make_kit_network(name, NETWORKS[name], *sizes, dtype=dtype)
 
 
 ENCODERS = [("centred", PlayerCentred(cell_features=4)), ("conv", Conv(cell_features=4))]
@@ -146,7 +146,7 @@ class TestConv:
 
 @pytest.mark.parametrize("name", ["mlp", "conv"])
 def test_bfloat16_computes_nearly_the_same_and_keeps_float32_outside(name: str, key: Array) -> None:
-    exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 1, dtype) for dtype in ("float32", "bfloat16"))
+    exact, rough = (make_network(name, rules.NUM_ACTIONS, 64, 1, dtype=dtype) for dtype in ("float32", "bfloat16"))
     seen = jax.random.uniform(key, (20, rules.OBSERVATION_SIZE))
     params = jax.jit(exact.init)(key, seen)
     assert {leaf.dtype for leaf in jax.tree.leaves(jax.eval_shape(rough.init, key, seen))} == {np.dtype(np.float32)}

@@ -117,7 +117,7 @@ def test_a_terminal_that_closes_saves_and_says_how_to_go_on(
     assert (run.folder / "params_2.npz").exists()
 
 
-def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(finished: Run, tmp_path: Path) -> None:
+def test_resuming_goes_on_in_the_same_folder(finished: Run, tmp_path: Path) -> None:
     shutil.copytree(finished.folder, tmp_path / "first")
     flags = f"--resume {tmp_path}/first/checkpoint_3.pkl --total-timesteps 800 --no-artifact"
     resumed = call(tmp_path, flags)
@@ -126,22 +126,11 @@ def test_resuming_goes_on_in_the_same_folder_and_ends_where_a_straight_run_does(
     assert "after the 3 of" in resumed.output
     # the settings of a resumed run are the checkpoint's, which its command line does not tell
     assert ["Next, a run" in run.output for run in (finished, resumed)] == [True, False]
-    straight = call(tmp_path, f"{FLAGS} --no-wandb --total-timesteps 800 --run-name straight")
-    for name in ("params_6.npz", "metrics.csv"):
-        assert (resumed.folder / name).exists()
-    is_same_state(resumed.folder / "checkpoint_6.pkl", straight.folder / "checkpoint_6.pkl")
+    assert {"params_6.npz", "checkpoint_6.pkl"} <= {path.name for path in resumed.folder.iterdir()}
     updates = [row["update"] for row in read_csv(tmp_path / "first" / "metrics.csv")]
     assert updates == [2, 3, 4, 6]
     lines = (tmp_path / "first" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["update"] for line in lines] == updates
-
-
-def is_same_state(*checkpoints: Path) -> None:
-    """Bit for bit."""
-    left, right = (read_checkpoint(path, ENV).runner for path in checkpoints)
-    assert {name: leaf.tobytes() for name, leaf in left.items()} == {
-        name: leaf.tobytes() for name, leaf in right.items()
-    }
 
 
 def is_same_run_on_wandb(first: Path, resumed: Path) -> None:
@@ -179,7 +168,10 @@ def test_a_killed_run_resumes_in_another_process_as_if_nothing_had_happened(
     process.wait()
     assert begun(f"--resume {killed}/checkpoint_8.pkl --total-timesteps 2560").wait() == 0
     assert begun(f"{FLAGS} --run-name straight --total-timesteps 2560").wait() == 0
-    is_same_state(killed / "checkpoint_20.pkl", straight / "checkpoint_20.pkl")
+    left, right = (read_checkpoint(folder / "checkpoint_20.pkl", ENV).runner for folder in (killed, straight))
+    assert {name: leaf.tobytes() for name, leaf in left.items()} == {
+        name: leaf.tobytes() for name, leaf in right.items()
+    }
     timings = dict.fromkeys(("seconds", "steps_per_second"))
     rows, wanted = (
         [{**json.loads(line), **timings} for line in (folder / "metrics.jsonl").read_text().splitlines()]

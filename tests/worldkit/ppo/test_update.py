@@ -42,7 +42,9 @@ class Watched(PackedOrchard):
 def learnt(env: PackedOrchard, state: TrainState, samples: Samples, **settings: Any) -> tuple[TrainState, LossStats]:  # noqa: ANN401 - settings
     """Learn from a whole rollout with other settings."""
     config = dataclasses.replace(SMALLEST, **settings)
-    return jax.jit(lambda state, samples: learn(state, samples, jax.random.key(1), config, env))(state, samples)
+    program = jax.jit(lambda state, samples: learn(state, samples, jax.random.key(1), config, env))
+    after, losses = program(state, samples)
+    return after, losses
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,7 @@ def epochs_of(
     learnt(kind(lambda numbers: seen.append(np.asarray(numbers).tolist())), *batch, **settings)  # type: ignore[arg-type]
     jax.effects_barrier()
     assert {len(numbers) for numbers in seen} == {SMALLEST.minibatch_size}
-    played = set(np.asarray(number(batch[1].transition.obs)).tolist())  # type: ignore[arg-type]
+    played = set(np.asarray(number(batch[1].transition.obs)).tolist())
     return played, [seen[start : start + 2] for start in range(0, len(seen), 2)]
 
 

@@ -21,18 +21,7 @@ from worldkit.ppo.networks import ActorCritic, load_logits, load_network, make_n
 from worldkit.ppo.numpy_network import NumpyNetwork
 from worldkit.ppo.params import Params, load_params, save_params
 from worldkit.ppo.update import init_runner, make_train
-from worldkit.ppo.value_heads import (
-    BINS,
-    HEADS,
-    NUM_BINS,
-    PLAIN,
-    SYMLOG,
-    TWO_HOT,
-    ValueHead,
-    symexp,
-    symlog,
-    two_hot,
-)
+from worldkit.ppo.value_heads import BINS, HEADS, NUM_BINS, PLAIN, SYMLOG, TWO_HOT, ValueHead, symexp, symlog, two_hot
 from worldkit.ppo.value_heads import values_of as values
 
 from .orchards import PackedOrchard
