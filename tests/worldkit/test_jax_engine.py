@@ -139,12 +139,9 @@ def test_a_mark_that_is_set_twice_fired_where_either_said_so() -> None:
     assert collecting(twice)()[1]["fell"].tolist() == [True, False, False, False, True]
 
 
-def test_packed_marks_keep_the_order_of_their_names() -> None:
+def test_packed_marks_keep_the_order_of_their_names_and_others_are_refused() -> None:
     marks = {"rose": jnp.array([True, False]), "walked": jnp.array([False, True])}
     assert packed(marks, NAMES, (2,)).tolist() == [[False, False, True], [True, False, False]]
-
-
-def test_a_mark_that_nobody_counts_is_refused() -> None:
     with pytest.raises(ValueError, match="flew"):
         packed({"flew": jnp.array(True)}, NAMES, ())
 

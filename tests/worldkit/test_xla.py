@@ -108,9 +108,9 @@ def test_the_table_that_distrax_looks_for_is_put_back_where_it_is_missing_alone(
 FIRST_PROGRAM = """
 import sys
 import jax
-from worldkit.jax.background_compile import compile_in_background
+from worldkit.jax.trace_cache import compile_in_background
 
-with compile_in_background(1) as executor:
+with compile_in_background() as executor:
     before = set(sys.modules)
     executor.submit(lambda: jax.nn.initializers.orthogonal()(jax.random.key(0), (4, 4)).block_until_ready()).result()
     print(sorted({name.partition(".")[0] for name in set(sys.modules) - before} & {"scipy", "distrax", "numpy"}))

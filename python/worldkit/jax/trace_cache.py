@@ -14,8 +14,9 @@ import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib import metadata
+from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +37,8 @@ MAX_FILES = 200
 """Of about half a megabyte each; the least recently used one is removed first."""
 _HEADER, _TRACE = "header.json", "trace"
 """The parts of a file."""
-_LEAF, _LEAF_NAME = object(), "leaf"
+_LEAF = "leaf"
+"""Any leaf of a tree of results."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
 """Libraries that are traced through: another version of one may compute something else."""
 _SETTINGS = (
@@ -100,6 +102,16 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
     return Program(jax.tree.unflatten(outputs, results), compile_it)
+
+
+def compile_in_background() -> ThreadPoolExecutor:
+    """A thread to compile in while the caller traces others: XLA works outside Python's lock.
+
+    What both would import is imported first: where two threads begin with different modules of a package, each can end
+    up waiting for the other's, and then the import fails.
+    """
+    import_module("scipy.linalg")  # by the first program that JAX compiles, and by distrax, which is traced
+    return ThreadPoolExecutor(1)
 
 
 def reuse_text() -> str:
@@ -208,10 +220,8 @@ def _write_trace(path: Path, key: str, exported: export.Exported, outputs: Any) 
 
 def _tree_to_json(tree: Tree) -> Any:
     """A tree of leaves ``_LEAF`` as JSON; raises TypeError for a node of another type than the cache holds."""
-    if tree is _LEAF:
-        return _LEAF_NAME
-    if tree is None:
-        return None
+    if tree is None or tree == _LEAF:
+        return tree
     kind = type(tree)
     if kind is dict and all(isinstance(name, str) for name in tree):
         return {name: _tree_to_json(part) for name, part in tree.items()}
@@ -222,10 +232,8 @@ def _tree_to_json(tree: Tree) -> Any:
 
 def _tree_from_json(value: Any) -> Tree:
     """The inverse of ``_tree_to_json``; imports nothing, and makes nothing but tuples, lists and dicts."""
-    if value == _LEAF_NAME:
-        return _LEAF
-    if value is None:
-        return None
+    if value is None or value == _LEAF:
+        return value
     if isinstance(value, dict):
         return {name: _tree_from_json(part) for name, part in value.items()}
     name, *parts = value

@@ -15,9 +15,8 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh
 
-from worldkit.jax.background_compile import compile_in_background
 from worldkit.jax.env import JaxEnv
-from worldkit.jax.trace_cache import load_or_trace
+from worldkit.jax.trace_cache import compile_in_background, load_or_trace
 from worldkit.ppo import parallel
 from worldkit.ppo.checkpoint_format import CheckpointError
 from worldkit.ppo.checkpoints import LATEST, Log, LoopState, Progress, save_checkpoint
@@ -88,7 +87,7 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
         after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run)
         return jax.tree.leaves(after), stats
 
-    with compile_in_background(1) as executor:
+    with compile_in_background() as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         about, one = ["updates", *world, settings], jnp.int32(1)
         program = load_or_trace(jax.jit(on_leaves), leaves, one, one, about=about, packages=packages)

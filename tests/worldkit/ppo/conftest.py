@@ -98,11 +98,6 @@ def levelled_run(levelled: CompiledTraining) -> tuple[LoopState, list[Mapping[st
 
 @pytest.fixture(scope="session")
 def rollout(orchard: PackedOrchard) -> Rollout:
-    return roll_out(SMALL, orchard)
-
-
-@pytest.fixture(scope="session")
-def truncated_rollout(orchard: PackedOrchard) -> Rollout:
     return roll_out(dataclasses.replace(SMALL, max_steps=LIMIT), orchard)
 
 

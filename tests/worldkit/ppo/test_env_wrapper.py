@@ -81,7 +81,7 @@ def seeds_of(state: EnvState) -> Array:
     return jnp.stack(state.game.seed, axis=-1)
 
 
-def test_shapes_and_types(played: Played) -> None:
+def test_a_step_has_the_documented_arrays_and_its_reward_is_the_sum_of_its_components(played: Played) -> None:
     shape = (NUM_STEPS, NUM_GAMES)
     for array, expected_shape, dtype in (
         (played.obs, (*shape, 34), np.float32),
@@ -92,16 +92,13 @@ def test_shapes_and_types(played: Played) -> None:
     ):
         assert array.shape == expected_shape
         assert array.dtype == np.dtype(dtype)
-
-
-def test_info_has_every_component_by_name_and_the_reward_is_their_sum(played: Played) -> None:
     breakdown = played.info["reward_breakdown"]
     assert set(breakdown) == {"step", "fruit", "sting"}
     np.testing.assert_allclose(sum(breakdown.values()), played.reward, rtol=1e-6, atol=1e-6)
     assert set(np.unique(breakdown["step"])) == {np.float32(0), np.float32(-0.01)}
 
 
-def test_a_finished_game_is_followed_by_the_one_with_the_next_seed(played: Played) -> None:
+def test_a_finished_game_is_followed_by_the_one_with_the_next_seed_and_others_go_on(played: Played) -> None:
     done = played.done
     assert 0 < done.sum() < done.size
     seeds = following(seeds_of(played.before)[done])
@@ -114,12 +111,8 @@ def test_a_finished_game_is_followed_by_the_one_with_the_next_seed(played: Playe
             played.obs[done][first : first + NUM_GAMES], played.first_obs(padded)[: len(some)]
         )
     assert (played.after.steps[done] == 0).all()
-
-
-def test_a_game_that_goes_on_keeps_its_seed_and_counts_its_steps(played: Played) -> None:
-    goes_on = ~played.done
-    np.testing.assert_array_equal(seeds_of(played.after)[goes_on], seeds_of(played.before)[goes_on])
-    np.testing.assert_array_equal(played.after.steps[goes_on], played.before.steps[goes_on] + 1)
+    np.testing.assert_array_equal(seeds_of(played.after)[~done], seeds_of(played.before)[~done])
+    np.testing.assert_array_equal(played.after.steps[~done], played.before.steps[~done] + 1)
 
 
 def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
@@ -131,12 +124,9 @@ def test_the_terminal_observation_is_the_episode_s_own(played: Played) -> None:
     np.testing.assert_allclose(played.obs[died][:, 0], 2 / 3)
 
 
-def test_without_a_limit_episodes_end_by_termination_alone(played: Played) -> None:
+def test_without_a_limit_episodes_terminate_and_an_invalid_action_ends_one_without_a_reward(played: Played) -> None:
     np.testing.assert_array_equal(played.done, played.info["terminated"])
     assert not played.info["truncated"].any()
-
-
-def test_an_invalid_action_ends_the_episode_without_a_reward(played: Played) -> None:
     valid = np.take_along_axis(np.asarray(played.mask), np.asarray(played.action)[..., None], axis=-1)[..., 0]
     invalid = ~valid
     assert invalid.any()

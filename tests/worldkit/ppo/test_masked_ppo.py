@@ -17,10 +17,10 @@ from worldkit.ppo.masked_ppo import (
     ppo_loss,
     scaled_advantage,
 )
-from worldkit.ppo.rollout import evaluate, samples_of
+from worldkit.ppo.rollout import collect_rollout, evaluate, samples_of
 
 from . import reference
-from .conftest import LIMIT, Rollout
+from .conftest import LIMIT, SMALL, Rollout
 
 
 def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: Array) -> None:
@@ -32,8 +32,8 @@ def test_masked_actions_are_never_sampled_and_have_no_share_in_the_entropy(key: 
     assert (policy.probs[~mask] == 0).all()
 
 
-def test_every_action_of_a_rollout_was_valid(truncated_rollout: Rollout) -> None:
-    transitions = truncated_rollout.transitions
+def test_every_action_of_a_rollout_was_valid(rollout: Rollout) -> None:
+    transitions = rollout.transitions
     chosen = np.take_along_axis(np.asarray(transitions.action_mask), np.asarray(transitions.action)[..., None], axis=-1)
     assert chosen.all()
     assert not transitions.action_mask.all()
@@ -61,9 +61,8 @@ def test_gae_is_the_discounted_sum_of_each_episode_s_own_errors(with_limit: bool
     np.testing.assert_allclose(targets, expected + value, rtol=1e-4, atol=1e-5)
 
 
-def test_before_the_first_gradient_step_every_ratio_is_one(truncated_rollout: Rollout) -> None:
+def test_before_the_first_gradient_step_every_ratio_is_one(rollout: Rollout) -> None:
     """Holds only if each stored observation and mask is the one the policy saw, also where an episode ended."""
-    rollout = truncated_rollout
     assert rollout.transitions.done[:-1].any(), "no episode ended inside the rollout"
 
     @jax.jit
@@ -80,7 +79,8 @@ def test_before_the_first_gradient_step_every_ratio_is_one(truncated_rollout: Ro
     np.testing.assert_allclose(ratios, 1.0, atol=1e-5)
 
 
-def replay(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
+@pytest.fixture(scope="module")
+def replayed(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
     """Play a rollout's actions again on the bare engine, without the wrapper or its auto-reset.
 
     Returns, per step and game: the observation before the action, the one after it, reward and whether it terminated.
@@ -105,22 +105,16 @@ def replay(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
     return before, after, reward / 1000.0, terminated
 
 
-@pytest.fixture(scope="module")
-def replayed(truncated_rollout: Rollout) -> tuple[Array, Array, Array, Array]:
-    return replay(truncated_rollout)
-
-
-def test_a_rollout_is_what_the_bare_engine_plays(truncated_rollout: Rollout, replayed: tuple[Array, ...]) -> None:
-    transitions = truncated_rollout.transitions
+def test_a_rollout_is_what_the_bare_engine_plays(rollout: Rollout, replayed: tuple[Array, ...]) -> None:
+    transitions = rollout.transitions
     before, _, reward, _ = replayed
-    np.testing.assert_array_equal(truncated_rollout.env.expand(transitions.obs), before)
+    np.testing.assert_array_equal(rollout.env.expand(transitions.obs), before)
     np.testing.assert_allclose(transitions.reward, reward, rtol=1e-6)
 
 
 def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
-    truncated_rollout: Rollout, replayed: tuple[Array, ...]
+    rollout: Rollout, replayed: tuple[Array, ...]
 ) -> None:
-    rollout = truncated_rollout
     _, own_last, reward, terminated = replayed
     done = np.asarray(rollout.transitions.done)
     truncated = done & ~np.asarray(terminated)
@@ -149,8 +143,9 @@ def test_truncation_bootstraps_from_the_episode_s_own_last_observation(
 
 
 def test_a_rollout_stores_no_float_observation_and_no_value_for_a_limit_that_is_not_there(rollout: Rollout) -> None:
-    assert {leaf.dtype.kind for leaf in jax.tree.leaves(rollout.transitions.obs)} == {"i", "u"}
-    assert rollout.transitions.truncated_value is None
+    _, transitions, _ = jax.eval_shape(lambda runner: collect_rollout(runner, SMALL, rollout.env), rollout.before)
+    assert {leaf.dtype.kind for leaf in jax.tree.leaves(transitions.obs)} == {"i", "u"}
+    assert transitions.truncated_value is None
 
 
 def test_the_loss_is_that_of_the_papers(rollout: Rollout) -> None:

@@ -184,14 +184,8 @@ def test_the_rate_ends_with_the_run() -> None:
     assert dataclasses.replace(SMALLEST, total_timesteps=250).num_gradient_steps == 60
 
 
-@pytest.fixture(scope="module")
-def cut_off(orchard: PackedOrchard) -> Rollout:
-    """Long enough for several episodes of every game, all of them cut off after ``LIMIT`` steps at the latest."""
-    return roll_out(dataclasses.replace(SMALLEST, num_steps=30, max_steps=LIMIT), orchard)
-
-
-def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -> None:
-    reward, done = np.asarray(cut_off.transitions.reward), np.asarray(cut_off.transitions.done)
+def test_episodes_are_counted_with_their_returns_and_lengths(rollout: Rollout) -> None:
+    reward, done = np.asarray(rollout.transitions.reward), np.asarray(rollout.transitions.done)
     returns, lengths = [], []
     for game in range(reward.shape[1]):
         began = 0
@@ -199,7 +193,7 @@ def test_episodes_are_counted_with_their_returns_and_lengths(cut_off: Rollout) -
             returns.append(reward[began : step + 1, game].sum())
             lengths.append(step + 1 - began)
             began = step + 1
-    metrics = cut_off.metrics
+    metrics = rollout.metrics
     assert max(lengths) == LIMIT
     assert metrics.episodes == len(returns)
     assert metrics.return_sum == pytest.approx(sum(returns), rel=1e-5)

@@ -116,16 +116,13 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("runner",), {}, "does not bear|bear out"),
     (("runner", LEAF), np.array(["text"]), "runner is no object of arrays"),
     (("runner", LEAF), np.array([np.nan], np.float32), "contains NaN or infinity"),
-    (("runner", DEVIATION), np.zeros(1, np.float32), "the scale of its values is not above 0"),
     (("runner", DEVIATION), np.array(-1, np.float32), "the scale of its values is not above 0"),
     (("runner", LEAF), ..., "is of another network"),
-    (("runner", LEAF), np.zeros(1, np.int32), "is of another network"),
     (("runner", LEAF), np.zeros((1, 1), np.float32), "is of another network"),
     (("runner", ".train_state.more"), ONE, "is of another network"),
     (("progress", "updates"), ..., "progress must be made of"),
     (("progress", "epochs"), 3, "progress must be made of"),
     (("progress", "updates"), -1, "the updates of its progress are -1"),
-    (("progress", "updates"), 2.0, "the updates of its progress are 2.0"),
     (("progress", "timesteps"), 2**63, "the timesteps of its progress are 92233"),
     (("progress", "seconds"), float("nan"), "the seconds of its progress are nan"),
     (("progress", "seconds"), -0.5, "the seconds of its progress are -0.5"),
@@ -133,7 +130,6 @@ WRONG_PAYLOADS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("config", "num_envs"), 0, "keeps 0 as num_envs, which must be a whole number from 1 to"),
     (("config", "num_envs"), 10**12, "its num_envs is 1000000000000, which its arrays do not bear out"),
     (("config", "num_layers"), 10**9, "its num_layers is 1000000000, which"),
-    (("progress", "seconds"), 10**400, "the seconds of its progress are a value of type int"),
     (("rules_version",), 1, "its rules_version is 1"),
     (("rules_version",), "0\n", r"its rules_version is '0\\n'"),
     (("metrics",), {"loss": "low"}, "metrics are no object of numbers"),
@@ -212,24 +208,13 @@ def test_a_wrong_pickle_is_one_sentence_and_takes_no_memory(content: bytes, sent
     assert is_one_line(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda path: None, "does not exist; give the path"),
-        (lambda path: os.mkfifo(path), "it is a pipe, a device or the like"),
-        (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**32 + 1), "larger than [24] GiB"),
-    ],
-    ids=["missing", "pipe", "too large"],
-)
 @pytest.mark.parametrize("reader", [partial(read_checkpoint, env=ENV), load_params], ids=["checkpoint", "parameters"])
-def test_what_is_no_file_of_a_reasonable_size_is_one_sentence(  # parity.safe_read has more kinds
-    reader: Callable[[Path], object], make: Callable[[Path], None], sentence: str, tmp_path: Path
-) -> None:
-    make(tmp_path / "file")
-    with pytest.raises(ParityError, match=sentence):
+def test_a_file_larger_than_any_is_one_sentence(reader: Callable[[Path], object], tmp_path: Path) -> None:
+    os.truncate(os.open(tmp_path / "file", os.O_CREAT | os.O_WRONLY), 2**32 + 1)
+    with pytest.raises(ParityError, match=r"larger than [24] GiB"):
         reader(tmp_path / "file")
-    with pytest.raises(ParityError, match="File name too long"):
-        reader(tmp_path / ("x" * 300))
+    with pytest.raises(ParityError, match="does not exist; give the path"):
+        reader(tmp_path / "missing")
 
 
 def test_a_checkpoint_that_could_not_be_read_again_is_not_written(
