@@ -72,12 +72,10 @@ def test_marks_count_in_the_games_asked_for_and_in_no_copies(games: int) -> None
     np.testing.assert_array_equal(engine.marks(), [2, games, 3 + games])
 
 
-def test_without_jit_the_games_begin_in_the_same_way() -> None:
-    jitted = play(JaxEngine(1, ENV), 0)
+def test_without_jit_functions_are_called_as_they_are() -> None:
+    engine = JaxEngine(1, ENV)
     with jax.disable_jit():
-        unjitted = play(JaxEngine(1, ENV), 0)
-    for one, other in zip(jitted, unjitted, strict=True):
-        np.testing.assert_array_equal(one, other)
+        assert engine._run(lambda *args: args, "no array") == (ENV, (), "no array")
 
 
 GAMES = jnp.arange(5)

@@ -68,28 +68,28 @@ ALMANAC = Almanac()
 
 
 @cache
-def played(head: ValueHead) -> tuple[RunnerState, Samples]:
-    config = dataclasses.replace(CONFIG, value_head=head)
+def fresh(head: ValueHead) -> RunnerState:
+    return init_runner(dataclasses.replace(CONFIG, value_head=head), ENV)
 
+
+@cache
+def played() -> Samples:
     @jax.jit
-    def play(runner: RunnerState) -> tuple[RunnerState, Samples]:
-        runner, transitions, _ = collect_rollout(runner, config, ENV)
-        return runner, samples_of(runner, transitions, config, ENV)
+    def play(runner: RunnerState) -> Samples:
+        after, transitions, _ = collect_rollout(runner, CONFIG, ENV)
+        return samples_of(after, transitions, CONFIG, ENV)
 
-    rolled_out: tuple[RunnerState, Samples] = play(init_runner(config, ENV))
-    return rolled_out
+    samples: Samples = play(fresh("plain"))
+    return samples
 
 
-def rolled(**settings: Any) -> tuple[TrainConfig, RunnerState, Samples]:  # noqa: ANN401 - settings
-    """Settings, and a rollout that was played before."""
+def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa: ANN401 - settings
+    """Settings, a network that has learnt nothing, and a rollout of the one with a plain value."""
     config = dataclasses.replace(CONFIG, **settings)
-    runner, samples = played(config.value_head)
-    return config, runner._replace(train_state=runner.train_state.replace(tx=optimizer_of(config))), samples
+    return config, fresh(config.value_head).train_state.replace(tx=optimizer_of(config)), played()
 
 
-def loss_of(config: TrainConfig, runner: RunnerState, samples: Samples, rates: Rates | None = None) -> LossStats:
-    state = runner.train_state
-
+def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: Rates | None = None) -> LossStats:
     @jax.jit
     def loss(rates: Rates | None, samples: Samples) -> LossStats:
         return ppo_loss(state.params, state.apply_fn, ENV.expand, samples, config, rates=rates)[1]
@@ -120,26 +120,24 @@ def test_a_moved_layer_says_the_same_values() -> None:
     np.testing.assert_allclose(after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12)
 
 
-def learnt(config: TrainConfig, runner: RunnerState, samples: Samples) -> tuple[TrainState, LossStats]:
-    learnt: tuple[TrainState, LossStats] = jax.jit(partial(learn, config=config, env=ENV))(
-        runner.train_state, samples, KEY
-    )
-    return learnt
+def learnt(config: TrainConfig, state: TrainState, samples: Samples) -> tuple[TrainState, LossStats]:
+    after, stats = jax.jit(partial(learn, config=config, env=ENV))(state, samples, KEY)
+    return after, stats
 
 
 def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
     """Values that nothing moved are not clipped, so the loss is half the squared error in deviations."""
-    config, runner, samples = rolled(value_head="popart", learning_rate=1e-30)
-    after, stats = learnt(config, runner, samples)
+    config, state, samples = rolled(value_head="popart", learning_rate=1e-30)
+    values: Any = evaluate(state, ENV, samples.transition.obs)[1]
+    samples = samples._replace(transition=samples.transition._replace(value=values))
+    after, stats = learnt(config, state, samples)
     scale = after.value_scale
     assert scale is not None
     assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
     assert float(scale.deviation) == pytest.approx(float(samples.target.std()), rel=1e-4)
-    error = float(jnp.square((samples.transition.value - samples.target) / samples.target.std()).mean())
+    error = float(jnp.square((values - samples.target) / samples.target.std()).mean())
     assert float(stats.value_loss) == pytest.approx(error / 2, rel=1e-3)
-    said: list[Any] = [evaluate(each, ENV, samples.transition.obs)[1] for each in (runner.train_state, after)]
-    np.testing.assert_allclose(said[0], said[1], rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(said[0], samples.transition.value, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(values, evaluate(after, ENV, samples.transition.obs)[1], rtol=1e-4, atol=1e-6)
 
 
 class TestRates:
@@ -182,10 +180,10 @@ class TestRates:
         assert steps[1] < 2e-4
 
     def test_the_clipping_range_and_the_bonus_are_those_of_the_update(self) -> None:
-        config, runner, samples = rolled()
+        config, state, samples = rolled()
         drawn = jax.random.uniform(jax.random.key(0), samples.advantage.shape)
         samples = samples._replace(transition=samples.transition._replace(log_prob=samples.transition.log_prob - drawn))
-        wide, narrow = (loss_of(config, runner, samples, Rates(clip, 0.5)) for clip in (0.9, 0.1))
+        wide, narrow = (loss_of(config, state, samples, Rates(clip, 0.5)) for clip in (0.9, 0.1))
         assert float(wide.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.9).mean()))
         assert float(narrow.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.1).mean()))
         parts = narrow.pg_loss + 0.5 * narrow.value_loss - 0.5 * narrow.entropy
@@ -193,10 +191,10 @@ class TestRates:
 
 
 def test_entropy_below_the_floor_costs_its_shortfall() -> None:
-    config, runner, samples = rolled(diagnostics=True)
-    free = loss_of(config, runner, samples)
+    config, state, samples = rolled(diagnostics=True)
+    free = loss_of(config, state, samples)
     for floor, price in ((3.0, 0.2 * (3.0 - float(free.entropy))), (0.1, 0.0)):
-        dear = loss_of(dataclasses.replace(config, entropy_floor=floor, entropy_floor_coef=0.2), runner, samples)
+        dear = loss_of(dataclasses.replace(config, entropy_floor=floor, entropy_floor_coef=0.2), state, samples)
         assert float(dear.total_loss - free.total_loss) == pytest.approx(price, abs=1e-5)
         assert float(dear.diagnostics["entropy_floor_penalty"]) == pytest.approx(price, abs=1e-5)
 
@@ -204,16 +202,16 @@ def test_entropy_below_the_floor_costs_its_shortfall() -> None:
 def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_update() -> None:
     """At a ratio of 1 the surrogate is minus the mean advantage: of each half of a batch another one."""
     once = {"learning_rate": 1e-30, "num_minibatches": 1, "update_epochs": 1}
-    config, runner, samples = rolled(normalize_advantage="batch", diagnostics=True, **once)
+    config, state, samples = rolled(normalize_advantage="batch", diagnostics=True, **once)
     raised = samples.advantage + 100 * (jnp.arange(config.batch_size) < config.batch_size // 2)
     half: Samples = jax.tree.map(lambda leaf: leaf[: config.batch_size // 2], samples._replace(advantage=raised))
-    assert float(loss_of(config, runner, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
+    assert float(loss_of(config, state, half).pg_loss) == pytest.approx(-float(half.advantage.mean()), rel=1e-4)
     by_itself = dataclasses.replace(config, normalize_advantage="minibatch", diagnostics=False)
-    alone = loss_of(by_itself, runner, half)
+    alone = loss_of(by_itself, state, half)
     assert float(alone.pg_loss) == pytest.approx(0, abs=1e-4)
     assert alone.diagnostics == {}
 
-    _, stats = learnt(config, runner, samples._replace(advantage=raised))
+    _, stats = learnt(config, state, samples._replace(advantage=raised))
     told = {name: float(value) for name, value in stats.diagnostics.items()}
     chances = [told.pop(f"action_prob_{action}") for action in range(ENV.num_actions)]
     assert sum(chances) == pytest.approx(1)
@@ -221,10 +219,8 @@ def test_advantages_of_a_batch_are_scaled_together_and_diagnostics_are_of_the_up
     assert told.pop("entropy_floor_penalty") == 0
     scaled = samples._replace(advantage=(raised - raised.mean()) / (raised.std() + ADVANTAGE_EPSILON))
     gradient = jax.jit(
-        lambda params: jax.grad(ppo_loss, has_aux=True)(
-            params, runner.train_state.apply_fn, ENV.expand, scaled, config
-        )[0]
-    )(runner.train_state.params)
+        lambda params: jax.grad(ppo_loss, has_aux=True)(params, state.apply_fn, ENV.expand, scaled, config)[0]
+    )(state.params)
     norm = sum(float(jnp.square(leaf).sum()) for leaf in jax.tree.leaves(gradient)) ** 0.5
     assert told == {"grad_norm": pytest.approx(norm, rel=1e-4)}
 
