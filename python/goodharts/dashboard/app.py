@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dash import Dash, Input, Output, State, no_update
 from dash.dependencies import ClientsideFunction
@@ -13,7 +12,9 @@ from werkzeug import serving
 from werkzeug.exceptions import HTTPException
 
 from goodharts.dashboard import page
-from goodharts.dashboard.progress import Progress
+
+if TYPE_CHECKING:
+    from goodharts.dashboard.server import Dashboard
 
 HOSTS = ["127.0.0.1", "localhost"]
 """What this computer may be called in the address of the page."""
@@ -25,22 +26,14 @@ _INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def make_app(
-    progress: Progress,
-    token: str,
-    poll_seconds: float,
-    on_poll: Callable[[int | None], None],
-    on_stop: Callable[[], None],
-    on_error: Callable[[Exception], None],
-) -> Flask:
+def make_app(dashboard: Dashboard) -> Flask:
     """The page of a run, under the path of its token, and nothing anywhere else.
 
-    ``on_poll`` is called with the revision that a page shows whenever it asks what is new, ``on_stop`` when the person
-    has confirmed to stop, and ``on_error`` with whatever goes wrong in between, which the page is told as status 500.
+    Errors behind the page go to the dashboard, and the page gets status 500.
     """
     app = Dash(
         __name__,
-        url_base_pathname=f"/{token}/",
+        url_base_pathname=f"/{dashboard.token}/",
         title="Goodharts training",
         update_title="",
         index_string=_INDEX,
@@ -50,9 +43,9 @@ def make_app(
         ],
         add_log_handler=False,
     )
-    app.layout = page.layout(poll_seconds)
-    _add_callbacks(app, progress, on_poll, on_stop)
-    _protect(app, on_error)
+    app.layout = page.layout(dashboard.poll_seconds)
+    _add_callbacks(app, dashboard)
+    _protect(app, dashboard)
     server: Flask = app.server
     return server
 
@@ -64,36 +57,31 @@ class _SilentHandler(serving.WSGIRequestHandler):
         """Drop a line of the log."""
 
 
-def make_server(app: Flask, listener: socket.socket) -> serving.BaseWSGIServer:
-    """A server for ``app``, a thread for each request, at a copy of a socket that listens."""
+def make_server(dashboard: Dashboard, listener: socket.socket) -> serving.BaseWSGIServer:
+    """A server of the page, a thread for each request, at a copy of a socket that listens."""
     host, port = listener.getsockname()
-    return serving.make_server(host, port, app, threaded=True, request_handler=_SilentHandler, fd=listener.fileno())
+    app, fd = make_app(dashboard), listener.fileno()
+    return serving.make_server(host, port, app, threaded=True, request_handler=_SilentHandler, fd=fd)
 
 
-def _add_callbacks(
-    app: Dash, progress: Progress, on_poll: Callable[[int | None], None], on_stop: Callable[[], None]
-) -> None:
-    charts = {metric.key: Output(f"chart-{metric.key}", "figure") for metric in page.METRICS}
+def _add_callbacks(app: Dash, dashboard: Dashboard) -> None:
+    output = {
+        "answered": Output("answered", "data"),
+        "shown": Output("shown", "data"),
+        "is_over": Output("is-over", "data"),
+        "headline": Output("headline", "children"),
+        "cannot_stop": Output("stop", "disabled"),
+        "modes": Output("modes", "children"),
+        "width": Output("width", "children"),
+        **{metric.key: Output(f"chart-{metric.key}", "figure") for metric in page.METRICS},
+    }
 
-    @app.callback(
-        output={
-            "answered": Output("answered", "data"),
-            "shown": Output("shown", "data"),
-            "is_over": Output("is-over", "data"),
-            "headline": Output("headline", "children"),
-            "cannot_stop": Output("stop", "disabled"),
-            "modes": Output("modes", "children"),
-            "width": Output("width", "children"),
-            "charts": charts,
-        },
-        inputs={"poll": Input("poll", "data"), "shown": State("shown", "data")},
-    )
+    @app.callback(output=output, inputs={"poll": Input("poll", "data"), "shown": State("shown", "data")})
     def answer(poll: int, shown: int | None) -> dict[str, Any]:
-        on_poll(shown)
-        unchanged = dict.fromkeys(("shown", "is_over", "headline", "cannot_stop", "modes", "width"), no_update)
-        if shown == progress.revision:
-            return {**unchanged, "answered": poll, "charts": dict.fromkeys(charts, no_update)}
-        run = progress.view()
+        dashboard.note_poll(shown)
+        if shown == dashboard.revision:
+            return {**dict.fromkeys(output, no_update), "answered": poll}
+        run = dashboard.view()
         return {
             "answered": poll,
             "shown": run.revision,
@@ -102,12 +90,12 @@ def _add_callbacks(
             "cannot_stop": run.is_stopping or run.is_over,
             "modes": [page.card(mode) for mode in run.modes],
             "width": page.width(run),
-            "charts": {metric.key: page.figure(run, metric) for metric in page.METRICS},
+            **{metric.key: page.figure(run, metric) for metric in page.METRICS},
         }
 
     @app.callback(Input("stop-confirmed", "submit_n_clicks"), prevent_initial_call=True)
     def stop(_: int | None) -> None:
-        on_stop()
+        dashboard.stop()
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("goodharts", "ask"),
@@ -127,7 +115,7 @@ def _add_callbacks(
     )
 
 
-def _protect(app: Dash, on_error: Callable[[Exception], None]) -> None:
+def _protect(app: Dash, dashboard: Dashboard) -> None:
     """Let in this computer's own pages alone, let nothing out, and hand errors over instead of printing them.
 
     The token keeps out other users of the computer and other sites; naming the hosts keeps out a site whose name was
@@ -135,16 +123,10 @@ def _protect(app: Dash, on_error: Callable[[Exception], None]) -> None:
     """
     server: Flask = app.server
     server.config["TRUSTED_HOSTS"] = HOSTS
-    policy = "; ".join(
-        (
-            "default-src 'self'",
-            f"script-src 'self' {' '.join(app.csp_hashes())}",
-            "style-src 'self' 'unsafe-inline'",  # Plotly and React write styles into the page
-            "img-src 'self' data:",
-            "frame-ancestors 'none'",
-            "form-action 'none'",
-            "base-uri 'none'",
-        )
+    # Plotly and React write styles into the page.
+    policy = (
+        f"default-src 'self'; script-src 'self' {' '.join(app.csp_hashes())}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
     )
     headers = {
         "Content-Security-Policy": policy,
@@ -168,5 +150,5 @@ def _protect(app: Dash, on_error: Callable[[Exception], None]) -> None:
     def hand_over(error: Exception) -> HTTPException | tuple[str, int]:
         if isinstance(error, HTTPException):
             return error
-        on_error(error)
+        dashboard.note_error(error)
         return "The dashboard failed; training goes on.", 500

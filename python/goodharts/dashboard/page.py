@@ -1,4 +1,4 @@
-"""The page: what a run looks like, as components and figures of Dash. Nothing here waits, keeps or changes anything."""
+"""The page of a run, as components and figures of Dash: pure functions of a run."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from goodharts.dashboard.progress import ModeView, RunView
 from goodharts.rules import ACTIONS, MODES, MOVES
 
 UNKNOWN = "–"
-_ARROWS = dict(zip(MOVES, "↖←↙↑↓↗→↘", strict=True))
-_STYLES = (
-    ("#178a4c", "solid"),
-    ("#2f7de1", "dash"),
-    ("#c96a00", "dot"),
-    ("#d6409f", "dashdot"),
-    ("#8e5bef", "longdash"),
-)
+_ARROWS = "↖←↙↑↓↗→↘"
+"""Of the moves, in their order."""
+_COLOURS = "#178a4c", "#2f7de1", "#c96a00", "#d6409f", "#8e5bef"
+_DASHES = "solid", "dash", "dot", "dashdot", "longdash"
+_STYLE_OF = dict(zip(MODES, zip(_COLOURS, _DASHES, strict=True), strict=True))
 """The colour and the dashes of each mode; they stand out on the page's light cards and on its dark ones."""
-STYLE_OF = dict(zip(MODES, _STYLES, strict=True))
 
 
 class Metric(NamedTuple):
@@ -30,6 +26,10 @@ class Metric(NamedTuple):
     title: str
     unit: str
     form: str
+
+    def with_unit(self, text: str) -> list[Any]:
+        """A text, and the unit behind it."""
+        return [text, html.Span(f" {self.unit}", className="unit")] if self.unit else [text]
 
 
 METRICS = (
@@ -45,24 +45,16 @@ METRICS = (
 def layout(poll_seconds: float) -> Component:
     """The page before its first numbers; it asks for them every ``poll_seconds``."""
     confirm = "Stop training now? Every mode ends its current update and saves what it has learnt."
+    button = html.Button("Stop Training", id="stop", type="button")
+    confirmed = dcc.ConfirmDialogProvider(button, id="stop-confirmed", message=confirm)
+    title = html.Div([html.H1("Goodharts training"), html.P("", id="headline", role="status")])
+    modes = html.Section(id="modes", **_aria(label="Modes"))
+    charts = html.Section([_chart(metric) for metric in METRICS], id="charts", **_aria(label="Curves"))
     return html.Div(
         [
             html.Div(id="lost", role="alert", hidden=True),
-            html.Header(
-                [
-                    html.Div([html.H1("Goodharts training"), html.P("", id="headline", role="status")]),
-                    dcc.ConfirmDialogProvider(
-                        html.Button("Stop Training", id="stop", type="button"), id="stop-confirmed", message=confirm
-                    ),
-                ]
-            ),
-            html.Main(
-                [
-                    html.Section(id="modes", **_aria(label="Modes")),
-                    html.Section([_chart(metric) for metric in METRICS], id="charts", **_aria(label="Curves")),
-                    html.P(id="width"),
-                ]
-            ),
+            html.Header([title, confirmed]),
+            html.Main([modes, charts, html.P(id="width")]),
             dcc.Interval(id="clock", interval=round(poll_seconds * 1000)),
             dcc.Store(id="poll", data=0),
             dcc.Store(id="shown"),
@@ -74,7 +66,6 @@ def layout(poll_seconds: float) -> Component:
 
 
 def _chart(metric: Metric) -> Component:
-    unit = [html.Span(f" {metric.unit}", className="unit")] if metric.unit else []
     graph = dcc.Graph(
         id=f"chart-{metric.key}",
         config={"displayModeBar": False},
@@ -82,8 +73,9 @@ def _chart(metric: Metric) -> Component:
         style={"height": "210px"},
         figure={"layout": _LAYOUT},
     )
-    label = f"{metric.title} of every mode over the updates; the newest numbers are above"
-    return html.Figure([html.Figcaption([metric.title, *unit]), html.Div(graph, role="img", **_aria(label=label))])
+    label = _aria(label=f"{metric.title} of every mode over the updates; the newest numbers are above")
+    title = html.Figcaption(metric.with_unit(metric.title))
+    return html.Figure([title, html.Div(graph, role="img", **label)])
 
 
 def headline(run: RunView) -> str:
@@ -115,28 +107,19 @@ def width(run: RunView) -> str:
 
 def card(mode: ModeView) -> Component:
     """One mode: its progress, its newest numbers and where it moves."""
-    colour, dashes = STYLE_OF[mode.mode]
+    colour, dashes = _STYLE_OF[mode.mode]
     title = f"mode-{mode.mode}"
+    first, *rest = mode.mode.split("_")
+    breakable = [first, *(part for word in rest for part in ("_", html.Wbr(), word))]
+    name = html.Div([html.Span(className=f"line {dashes}"), html.H2(breakable, id=title)], className="name")
+    facts = html.Div([_numbers(mode), rose(mode)], className="facts")
+    sentence = [html.P(mode.sentence, className="sentence")] if mode.sentence else []
     return html.Article(
-        [
-            html.Div(
-                [html.Span(className=f"line {dashes}"), html.H2(_breakable(mode.mode), id=title)],
-                className="name",
-            ),
-            *_bar(mode),
-            html.Div([_numbers(mode), rose(mode)], className="facts"),
-            *([html.P(mode.sentence, className="sentence")] if mode.sentence else []),
-        ],
+        [name, *_bar(mode), facts, *sentence],
         className=f"mode {mode.state}",
         style={"--mode": colour},
         **_aria(labelledby=title),
     )
-
-
-def _breakable(name: str) -> list[Any]:
-    """A name that a narrow card may break after each underscore."""
-    first, *rest = name.split("_")
-    return [first, *(part for word in rest for part in ("_", html.Wbr(), word))]
 
 
 def _bar(mode: ModeView) -> list[Component]:
@@ -157,60 +140,44 @@ def _numbers(mode: ModeView) -> Component:
     rows = []
     for metric in METRICS:
         value = mode.newest.get(metric.key)
-        text = UNKNOWN if value is None else format(value, metric.form).replace("-", "−")
-        unit = [html.Span(f" {metric.unit}", className="unit")] if metric.unit and value is not None else []
-        rows += [html.Dt(metric.title), html.Dd([text, *unit], className=metric.key)]
+        cell = [UNKNOWN] if value is None else metric.with_unit(format(value, metric.form).replace("-", "−"))
+        rows += [html.Dt(metric.title), html.Dd(cell, className=metric.key)]
     return html.Dl(rows)
 
 
 def rose(mode: ModeView) -> Component:
     """The probabilities of the eight moves, each in its direction from the agent."""
-    chances = {move: mode.newest.get(f"action_prob_{action}") for action, move in enumerate(MOVES)}
-    cells = [_petal(_ARROWS[dx, dy], chances[dx, dy]) if dx or dy else html.Span() for dy, dx in _SQUARE]
-    words = (
-        f"{name.replace('_', ' ')} {_percent(chance)}"
-        for name, chance in zip(ACTIONS, chances.values(), strict=True)
-        if chance is not None
-    )
-    label = f"Action probabilities: {', '.join(words) or 'unknown'}"
-    return html.Div(
-        [html.P("Action probabilities"), html.Div(cells, className="rose", role="img", **_aria(label=label))]
-    )
-
-
-_SQUARE = [(dy, dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
-
-
-def _petal(arrow: str, chance: float | None) -> Component:
+    chances = [mode.newest.get(f"action_prob_{action}") for action in range(len(MOVES))]
+    texts = [UNKNOWN if chance is None else f"{100 * chance:.0f} %" for chance in chances]
     # by its root, lest even chances, 12.5 % each, look like none
-    shade = 0.0 if chance is None else 60 * min(max(chance, 0.0), 1.0) ** 0.5
-    return html.Span(
-        f"{arrow} {UNKNOWN if chance is None else _percent(chance)}",
-        style={"--shade": f"{shade:.1f}%"},
-    )
-
-
-def _percent(chance: float) -> str:
-    return f"{100 * chance:.0f} %"
+    shades = [60 * min(max(chance or 0.0, 0.0), 1.0) ** 0.5 for chance in chances]
+    petals = {
+        move: html.Span(f"{arrow} {text}", style={"--shade": f"{shade:.1f}%"})
+        for move, arrow, text, shade in zip(MOVES, _ARROWS, texts, shades, strict=True)
+    }
+    cells = [petals.get((dx, dy), html.Span()) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+    words = (f"{name.replace('_', ' ')} {text}" for name, text in zip(ACTIONS, texts, strict=True) if text != UNKNOWN)
+    label = _aria(label=f"Action probabilities: {', '.join(words) or 'unknown'}")
+    return html.Div([html.P("Action probabilities"), html.Div(cells, className="rose", role="img", **label)])
 
 
 def figure(run: RunView, metric: Metric) -> dict[str, Any]:
     """A chart of one metric, a line for each mode."""
-    return {"data": [_line(mode, metric) for mode in run.modes], "layout": _LAYOUT}
-
-
-def _line(mode: ModeView, metric: Metric) -> dict[str, Any]:
-    colour, dashes = STYLE_OF[mode.mode]
-    points = [point for point in mode.curve if metric.key in point]
-    return {
-        "type": "scatter",
-        "mode": "lines+markers" if len(points) < 2 else "lines",  # one point makes no line
-        "name": mode.mode,
-        "x": [round(point["update"], 1) for point in points],
-        "y": [float(f"{point[metric.key]:.5g}") for point in points],
-        "line": {"color": colour, "dash": dashes, "width": 2},
-        "hovertemplate": f"%{{y:{metric.form}}} {metric.unit}",
-    }
+    lines = []
+    for mode in run.modes:
+        colour, dashes = _STYLE_OF[mode.mode]
+        points = [point for point in mode.curve if metric.key in point]
+        line = {
+            "type": "scatter",
+            "mode": "lines+markers" if len(points) < 2 else "lines",  # one point makes no line
+            "name": mode.mode,
+            "x": [round(point["update"], 1) for point in points],
+            "y": [float(f"{point[metric.key]:.5g}") for point in points],
+            "line": {"color": colour, "dash": dashes, "width": 2},
+            "hovertemplate": f"%{{y:{metric.form}}} {metric.unit}",
+        }
+        lines.append(line)
+    return {"data": lines, "layout": _LAYOUT}
 
 
 # The colours of text and lines are the style sheet's, which knows whether the page is dark.

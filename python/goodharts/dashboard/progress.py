@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Literal
 
@@ -49,16 +49,16 @@ class Curve:
 class ModeView:
     """A mode at one moment.
 
-    sentence: how it ended, and what was saved. newest: the last known number of each name. curve: what `Curve.points`
-    gives, ``width`` updates a point.
+    sentence: how it ended, and what was saved. newest: the last known number of each name. curve: as `Curve.points`
+    gives it, ``width`` updates a point.
     """
 
     mode: str
-    state: State
-    sentence: str
-    newest: Numbers
-    curve: tuple[Numbers, ...]
-    width: int
+    state: State = "waiting"
+    sentence: str = ""
+    newest: Numbers = field(default_factory=dict)
+    curve: tuple[Numbers, ...] = ()
+    width: int = 1
 
 
 @dataclass(frozen=True)
@@ -75,48 +75,46 @@ class RunView:
         return all(mode.state in ("finished", "stopped", "failed") for mode in self.modes)
 
 
-@dataclass
-class _Mode:
-    state: State = "waiting"
-    sentence: str = ""
-    newest: dict[str, float] = field(default_factory=dict)
-    curve: Curve = field(default_factory=Curve)
-
-
 class Progress:
-    """A run as its rows tell it. Every method may be called from any thread, and none raises on what a row holds."""
+    """A run as its rows tell it. Every method may be called from any thread, and none raises on what a row holds.
+
+    ``stop_requested`` is set once the run is asked to end.
+    """
 
     def __init__(self, modes: Sequence[str]) -> None:
+        self.stop_requested = threading.Event()
         self._lock = threading.Lock()
-        self._modes = {mode: _Mode() for mode in modes}
+        self._modes = {mode: ModeView(mode) for mode in modes}
+        self._curves = {mode: Curve() for mode in modes}
         self._revision = 0
-        self._is_stopping = False
 
     def update(self, row: Mapping[str, Any]) -> None:
-        """Take the row of an update. What it lacks stays as it was; a row of another run's mode is not shown."""
+        """Show the row of an update: its mode, and numbers by name.
+
+        A number that is missing, None or not finite stays as it was; a row of another run's mode is not shown.
+        """
         with self._lock:
             mode = self._modes.get(str(row.get("mode")))
             if mode is None:
                 return
             numbers = {name: float(value) for name, value in row.items() if _is_finite(value)}
             numbers.setdefault("update", mode.newest.get("update", 0.0) + 1)
-            mode.newest.update(numbers)
-            mode.curve.add(numbers)
-            if mode.state == "waiting":
-                mode.state = "training"
-            self._revision += 1
+            curve = self._curves[mode.mode]
+            curve.add(numbers)
+            state = "training" if mode.state == "waiting" else mode.state
+            newest = {**mode.newest, **numbers}
+            self._change(mode, state=state, newest=newest, curve=curve.points(), width=curve.width)
 
-    def finish(self, mode: str, sentence: str, outcome: Outcome) -> None:
-        """Show that a mode has ended."""
+    def finish(self, mode: str, sentence: str, outcome: Outcome = "failed") -> None:
+        """Show how a mode ended, in a sentence that says what was saved or what failed."""
         with self._lock:
             if mode in self._modes:
-                self._modes[mode].state, self._modes[mode].sentence = outcome, sentence
-                self._revision += 1
+                self._change(self._modes[mode], state=outcome, sentence=sentence)
 
     def stop(self) -> None:
-        """Show that the run was asked to end."""
+        """Ask the run to end, and show that."""
         with self._lock:
-            self._is_stopping = True
+            self.stop_requested.set()
             self._revision += 1
 
     def end(self) -> None:
@@ -125,8 +123,12 @@ class Progress:
             for mode in self._modes.values():
                 if mode.state in ("waiting", "training"):
                     is_complete = mode.newest.get("update", 0.0) >= mode.newest.get("updates", math.inf)
-                    mode.state = "finished" if is_complete else "stopped"
+                    self._change(mode, state="finished" if is_complete else "stopped")
             self._revision += 1
+
+    def _change(self, mode: ModeView, **changes: Any) -> None:  # noqa: ANN401 - fields of a mode
+        self._modes[mode.mode] = replace(mode, **changes)
+        self._revision += 1
 
     @property
     def revision(self) -> int:
@@ -137,11 +139,7 @@ class Progress:
     def view(self) -> RunView:
         """The run as it is now."""
         with self._lock:
-            modes = tuple(
-                ModeView(name, mode.state, mode.sentence, dict(mode.newest), mode.curve.points(), mode.curve.width)
-                for name, mode in self._modes.items()
-            )
-            return RunView(self._revision, self._is_stopping, modes)
+            return RunView(self._revision, self.stop_requested.is_set(), tuple(self._modes.values()))
 
 
 def _is_finite(value: object) -> bool:

@@ -200,13 +200,13 @@ def test_answers_that_take_longer_than_the_pause_between_two_questions_are_shown
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Training takes all cores, so an answer may be slow: a newer question must not make the page forget it."""
-    heard = Dashboard._note_poll
+    heard = Dashboard.note_poll
 
     def note_late(dashboard: Dashboard, shown: int | None) -> None:
         time.sleep(1.5)
         heard(dashboard, shown)
 
-    monkeypatch.setattr(Dashboard, "_note_poll", note_late)
+    monkeypatch.setattr(Dashboard, "note_poll", note_late)
     with started(["proxy"]) as dashboard:
         page = open_page(dashboard)
         expect(page.get_by_role("status")).to_have_text("Waiting for the first update")
