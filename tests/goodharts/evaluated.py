@@ -11,7 +11,7 @@ from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import figures
-from goodharts.evaluation.lives import Lives
+from goodharts.evaluation.lives import LIFE, Lives
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
 
@@ -35,8 +35,13 @@ def write_models(folder: Path, *modes: str) -> None:
 
 def lives_of(*rows: tuple[int, int, int, int, bool]) -> Lives:
     """Lives from their game, steps, food, poison, and whether they ended in death."""
-    game, steps, food, poison, died = np.array(rows, dtype=np.int64).reshape(-1, 5).T
-    return Lives(game, steps, food, poison, 1000 * food - 2000 * poison - 10 * steps, died.astype(bool))
+    return np.array(
+        [
+            (game, steps, food, poison, 1000 * food - 2000 * poison - 10 * steps, died)
+            for game, steps, food, poison, died in rows
+        ],
+        LIFE,
+    )
 
 
 def evaluated(model: Model | None, *, deterministic: bool = False, config: Config = SMALL) -> Evaluation:

@@ -18,7 +18,7 @@ from parity.arguments import Parser
 from parity.console import open_console, typed_command
 from parity.errors import UsageError
 from worldkit.cli.evaluate import add_choice_flags
-from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, fail, write_output
+from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 
 if TYPE_CHECKING:
     from goodharts.evaluation.evaluate import Evaluation
@@ -76,10 +76,24 @@ def compare(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", type=Path, metavar="DIR", help=f"the folder of the models (default {_MODELS})")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw efficiency and survival (png, svg or pdf)")
     args = parser.parse_args(argv)
-    _check_comparison(parser, args)
+    check_output(parser, args.json)
+    if args.picture:
+        check_output(parser, str(args.picture))
+        if _form(args.picture) not in FORMATS:
+            parser.error(f"--picture must end in .{' or .'.join(FORMATS)}, got {str(args.picture)!r}")
+    given = [f"--{name}" for name in ("models", *_HOW) if getattr(args, name) not in (None, False)]
+    if args.results and given:
+        parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
     if args.results:
-        found = written(_read(args.results), args.json)
+        from goodharts.evaluation.results import read_results
+
+        read = [each for path in args.results for each in read_results(path)]
+        if not read:
+            raise UsageError(
+                f"{args.results[0]} holds no evaluation: name files that `goodharts evaluate --json` wrote."
+            )
+        found = written(read, args.json)
     else:
         config, models = _config(args), _models_in(args.models or _MODELS)
         found = written(_played([*models, None], config, args, console), args.json)
@@ -91,24 +105,17 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.picture:
         from goodharts.evaluation.picture import draw_comparison
 
-        try:
-            draw_comparison(found, args.picture)
-        except OSError as error:
-            fail(f"cannot write {args.picture}: {error.strerror}.")
+        write_output(str(args.picture), draw_comparison(found, _form(args.picture)))
     return 0
 
 
 def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evaluation]:
-    """All evaluations, written as JSON to ``target`` if that is given.
-
-    Those that there are by then are written where a later one is interrupted or fails.
-    """
+    """All evaluations, written as JSON to ``target`` if given, even where a later one is interrupted or fails."""
     from goodharts.evaluation.results import as_json
 
     found: list[Evaluation] = []
     try:
-        for each in evaluations:
-            found.append(each)  # what is there stays there, whatever the next one raises
+        found.extend(evaluations)  # what is there stays there, whatever the next one raises
     finally:
         if target and found:
             write_output(target, as_json(found))
@@ -172,25 +179,9 @@ def _models_in(folder: Path) -> list[Model]:
     return [read_model(path) for path in paths]
 
 
-def _read(paths: Sequence[Path]) -> list[Evaluation]:
-    from goodharts.evaluation.results import read_results
-
-    found = [each for path in paths for each in read_results(path)]
-    if not found:
-        raise UsageError(f"{paths[0]} holds no evaluation: name files that `goodharts evaluate --json` wrote.")
-    return found
-
-
-def _check_comparison(parser: Parser, args: argparse.Namespace) -> None:
-    """Exit with one sentence where something asked for makes no sense, before any work is done."""
-    check_output(parser, args.json)
-    if args.picture:
-        check_output(parser, str(args.picture))
-        if args.picture.suffix[1:].lower() not in FORMATS:
-            parser.error(f"--picture must end in .{' or .'.join(FORMATS)}, got {str(args.picture)!r}")
-    given = [f"--{name}" for name in ("models", *_HOW) if getattr(args, name) not in (None, False)]
-    if args.results and given:
-        parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
+def _form(picture: Path) -> str:
+    """The format of a picture, by its name."""
+    return picture.suffix[1:].lower()
 
 
 def _config(args: argparse.Namespace) -> Config:
@@ -204,12 +195,12 @@ def _config(args: argparse.Namespace) -> Config:
 
 def _players(word: str) -> tuple[str, ...]:
     """Modes by name, separated by commas."""
-    names = [name.strip() for name in word.split(",")]
-    for name in names:
+    chosen: list[str] = []
+    for name in map(str.strip, word.split(",")):
         if name not in (*MODES, ALL, RANDOM):
             choices = ", ".join((*MODES, ALL))
             raise argparse.ArgumentTypeError(f"there is no mode {name!r}: choose from {choices} and {RANDOM}")
-    chosen = [mode for name in names for mode in (DEFAULT_MODES if name == ALL else (name,))]
+        chosen += DEFAULT_MODES if name == ALL else (name,)
     return tuple(dict.fromkeys(chosen))
 
 

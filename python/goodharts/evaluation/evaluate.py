@@ -98,7 +98,7 @@ def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callabl
     from worldkit.ppo.search import Search
     from worldkit.threefry import seed_pairs
 
-    env = env_of(MODES[model.mode], numbers, evaluating=True)
+    env = env_of(MODES[model.mode], numbers, True)
     network, params = network_and_params(model.network, model.policy.cpu().state_dict())
     training = Config().over(model.config, "The model").training
 

@@ -7,7 +7,7 @@ intervals come from the percentile bootstrap (Efron 1979) that draws whole games
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from goodharts.evaluation.lives import Lives
 
 Floats = NDArray[np.float64]
 Interval = dict[str, float]
-"""``mean``, ``low`` and ``high``; nan is what cannot be told."""
+"""``mean``, ``low`` and ``high``; nan where there is none."""
 
 
 class Figure(NamedTuple):
@@ -71,68 +71,50 @@ _AT_ONCE = 250
 _TAILS = (2.5, 97.5)
 
 
-_SUMMED: Mapping[str, Callable[[Lives], NDArray[Any]]] = {
-    "steps": lambda lives: lives.steps,
-    "energy": lambda lives: lives.energy / 1000,
-    "food": lambda lives: lives.food,
-    "poison": lambda lives: lives.poison,
-    "items": lambda lives: lives.food + lives.poison,
-    "efficiency": lambda lives: lives.food / np.maximum(lives.food + lives.poison, 1),
-    "eaters": lambda lives: lives.food + lives.poison > 0,
-    "hungry": lambda lives: lives.food + lives.poison == 0,
-    "deaths": lambda lives: lives.died,
-    "going_on": lambda lives: ~lives.died,
-    "lives": lambda lives: np.ones(len(lives)),
-}
-"""What is summed over lives, of each (n,)."""
-
-
 def figures(lives: Lives) -> dict[str, Any]:
     """How many games, steps, lives, deaths and censored lives there were, and each of ``FIGURES`` as an ``Interval``.
 
-    lives: of games 0, 1, 2 …, at least one of each.
+    lives: of games 0, 1, 2 …, at least one of each. A single game has no interval.
     """
-    games = int(lives.game.max()) + 1
-    totals = {
-        name: np.bincount(lives.game, weights=column(lives), minlength=games).astype(np.float64)
-        for name, column in _SUMMED.items()
+    games, died = int(lives["game"].max()) + 1, lives["died"]
+    items = lives["food"] + lives["poison"]
+    columns = {
+        "steps": lives["steps"],
+        "energy": lives["energy"] / 1000,
+        "food": lives["food"],
+        "poison": lives["poison"],
+        "items": items,
+        "efficiency": lives["food"] / np.maximum(items, 1),
+        "eaters": items > 0,
+        "hungry": items == 0,
+        "deaths": died,
+        "going_on": ~died,
+        "lives": np.ones(len(lives)),
     }
+    per_game = np.stack([np.bincount(lives["game"], column, games) for column in columns.values()], axis=1)
+    resampled = _resampled(per_game) if games > 1 else np.full((1, len(columns)), math.nan)
+    totals, sums = (dict(zip(columns, found.T, strict=True)) for found in (per_game.sum(axis=0), resampled))
     return {
         "games": games,
-        "steps": int(lives.steps.sum()),
+        "steps": int(lives["steps"].sum()),
         "lives": len(lives),
-        "deaths": int(lives.died.sum()),
-        "lives_still_going_on": int((~lives.died).sum()),
-        **_intervals(totals, games),
+        "deaths": int(died.sum()),
+        "lives_still_going_on": int((~died).sum()),
+        **{name: _interval(figure, totals, sums) for name, figure in FIGURES.items()},
     }
 
 
-def _intervals(totals: Mapping[str, Floats], games: int) -> dict[str, Interval]:
-    """Each figure from the totals of each game (games,); a single game tells nothing about others."""
-    per_game = np.stack(tuple(totals.values()), axis=1)
-    found = _ratios(dict(zip(totals, per_game.sum(axis=0), strict=True)))
-    sums = _resampled_sums(per_game) if games > 1 else np.full((1, len(totals)), math.nan)
-    resampled = _ratios(dict(zip(totals, sums.T, strict=True)))
-    return {name: {"mean": float(found[name]), **_tails(resampled[name])} for name in FIGURES}
-
-
-def _resampled_sums(per_game: Floats) -> Floats:
+def _resampled(per_game: Floats) -> Floats:
     """The sums over as many games, drawn with replacement: (RESAMPLES, k) from (games, k)."""
     rng, games = np.random.default_rng(0), len(per_game)
     drawn = (rng.multinomial(games, np.full(games, 1 / games), size=_AT_ONCE) for _ in range(RESAMPLES // _AT_ONCE))
     return np.concatenate([often @ per_game for often in drawn])
 
 
-def _ratios(sums: Mapping[str, Any]) -> dict[str, Floats]:
-    """The figures of sums, or of many sums at once; nan where there is nothing to divide by."""
+def _interval(figure: Figure, totals: Mapping[str, Floats], resampled: Mapping[str, Floats]) -> Interval:
+    """A figure of sums () and of resampled sums (r,); nan where there is nothing to divide by."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return {
-            name: np.asarray(figure.factor * np.divide(sums[figure.part], sums[figure.whole]))
-            for name, figure in FIGURES.items()
-        }
-
-
-def _tails(values: Floats) -> Interval:
+        mean, values = (figure.factor * (sums[figure.part] / sums[figure.whole]) for sums in (totals, resampled))
     known = values[~np.isnan(values)]
     low, high = np.percentile(known, _TAILS) if len(known) else (math.nan, math.nan)
-    return {"low": float(low), "high": float(high)}
+    return {"mean": float(mean), "low": float(low), "high": float(high)}

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
 from threading import Event
 
 import numpy as np
@@ -25,35 +24,15 @@ from worldkit.evaluation.spec import Player
 
 CPU_BATCH, GPU_BATCH = 128, 4096
 """Games of a batch: enough for matrix products at full speed, and on a CPU few enough for its cache."""
-_TOLD = 64
-"""Steps, after which somebody hears of them."""
+_REPORTED = 64
+"""Steps between two calls of ``advanced``."""
 _FOOD, _POISON = (np.uint32(1 << EVENTS.index(name)) for name in ("ate_food", "ate_poison"))
 
-
-@dataclass(frozen=True)
-class Lives:
-    """``n`` lives, the games in order and within a game one after the other.
-
-    game: int64 (n,), whose life it was. steps: int64 (n,), at least 1. food, poison: int64 (n,), how many were eaten.
-    energy: int64 (n,), gained in thousandths, not counting what it began with. died: bool (n,); false: it was still
-    going on when the evaluation ended, and is censored.
-    """
-
-    game: NDArray[np.int64]
-    steps: NDArray[np.int64]
-    food: NDArray[np.int64]
-    poison: NDArray[np.int64]
-    energy: NDArray[np.int64]
-    died: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.game)
-
-    def of_first(self, games: int) -> Lives:
-        """The lives of the first so many games, game by game."""
-        rows = np.argsort(self.game, kind="stable")
-        rows = rows[self.game[rows] < games]
-        return Lives(*(getattr(self, field.name)[rows] for field in fields(self)))
+Lives = NDArray[np.void]
+"""``n`` lives of type ``LIFE``, the games in order and within a game one after the other."""
+LIFE = np.dtype([(name, np.int64) for name in ("game", "steps", "food", "poison", "energy")] + [("died", np.bool_)])
+"""A life: the number of its game, how many steps it had, at least 1, and how much food and poison it ate. energy: what
+it gained, in thousandths. died: false where it was still going on when the evaluation ended, and is censored."""
 
 
 class _Cancelled(Exception):
@@ -89,14 +68,16 @@ def play(
     keys = game_seeds(seed, batches * batch).reshape(batches, batch)
     is_stopped = Event()
 
-    def lives_of(number: int) -> NDArray[np.int64]:
-        def told(steps: int) -> None:
+    def lives_of(number: int) -> Lives:
+        def report(steps: int) -> None:
             if is_stopped.is_set():
                 raise _Cancelled
             advanced(steps * min(batch, games - number * batch))
 
         with closing(open_engine(batch)) as engine:
-            return _lives(engine, player_on(engine), keys[number], number * batch, steps, told)
+            lives = _lives(engine, player_on(engine), keys[number], steps, report)
+        lives["game"] += number * batch
+        return lives
 
     with _exact() as cores, ThreadPoolExecutor(threads or cores) as pool:
         parts = [pool.submit(lives_of, number) for number in range(batches)]
@@ -107,8 +88,9 @@ def play(
             is_stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    game, lived, food, poison, energy, died = np.concatenate([part.result() for part in parts], axis=1)
-    return Lives(game, lived, food, poison, energy, died.astype(bool)).of_first(games)
+    lives = np.concatenate([part.result() for part in parts])
+    lives = lives[lives["game"] < games]
+    return lives[np.argsort(lives["game"], kind="stable")]
 
 
 @contextmanager
@@ -131,25 +113,23 @@ def _exact() -> Iterator[int]:
 
 
 def _lives(
-    engine: BatchEngine,
-    player: Player,
-    keys: NDArray[np.uint64],
-    first_game: int,
-    steps: int,
-    told: Callable[[int], None],
-) -> NDArray[np.int64]:
-    """The lives of games with these keys (n,), in the order in which they ended: columns (6, k) as of ``Lives``."""
+    engine: BatchEngine, player: Player, keys: NDArray[np.uint64], steps: int, report: Callable[[int], None]
+) -> Lives:
+    """The lives of games with these keys (n,), in the order in which they ended."""
     games = np.arange(len(keys))
     observation = engine.reset(keys, games)
-    born_with = int(energy_and_age(engine)[0, 0])
+    born_with = _facts(engine)[0, 0]
     eaten = np.zeros((2, len(keys)), np.int64)
-    ended: list[NDArray[np.int64]] = []
+    ended: list[Lives] = []
 
     def end(rows: NDArray[np.intp], is_dead: bool) -> None:
         """The lives in these rows (k,) are over, or are left as they are; before anybody respawns."""
-        energy, age = energy_and_age(engine)[rows].T
-        columns = rows + first_game, age, *eaten[:, rows], energy - born_with, np.full_like(age, is_dead)
-        ended.append(np.stack(columns))
+        lives = np.empty(len(rows), LIFE)
+        lives["game"], lives["died"] = rows, is_dead
+        lives["food"], lives["poison"] = eaten[:, rows]
+        energy, lives["steps"] = _facts(engine)[rows].T
+        lives["energy"] = energy - born_with
+        ended.append(lives)
         eaten[:, rows] = 0
 
     for number in range(steps):
@@ -162,14 +142,14 @@ def _lives(
             end(dead, is_dead=True)
             observation = observation.copy()
             observation[dead] = engine.restart(dead)
-        if (number + 1) % _TOLD == 0 or number + 1 == steps:
-            told(number % _TOLD + 1)
-    end(np.flatnonzero(energy_and_age(engine)[:, 1]), is_dead=False)  # who died in the last step began no new life
-    return np.concatenate(ended, axis=1)
+        if (number + 1) % _REPORTED == 0 or number + 1 == steps:
+            report(number % _REPORTED + 1)
+    end(np.flatnonzero(_facts(engine)[:, 1]), is_dead=False)  # who died in the last step began no new life
+    return np.concatenate(ended)
 
 
-def energy_and_age(engine: BatchEngine) -> NDArray[np.int64]:
-    """Energy in thousandths and steps of this life of an engine's games, (n, 2): its facts."""
+def _facts(engine: BatchEngine) -> NDArray[np.int64]:
+    """Energy in thousandths and steps of this life of an engine's games, (n, 2)."""
     facts = engine.facts()
     assert facts is not None
     return facts.astype(np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,30 +12,31 @@ from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
-from parity.atomic_write import write_whole
 from worldkit.pictures import drawn
 
 _ASIDE = 0.08
 """How far a player's own marks and the published ones stand beside its place."""
 
 
-def draw_comparison(evaluations: Sequence[Evaluation], path: Path) -> None:
-    """Draw the evaluations into a picture of one of the ``FORMATS``; raises OSError as writing does."""
+def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:
+    """Draw the evaluations as a file of one of the ``FORMATS``."""
     figure = Figure(figsize=(max(7.0, 2.2 * len(evaluations)), 7.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
     _draw(upper, evaluations, "efficiency")
     upper.set(title="Efficiency: food / (food + poison), mean over lives", ylabel="efficiency", ylim=(0, 1.05))
     upper.yaxis.set_major_formatter(PercentFormatter(1.0))
     _draw(lower, evaluations, "survival")
-    _draw_ends(lower, evaluations)
+    ends = [(place - _ASIDE, each.settings["steps"]) for place, each in enumerate(evaluations)]
+    ends += [(place + _ASIDE, PUBLISHED_STEPS) for place, each in enumerate(evaluations) if each.player in PUBLISHED]
+    lower.plot(*zip(*ends, strict=True), "_", color="0.35", markersize=16, zorder=1, label="end of the evaluation")
+    lower.legend(loc="best")
     lower.set(title="Survival: steps of a life", ylabel="steps (logarithmic)", yscale="log")
     lower.yaxis.set_major_formatter(ScalarFormatter())
-    sizes = [f"{each.settings['games']:,} × {each.settings['steps']:,}" for each in evaluations]
-    labels = [f"{each.player}\n{size}" for each, size in zip(evaluations, sizes, strict=True)]
+    labels = [f"{each.player}\n{each.settings['games']:,} × {each.settings['steps']:,}" for each in evaluations]
     lower.set_xticks(range(len(evaluations)), labels)
     lower.set(xlim=(-0.5, len(evaluations) - 0.5), xlabel="player, and games × steps of its evaluation")
     upper.legend(loc="best")
-    write_whole(path, drawn(figure, path.suffix[1:].lower(), dpi=120))
+    return drawn(figure, form, dpi=120)
 
 
 def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
@@ -49,11 +49,3 @@ def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
     axis.errorbar(places - _ASIDE, mean, np.maximum((mean - low, high - mean), 0), **style)
     axis.plot(places + _ASIDE, published, "D", markerfacecolor="white", markeredgecolor="black", label="published")
     axis.grid(axis="y", alpha=0.3)
-
-
-def _draw_ends(axis: Axes, evaluations: Sequence[Evaluation]) -> None:
-    """Where evaluations end, and with them every life."""
-    ends = [(place - _ASIDE, each.settings["steps"]) for place, each in enumerate(evaluations)]
-    ends += [(place + _ASIDE, PUBLISHED_STEPS) for place, each in enumerate(evaluations) if each.player in PUBLISHED]
-    axis.plot(*zip(*ends, strict=True), "_", color="0.35", markersize=16, zorder=1, label="end of the evaluation")
-    axis.legend(loc="best")

@@ -25,19 +25,17 @@ _SETTINGS = {"games": int, "steps": int, "seed": int, "deterministic": bool, "de
 
 
 def as_json(evaluations: Sequence[Evaluation]) -> str:
-    """The evaluations as JSON, the published figures beside them; "NaN" is what cannot be told."""
-    told = [{**asdict(each), "published": PUBLISHED.get(each.player)} for each in evaluations]
-    return report.as_json({"format": FORMAT, "evaluations": told})
+    """The evaluations as JSON, the published figures beside them; "NaN" where there is none."""
+    found = [{**asdict(each), "published": PUBLISHED.get(each.player)} for each in evaluations]
+    return report.as_json({"format": FORMAT, "evaluations": found})
 
 
 def read_results(path: Path) -> list[Evaluation]:
     """The evaluations in a file that ``as_json`` made; raises UsageError with one sentence for any other."""
     try:
         content = read_json(path, _LIMIT)
-        if not is_object(content) or not isinstance(content.get("evaluations"), list):
-            raise Unreadable("it holds no evaluations")
-        if content.get("format") != FORMAT:
-            raise Unreadable(f"it is of format {shown(content.get('format'))}, not {FORMAT}")
+        _require(is_object(content) and isinstance(content.get("evaluations"), list), "it holds no evaluations")
+        _require(content.get("format") == FORMAT, f"it is of format {shown(content.get('format'))}, not {FORMAT}")
         return [_evaluation(each) for each in content["evaluations"]]
     except FileNotFoundError:
         write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
@@ -47,41 +45,37 @@ def read_results(path: Path) -> list[Evaluation]:
         raise UsageError(f"{path} cannot be read: {fault}; {mind}.") from None
 
 
-def _evaluation(value: object) -> Evaluation:
-    names = [field.name for field in fields(Evaluation)]
-    if not is_object(value) or set(value) != {*names, "published"}:
-        raise Unreadable(f"an evaluation in it does not have {', '.join(names)} and published")
-    player, settings = value["player"], value["settings"]
-    if player not in (*MODES, RANDOM):
-        raise Unreadable(f"its player is {shown(player)}, none of {', '.join((*MODES, RANDOM))}")
+def _require(is_so: bool, fault: str) -> None:
+    if not is_so:
+        raise Unreadable(fault)
+
+
+def _evaluation(value: Any) -> Evaluation:  # noqa: ANN401 - JSON
+    names, players = [field.name for field in fields(Evaluation)], (*MODES, RANDOM)
+    is_complete = is_object(value) and set(value) == {*names, "published"}
+    _require(is_complete, f"an evaluation in it does not have {', '.join(names)} and published")
+    player, rules, settings = value["player"], value["rules"], value["settings"]
+    _require(player in players, f"its player is {shown(player)}, none of {', '.join(players)}")
     types = {name: type(setting) for name, setting in settings.items()} if is_object(settings) else {}
-    if types not in (_SETTINGS, {**_SETTINGS, "search": str}):
-        raise Unreadable(f"its settings are not {', '.join(_SETTINGS)}")
-    if not _holds_counts(value["world"]) or not (value["model"] is None or _holds_counts(value["model"])):
-        raise Unreadable("its world or its model is not told in whole numbers")
-    if not isinstance(value["rules"], str):
-        raise Unreadable(f"its rules are {shown(value['rules'])}, no version")
-    given = {name: value[name] for name in names}
-    return Evaluation(**{**given, "figures": _figures(value["figures"])})
+    _require(types in (_SETTINGS, {**_SETTINGS, "search": str}), f"its settings are not {', '.join(_SETTINGS)}")
+    for each in (value["world"], {} if value["model"] is None else value["model"]):
+        has_counts = is_object(each) and all(type(count) is int for count in each.values())
+        _require(has_counts, "its world or its model is not in whole numbers")
+    _require(isinstance(rules, str), f"its rules are {shown(rules)}, no version")
+    return Evaluation(**{name: value[name] for name in names} | {"figures": _figures(value["figures"])})
 
 
-def _holds_counts(value: object) -> bool:
-    return is_object(value) and all(type(count) is int for count in value.values())
-
-
-def _figures(value: object) -> dict[str, Any]:
-    if not is_object(value) or set(value) != {*_COUNTS, *FIGURES}:
-        raise Unreadable(f"its figures are not {', '.join((*_COUNTS, *FIGURES))}")
+def _figures(value: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    is_complete = is_object(value) and set(value) == {*_COUNTS, *FIGURES}
+    _require(is_complete, f"its figures are not {', '.join((*_COUNTS, *FIGURES))}")
     for name in _COUNTS:
-        if not is_count(value[name]):
-            raise Unreadable(f"its {name} are {shown(value[name])}, no count")
+        _require(is_count(value[name]), f"its {name} are {shown(value[name])}, no count")
     return {name: value[name] if name in _COUNTS else _interval(name, value[name]) for name in value}
 
 
-def _interval(name: str, value: object) -> Interval:
-    if not is_object(value) or set(value) != {"mean", "low", "high"}:
-        raise Unreadable(f"its {name} has not mean, low and high")
+def _interval(name: str, value: Any) -> Interval:  # noqa: ANN401 - JSON
+    _require(is_object(value) and set(value) == {"mean", "low", "high"}, f"its {name} has not mean, low and high")
+    for bound in value.values():
+        _require(bound is None or is_json_number(bound), f"its {name} is {shown(bound)}, no number")
     # files of earlier versions have null for NaN
-    if wrong := [bound for bound in value.values() if not (bound is None or is_json_number(bound))]:
-        raise Unreadable(f"its {name} is {shown(wrong[0])}, no number")
     return {bound: math.nan if number is None else float(number) for bound, number in value.items()}
