@@ -24,10 +24,9 @@ from PIL import Image
 
 from goodharts.agents import agent_of
 from goodharts.architecture import NetworkConfig
-from goodharts.brain_view.activation_frame import HORIZON, REMEMBERED, ActivationFrame
 from goodharts.brain_view.layers import heat
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
-from goodharts.brain_view.player import Player
+from goodharts.brain_view.player import HORIZON, REMEMBERED, ActivationFrame, Player
 from goodharts.brain_view.showing import record, view
 from goodharts.cli import brain_view as command
 from goodharts.evaluation.lives import play
@@ -93,7 +92,7 @@ class TestMoments:
         open_engine = evaluation_world(MODES["ground_truth"], numbers).engines["torch"]
         lives = play(open_engine, lambda engine: player, 1, 60, seed=4)
         *_, last = Player(agent, numbers, seed=4, deterministic=deterministic).moments(60)
-        assert (last.deaths, last.food, last.poison) == (lives.died.sum(), lives.food.sum(), lives.poison.sum())
+        assert (last.deaths, last.food, last.poison) == tuple(lives[name].sum() for name in ("died", "food", "poison"))
         assert last.deaths > 0
         assert last.food > 0
 

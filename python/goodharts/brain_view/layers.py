@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib import colormaps
 from numpy.typing import NDArray
 
-from goodharts.brain_view.activation_frame import Activation
+from goodharts.brain_view.player import Activation
 from goodharts.rules import VIEW
 from worldkit.render.colours import GROUND, MUTED, OFF, TEXT
 from worldkit.render.pen import Pen
@@ -31,7 +31,12 @@ _LARGEST = 8.0
 
 def draw_layers(pen: Pen, activations: Sequence[Activation], width: float, height: float) -> None:
     """Layers one below the other, as large as they all fit into an area; each is bright where it is most active."""
-    size = _largest_size(activations, width, height)
+
+    def fits(size: float) -> bool:
+        return sum(_arrangement(values, size, width)[2] for _, values in activations) <= height + _BELOW
+
+    sizes = (steps * _FINER for steps in range(round(_LARGEST / _FINER), 0, -1))
+    size = max(next(filter(fits, sizes), 0.0), _STEP)
     top = 0.0
     for name, values in activations:
         used = pen.text(name.removesuffix("_relu"), (0, top + 7), 20, TEXT, align="left")
@@ -40,9 +45,9 @@ def draw_layers(pen: Pen, activations: Sequence[Activation], width: float, heigh
         pen.text(shape, (used + 8, top + 7.5), 18, MUTED, align="left")
         active = f"{np.count_nonzero(values) / values.size:.0%} active, at most {values.max():.2f}"
         pen.text(active, (width, top + 7.5), 18, MUTED, align="right")
-        pixels = _arranged(values, _columns(values, size, width), round(_pixel(values, size) / _STEP))
-        pen.image(pixels, (0, top + _TITLE), _STEP)
-        top += _height(values, size, width)
+        pixel, columns, used_height = _arrangement(values, size, width)
+        pen.image(_arranged(values, columns, round(pixel / _STEP)), (0, top + _TITLE), _STEP)
+        top += used_height
 
 
 def heat(values: NDArray[np.float32], most: float) -> NDArray[np.uint8]:
@@ -58,34 +63,16 @@ def _heat_colours() -> NDArray[np.uint8]:
     return (255 * table).round().astype(np.uint8)
 
 
-def _pixel(values: NDArray[np.float32], size: float) -> float:
-    """How large one number is drawn, for a size, which is that of the numbers in feature maps."""
-    return math.floor((size if values.ndim == 3 else size * VIEW / _UNITS_ACROSS_MAP) / _STEP) * _STEP
+def _arrangement(values: NDArray[np.float32], size: float, width: float) -> tuple[float, int, float]:
+    """Pixels of a number, tiles in a row, and pixels of a layer's height.
 
-
-def _pitch(values: NDArray[np.float32], size: float) -> float:
-    """From one tile to the next: of feature maps, or of units."""
-    return _pixel(values, size) * (values.shape[-1] if values.ndim == 3 else 1) + _GAP
-
-
-def _columns(values: NDArray[np.float32], size: float, width: float) -> int:
-    """Tiles in a row: all rows as full as each other, rather than a rest in the last one."""
-    fitting = max(1, math.floor((width + _GAP) / _pitch(values, size)))
-    rows = math.ceil(len(values) / fitting)
-    return math.ceil(len(values) / rows)
-
-
-def _height(values: NDArray[np.float32], size: float, width: float) -> float:
-    rows = math.ceil(len(values) / _columns(values, size, width))
-    return _TITLE + rows * _pitch(values, size) + _BELOW
-
-
-def _largest_size(activations: Sequence[Activation], width: float, height: float) -> float:
-    def fits(size: float) -> bool:
-        return sum(_height(values, size, width) for _, values in activations) <= height + _BELOW
-
-    sizes = (steps * _FINER for steps in range(round(_LARGEST / _FINER), 0, -1))
-    return max(next(filter(fits, sizes), 0.0), _STEP)
+    size: pixels of a number in a feature map. Tiles are feature maps, or units.
+    """
+    pixel = math.floor((size if values.ndim == 3 else size * VIEW / _UNITS_ACROSS_MAP) / _STEP) * _STEP
+    pitch = pixel * (values.shape[-1] if values.ndim == 3 else 1) + _GAP
+    rows = math.ceil(len(values) / max(1, math.floor((width + _GAP) / pitch)))
+    columns = math.ceil(len(values) / rows)  # all rows as full as each other, rather than a rest in the last one
+    return pixel, columns, _TITLE + math.ceil(len(values) / columns) * pitch + _BELOW
 
 
 def _arranged(values: NDArray[np.float32], columns: int, side: int) -> NDArray[np.uint8]:

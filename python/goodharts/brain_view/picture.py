@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goodharts.brain_view.activation_frame import REMEMBERED, ActivationFrame
-from goodharts.brain_view.layers import draw_layers
-from goodharts.brain_view.policy import CHANNEL_SIDE, draw_channels, draw_decision, draw_legend, draw_rose
+from goodharts.brain_view.layers import draw_layers, heat
+from goodharts.brain_view.player import REMEMBERED, ActivationFrame
 from goodharts.brain_view.surroundings import SIDE, draw_surroundings
 from goodharts.models import Model
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
-from goodharts.render.signs import draw_death, draw_food, draw_poison
+from goodharts.render.signs import direction, draw_arrow, draw_death, draw_food, draw_poison
+from goodharts.rules import ACTIONS, MODES, REACH, VIEW
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, OFF, TEXT, mix
 from worldkit.render.pen import Pen, Point, pixels
@@ -31,6 +32,13 @@ _NUMBERS = 124
 _GUTTER = 34
 _LAYERS_TOP = 276
 _FOOT = 704
+_PIXEL = 13
+_CHANNEL_SIDE = VIEW * _PIXEL
+"""Pixels of one channel."""
+_BETWEEN = 14
+_RADIUS = 58
+"""Of the rose, where a probability is 1."""
+_HALF_PETAL = math.radians(19)
 _SIGNS = {"food": draw_food, "poison": draw_poison}
 
 
@@ -62,7 +70,7 @@ def draw_surface(moment: ActivationFrame, caption: Caption, hints: str = "") -> 
     pen.text(caption.origin, (_LEFT + used + 14, 31), 20, MUTED, align="left")
     draw_surroundings(pen.moved(_LEFT, _TOP), moment)
     _draw_energies(pen.moved(_LEFT, _TOP + SIDE + 12), moment)
-    draw_legend(pen.moved(_LEFT, _FOOT))
+    _draw_legend(pen.moved(_LEFT, _FOOT))
     _draw_sight(pen.moved(_BRAIN, _TOP), moment, caption.mode)
     _draw_numbers(pen.moved(_RIGHT - _NUMBERS, _TOP), moment)
     draw_layers(pen.moved(_BRAIN, _LAYERS_TOP), moment.activations[:-1], _RIGHT - _BRAIN, _FOOT - 12 - _LAYERS_TOP)
@@ -72,11 +80,66 @@ def draw_surface(moment: ActivationFrame, caption: Caption, hints: str = "") -> 
 
 def _draw_sight(pen: Pen, moment: ActivationFrame, mode: str) -> None:
     pen.text("What it sees", (0, 9), 20, TEXT, align="left")
-    draw_channels(pen.moved(0, 24), moment, mode)
-    left = 2 * CHANNEL_SIDE + 42
+    _draw_channels(pen.moved(0, 24), moment, mode)
+    left = 2 * _CHANNEL_SIDE + 42
     pen.text("What it does next", (left, 9), 20, TEXT, align="left")
-    draw_rose(pen.moved(left + 86, 24 + CHANNEL_SIDE / 2 + 8), moment)
-    draw_decision(pen.moved(left + 86, 24 + CHANNEL_SIDE + 36), moment)
+    _draw_rose(pen.moved(left + 86, 24 + _CHANNEL_SIDE / 2 + 8), moment)
+    _draw_decision(pen.moved(left + 86, 24 + _CHANNEL_SIDE + 36), moment)
+
+
+def _draw_channels(pen: Pen, moment: ActivationFrame, mode: str) -> None:
+    """Both channels of the observation (G7), each from 0, dark, to 1, bright; the agent's own cell is framed."""
+    sees_truth = MODES[mode].sees_truth
+    for number, values in enumerate(moment.channels):
+        here = pen.moved(number * (_CHANNEL_SIDE + _BETWEEN), 0)
+        here.image(heat(values, 1.0), (0, 0), _PIXEL)
+        corner = REACH * _PIXEL
+        here.box((corner, corner), (_PIXEL, _PIXEL), AGENT, width=1.5)
+        name = ("is food", "is poison")[number] if sees_truth else "interestingness"
+        here.text(f"channel {number}: {name}", (_CHANNEL_SIDE / 2, _CHANNEL_SIDE + 13), 17, MUTED, fit=_CHANNEL_SIDE)
+
+
+def _draw_rose(pen: Pen, moment: ActivationFrame) -> None:
+    """A petal for each move around (0, 0), its area as large as its probability; the chosen one is bright."""
+    for share in (0.25, 0.5, 1.0):
+        pen.circle((0, 0), _RADIUS * math.sqrt(share), OFF, 1)
+    for action, probability in enumerate(moment.decision.probabilities.tolist()):
+        is_chosen = action == moment.decision.action and not moment.is_dead
+        pen.polygon(_petal(action, _RADIUS * math.sqrt(probability)), AGENT if is_chosen else mix(AGENT, FLOOR, 0.62))
+        right, down = direction(action)
+        place = ((_RADIUS + 20) * right, (_RADIUS + 13) * down)
+        percent = "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"
+        pen.text(percent, place, 19, TEXT if is_chosen else MUTED)
+    pen.circle((0, 0), 3, TEXT)
+
+
+def _draw_decision(pen: Pen, moment: ActivationFrame) -> None:
+    """The move that comes next, with its middle at (0, 0)."""
+    if moment.is_dead:
+        pen.text("none: it is dead", (0, 0), 19, MUTED)
+        return
+    name = ACTIONS[moment.decision.action].replace("_", " and ")
+    width = pen.text(name, (10, 0), 19, TEXT)
+    draw_arrow(pen, (-width / 2 - 4, 0), moment.decision.action, 15, AGENT)
+
+
+def _draw_legend(pen: Pen) -> None:
+    """What the signs on the grid mean, from (0, 0) to the right."""
+    draw_food(pen, (6, 0), 5.5)
+    draw_poison(pen, (72, 0), 5)
+    pen.box((146, -6), (12, 12), mix(AGENT, FLOOR, 0.25), width=1.5, radius=2)
+    for number in range(4):
+        pen.circle((262 + 7 * number, 0), 1.5 + 0.4 * number, mix(FLOOR, AGENT, 0.25 + 0.15 * number))
+    for left, text in ((18, "food"), (84, "poison"), (164, "what it sees"), (294, "where it was")):
+        pen.text(text, (left, 0.5), 18, MUTED, align="left")
+
+
+def _petal(action: int, length: float) -> list[Point]:
+    """A sector of 38 degrees around the direction of an action."""
+    right, down = direction(action)
+    middle = math.atan2(down, right)
+    turns = [middle + _HALF_PETAL * step / 6 for step in range(-6, 7)]
+    return [(0.0, 0.0), *((length * math.cos(turn), length * math.sin(turn)) for turn in turns)]
 
 
 def _draw_numbers(pen: Pen, moment: ActivationFrame) -> None:

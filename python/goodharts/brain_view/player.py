@@ -4,22 +4,91 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from goodharts.agents import agent_of
-from goodharts.brain_view.activation_frame import REMEMBERED, ActivationFrame, Sample
 from goodharts.models import Model
 from goodharts.rules import EVENTS, MODES, SIZE, Numbers
 from goodharts.world import evaluation_world, game_seeds
+from parity import State
 from parity.engine import Array
-from worldkit.watch.frames import AgentPlayer, decide
+from worldkit.watch.frames import AgentPlayer, Decision, decide
+
+HORIZON = 15
+"""How far around the agent a moment shows the grid, in cells; the agent itself sees less (G7)."""
+REMEMBERED = 240
+"""How many of the latest moments' energies a moment tells."""
 
 _TRAIL = 24
 _ALL = np.arange(1)
 _NOTHING = (False,) * len(EVENTS)
+
+Activation = tuple[str, NDArray[np.float32]]
+"""A layer of the policy, and what it made of the observation: (depth, 11, 11) or (units,)."""
+
+
+class Sample(NamedTuple):
+    """The energy at one of the latest moments, and the life it belonged to."""
+
+    life: int
+    energy: float
+
+
+@dataclass(frozen=True, eq=False)
+class ActivationFrame:
+    """One frame of a brain view: an agent that has decided what to do next. A dead one will not do it.
+
+    state: complete (G13). channels: float32 (2, 11, 11), its observation (G7).
+    activations: layer by layer, the last being the logits.
+    decision: what it does next, how likely each action was, and what its critic expects, in units of reward.
+    trail: where it was in its latest steps of this life, as (dx, dy) from where it is, oldest first.
+    energies: at the latest moments, oldest first, now the last.
+    life: counted from 1; steps: of all lives. deaths, food, poison: in all lives.
+    ate_food, ate_poison: in the step that led here. is_dead: it killed it, and the next moment is another life.
+    """
+
+    state: State
+    channels: NDArray[np.float32]
+    activations: tuple[Activation, ...]
+    decision: Decision
+    trail: tuple[tuple[int, int], ...]
+    energies: tuple[Sample, ...]
+    life: int
+    steps: int
+    deaths: int
+    food: int
+    poison: int
+    ate_food: bool
+    ate_poison: bool
+    is_dead: bool
+
+    ending: ClassVar[str | None] = None
+    """A death is a moment like any other, after which the next life begins."""
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Its column and row."""
+        return self.state["x"], self.state["y"]
+
+    @property
+    def age(self) -> int:
+        """Steps of this life."""
+        return int(self.state["steps"])
+
+    @property
+    def news(self) -> str:
+        """What has just happened, in a few words; nothing, mostly."""
+        if self.is_dead:
+            return f"died at the age of {self.age:,}, {'poisoned' if self.ate_poison else 'starved'}"
+        if self.age == 0:
+            return f"life {self.life} begins"
+        return "ate food" if self.ate_food else "ate poison" if self.ate_poison else ""
 
 
 class Player:
@@ -58,9 +127,7 @@ class Player:
         return self._moment
 
     def step(self) -> ActivationFrame:
-        """The next moment: after the step that the agent decided on, or, where it is dead, its next life."""
-        if self._moment.is_dead:
-            return self.begin_another_life()
+        """The next moment, after the step that the agent decided on."""
         self._trail.append(self._moment.place)
         step = self._engine.step(np.array([self._moment.decision.action], np.int32))
         assert step.events is not None
@@ -79,9 +146,7 @@ class Player:
 
     def moments(self, steps: int) -> Iterator[ActivationFrame]:
         """How things are, and then one moment after the other until the agent has made so many steps, of all lives."""
-        yield self._moment
-        while self._moment.steps < steps:
-            yield self.step()
+        return chain.from_iterable(self.lives(steps))
 
     def lives(self, steps: int | None) -> Iterator[Iterator[ActivationFrame]]:
         """One life after another, each begun when the one before has ended or is left; None: without end."""
@@ -101,7 +166,6 @@ class Player:
         mask = self._engine.mask()
         (decision,) = decide(self._player, observation, mask, self._key, steps, lambda: [state])
         self._energies.append(Sample(self._so_far["life"], state["energy"] / 1000))
-        told = dict(zip(("ate_food", "ate_poison", "is_dead"), happened, strict=True))
         x, y = state["x"], state["y"]
         return ActivationFrame(
             state=state,
@@ -111,7 +175,7 @@ class Player:
             trail=tuple((_nearest(was_x - x), _nearest(was_y - y)) for was_x, was_y in self._trail),
             energies=tuple(self._energies),
             **self._so_far,
-            **told,
+            **dict(zip(("ate_food", "ate_poison", "is_dead"), happened, strict=True)),
         )
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from PIL import Image
 
 from goodharts.brain_view import PICTURE
-from goodharts.brain_view.activation_frame import ActivationFrame
 from goodharts.brain_view.picture import HEIGHT, WIDTH, Caption, draw_picture, draw_surface
-from goodharts.brain_view.player import Player
+from goodharts.brain_view.player import ActivationFrame, Player
 from parity.atomic_write import replacing
 from worldkit.render.film import film, telling_failures
 from worldkit.runs.stop import StopRequest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goodharts.brain_view.activation_frame import HORIZON, ActivationFrame
+from goodharts.brain_view.player import HORIZON, ActivationFrame
 from goodharts.render.colours import POISON_COLOUR
 from goodharts.render.signs import draw_arrow, draw_death, draw_items
 from goodharts.render.surroundings import around

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import Progress
+from rich.progress import track
 
 from goodharts.brain_view import KINDS
 from goodharts.config import DEVICE
@@ -20,7 +20,7 @@ from worldkit.runs.stop import StopRequest
 from worldkit.watch.controls import Controls
 
 if TYPE_CHECKING:
-    from goodharts.brain_view.activation_frame import ActivationFrame
+    from goodharts.brain_view.player import ActivationFrame
     from goodharts.models import Model
 
 _RECORDED = 240
@@ -80,13 +80,11 @@ def _model(path: Path | None, mode: str | None) -> tuple[Path, Model]:
 def _followed(moments: Iterable[ActivationFrame], steps: int, stop: StopRequest) -> Iterator[ActivationFrame]:
     """The moments, with progress on a terminal; on request no more of them, so that what there is gets saved."""
     console = open_console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("Recording", total=steps)
-        for moment in moments:
-            yield moment
-            progress.update(task, completed=moment.steps)
-            if stop.requested:
-                return
+    is_hidden = not console.is_terminal
+    for moment in track(moments, "Recording", steps, console=console, transient=True, disable=is_hidden):
+        yield moment
+        if stop.requested:
+            return
 
 
 def _parser() -> Parser:

@@ -29,7 +29,7 @@ _KEYS_EVENT = np.uint32(2**32 - 1)
 
 
 def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions(), **how: Any) -> BatchEngine:  # noqa: ANN401 - as TorchEngine has them
-    """The canonical engine, on the CPU unless told otherwise; raises EngineError where torch is not installed."""
+    """The canonical engine, on the CPU unless ``device`` is given; raises EngineError where torch is not installed."""
     try:
         from goodharts.torch_env.adapter import TorchEngine
     except ModuleNotFoundError as error:
@@ -39,13 +39,19 @@ def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions(),
     return TorchEngine(mode, games, options, **how)
 
 
-def open_jax(mode: Mode, games: int, options: EngineOptions = EngineOptions(), **how: Any) -> BatchEngine:  # noqa: ANN401 - as env_of has them
-    """The second engine, jitted in this process; what is compiled is kept for the next one."""
+def open_jax(
+    mode: Mode,
+    games: int,
+    options: EngineOptions = EngineOptions(),
+    numbers: Numbers = DEFAULT_NUMBERS,
+    evaluating: bool = False,
+) -> BatchEngine:
+    """The second engine, jitted in this process; compiled programs are cached for the next one."""
     enable_compilation_cache("goodharts")
     from goodharts.jax_training import env_of
     from worldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, env_of(mode, **how), marks=options.marks)
+    return JaxEngine(games, env_of(mode, numbers, evaluating), marks=options.marks)
 
 
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:

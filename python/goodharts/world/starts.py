@@ -147,16 +147,6 @@ def extreme(rng: np.random.Generator) -> State:
     return {**state, "event": event, "key": [int(rng.choice(ends)), int(rng.choice(ends))]}
 
 
-STARTS: Mapping[str, StartMaker] = {
-    "scattered": scattered,
-    "plenty": plenty,
-    "crowded": crowded,
-    "thick": thick,
-    "on_the_edge": on_the_edge,
-    "starving": starving,
-    "poisonous": poisonous,
-    "last_steps": last_steps,
-    "last_gasp": last_gasp,
-    "beckoning": beckoning,
-    "extreme": extreme,
-}
+_MAKERS = (scattered, plenty, crowded, thick, on_the_edge, starving)
+_MAKERS += (poisonous, last_steps, last_gasp, beckoning, extreme)
+STARTS: Mapping[str, StartMaker] = {make.__name__: make for make in _MAKERS}
