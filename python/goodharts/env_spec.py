@@ -1,6 +1,7 @@
-"""Goodharts as environments show it: its spaces, what episodes say at their end, and its pictures."""
+"""Goodharts as environments: spaces, metrics of episodes, and pictures."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from gymnasium import spaces
@@ -14,16 +15,9 @@ from parity import State, UsageError
 from worldkit.envs.spec import EnvSpec
 from worldkit.envs.statistics import Counts, Summary
 
-_FRAMES_PER_SECOND = 15
-
-
-def observation_space() -> spaces.Box:
-    """Two channels of what is in view (G7)."""
-    return spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
-
 
 def _eaten(mode: Mode) -> Callable[[Counts], Summary]:
-    """How much ``food`` and ``poison`` an episode ate, read from the components that nothing else earns."""
+    """Count ``food`` and ``poison`` eaten in an episode by the components that nothing else earns."""
     price = prices(mode, DEFAULT_NUMBERS)
 
     def count(counts: Counts) -> Summary:
@@ -36,9 +30,9 @@ def _eaten(mode: Mode) -> Callable[[Counts], Summary]:
 
 
 def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
-    """What episodes ate: ``eaten/food`` and ``eaten/poison`` of an episode, and the share of food in all of it.
+    """Mean ``eaten/food`` and ``eaten/poison`` of an episode, and ``eaten/efficiency``, the share of food.
 
-    That share, ``eaten/efficiency``, is left out where nothing was eaten.
+    That share is left out where nothing was eaten.
     """
     food, poison = (sum(summary[name] for summary in summaries) for name in ("food", "poison"))
     eaten = {"eaten/food": food / len(summaries), "eaten/poison": poison / len(summaries)}
@@ -55,12 +49,12 @@ def _spec(mode: Mode) -> EnvSpec:
     return EnvSpec(
         world=WORLDS[mode.name],
         id="Goodharts-v0",
-        make_space=observation_space,
+        make_space=partial(spaces.Box, 0.0, 1.0, OBSERVATION_SHAPE, np.float32),
         own_statistics=_eaten(mode),
         episode_metrics=episode_metrics,
         text=draw_text,
         picture=_picture,
-        frames_per_second=_FRAMES_PER_SECOND,
+        frames_per_second=15,
         home=f"{__name__}:{mode.name.upper()}",
     )
 

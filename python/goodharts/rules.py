@@ -17,15 +17,15 @@ SIZE = 128
 """Rows and columns of the grid, which is a torus (G1)."""
 NUM_CELLS = SIZE * SIZE
 EMPTY, FOOD, POISON = 0, 1, 2
-"""What a cell holds (G1)."""
+"""Contents of a cell (G1)."""
 
 REACH = 5
-"""How far an agent sees, in cells (G7)."""
+"""Cells in view to each side of an agent (G7)."""
 VIEW = 2 * REACH + 1
 OBSERVATION_SHAPE = (2, VIEW, VIEW)
 
 MOVES = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
-"""What actions 0-7 add to x and y (G4)."""
+"""Additions of actions 0-7 to x and y (G4)."""
 ACTIONS = ("up_left", "left", "down_left", "up", "down", "up_right", "right", "down_right")
 """Their names, with y growing downwards."""
 COMPONENTS = ("step", "food", "poison", "death", "shaping")
@@ -33,9 +33,9 @@ COMPONENTS = ("step", "food", "poison", "death", "shaping")
 COMPONENT_UNIT = 1e-5
 
 FACTS = ("energy", "steps")
-"""What an engine says of a game beside its observation: energy in thousandths, and steps of this life."""
+"""Facts of a game beside its observation: energy in thousandths, and steps of this life."""
 EVENTS = ("ate_food", "ate_poison", "death")
-"""What can happen in a step."""
+"""Events of a step."""
 
 STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "foodCount", "poisonCount")
 """The keys of a complete state (G13)."""

@@ -58,7 +58,7 @@ def _read_agent(path: Path) -> Agent:
 
 
 def _mode_of(path: Path, wanted: str | None) -> str | None:
-    """That of a file; in a folder the first of which it has a model, unless one is wanted."""
+    """The mode of a file; in a folder the first of which it has a model, unless one is wanted."""
     if not path.is_file():
         return wanted or next((mode for mode in MODES if model_path(mode, path).exists()), None)
     if path.suffix == MODEL:

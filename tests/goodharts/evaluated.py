@@ -1,4 +1,4 @@
-"""What the tests of evaluation share: small untrained models, lives made by hand, and commands as people call them."""
+"""Small untrained models, and lives and evaluations made by hand."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from goodharts.evaluation.lives import LIFE, Lives
 from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
 
-SMALL = Config().over({"evaluation": {"games": 12, "steps": 120}}, "a test")
+SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")
 
 
 def small_model(mode: str = "proxy", seed: int = 0, kind: NetworkKind = "mlp", **config: dict[str, Any]) -> Model:

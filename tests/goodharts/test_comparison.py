@@ -76,7 +76,7 @@ GOOD = as_json(BOTH)
 
 
 @given(altered(json.loads(GOOD), WRONG) | damaged(GOOD.encode()))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_wrong_file_is_one_sentence_or_read(tmp_path_factory: pytest.TempPathFactory, wrong: Any) -> None:  # noqa: ANN401 - bytes or a tree
     path = tmp_path_factory.mktemp("wrong") / "a.json"
     path.write_bytes(wrong if isinstance(wrong, bytes) else json.dumps(wrong).encode())

@@ -1,4 +1,4 @@
-"""That every rule id has a test named after it."""
+"""Every rule id has a test named after it."""
 
 import ast
 import re

@@ -71,13 +71,13 @@ def test_G13_a_game_takes_no_more_than_four_and_a_half_kilobytes() -> None:
 
 
 def test_G10_a_game_alone_and_under_nested_vmaps_is_the_same() -> None:
-    game = Game(Variant(MODES["ground_truth_handhold"]))
+    game = Game(Variant(MODES["ground_truth"]))
     keys = np.arange(12, dtype=np.uint32).reshape(2, 3, 2)
 
     def played(key: Seed) -> tuple[State, jax.Array]:
         def step(state: State, action: jax.Array) -> tuple[State, jax.Array]:
             state, outcome = game.step(state, action)
-            return game.restart(state, outcome.terminated | outcome.truncated), outcome.components
+            return state, outcome.components
 
         return jax.lax.scan(step, game.reset(key), jnp.arange(150) % 7)
 
@@ -108,7 +108,7 @@ def test_no_step_copies_the_grids_of_all_games() -> None:
 
 @pytest.mark.parametrize("engine", ["torch", "jax"])
 def test_G6_a_step_that_means_nothing_to_a_game_is_not_counted(engine: str) -> None:
-    world = PAIRED["ground_truth_handhold"]
+    world = PAIRED["ground_truth"]
     resting, other = (world.engines[engine](3) for _ in range(2))
     slots = np.arange(3)
     for each in (resting, other):

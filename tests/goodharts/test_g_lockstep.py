@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import command_line
 import numpy as np
@@ -19,21 +20,12 @@ from parity.coverage import coverage_of
 from parity.lockstep import Outcome, Settings, run
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
-COMPILED_BY_DEFAULT = ("proxy", "ground_truth_handhold")
-"""Modes that differ in all that the JAX engine compiles differently: most of its tests' time is compiling."""
-EVERY_PAIR = pytest.mark.parametrize(
-    ("mode", "pair"),
-    [
-        pytest.param(
-            mode,
-            pair,
-            id=f"{mode}-{pair[1]}",
-            marks=pytest.mark.long if pair == JAX and mode not in COMPILED_BY_DEFAULT else (),
-        )
-        for mode in MODES
-        for pair in (READING, JAX)
-    ],
-)
+READ = [(mode, READING) for mode in MODES]
+
+
+def compiled(*quick: str) -> list[Any]:
+    """Each mode on JAX, all but the quick ones where minutes count: most of its tests' time is compiling."""
+    return [pytest.param(mode, JAX, marks=() if mode in quick else pytest.mark.long) for mode in MODES]
 
 
 def played(mode: str, pair: tuple[str, str], settings: Settings) -> Outcome:
@@ -42,17 +34,15 @@ def played(mode: str, pair: tuple[str, str], settings: Settings) -> Outcome:
     return outcome
 
 
-@EVERY_PAIR
+@pytest.mark.parametrize(("mode", "pair"), [*READ, *compiled("ground_truth_handhold")])
 def test_a_directed_run_is_identical_and_hits_every_mark(mode: str, pair: tuple[str, str]) -> None:
     outcome = played(mode, pair, Settings(source="directed", games=24, steps=40, marks=True))
     assert outcome.marks is not None
     found = coverage_of(PAIRED[mode], outcome.marks)
-    assert found.silent_marks() == ()
-    assert found.unequal() == ()
-    assert found.never() == ()
+    assert (found.silent_marks(), found.unequal(), found.never()) == ((), (), ())
 
 
-@EVERY_PAIR
+@pytest.mark.parametrize(("mode", "pair"), [*READ, *compiled("proxy")])
 def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next(
     mode: str, pair: tuple[str, str]
 ) -> None:
@@ -62,20 +52,21 @@ def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next
 
 EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)
 MANY = Numbers(min_food=2000, max_food=2100, min_poison=900, max_poison=900)
-UPSIDE_DOWN = Numbers(start_energy=30, step_energy=0, food_energy=-20, poison_energy=7, max_steps=9)
-PRICES = Numbers(food_interest=250, poison_interest=-4000, reward_clip=900, death_price=123_456_789)
+UPSIDE_DOWN = replace(MANY, start_energy=30, step_energy=0, food_energy=-20, poison_energy=7, max_steps=9)
+HANDHOLD = {
+    f"handhold_{name}_price": number for name, number in zip(("step", "food", "death"), (3, -5, 7), strict=True)
+}
+PRICES = replace(MANY, food_interest=250, poison_interest=-4000, reward_clip=900, death_price=123_456_789, **HANDHOLD)
 CROWDED = Numbers(min_food=8000, max_food=8000, min_poison=8000, max_poison=8000)
-EVALUATED = Numbers(start_energy=50, evaluation_food=3, evaluation_poison=3000)
 
 
 @pytest.mark.parametrize(
     ("mode", "pair", "numbers"),
     [
-        *((mode, READING, numbers) for mode in MODES for numbers in (EMPTY, MANY, UPSIDE_DOWN, PRICES)),
-        ("ground_truth", JAX, EMPTY),
-        ("ground_truth_handhold", JAX, MANY),
-        ("proxy_mortal", JAX, UPSIDE_DOWN),
-        ("proxy", JAX, PRICES),
+        *((mode, READING, numbers) for mode in MODES for numbers in (UPSIDE_DOWN, PRICES)),
+        ("ground_truth", READING, EMPTY),
+        ("ground_truth", JAX, UPSIDE_DOWN),
+        ("proxy_mortal", JAX, PRICES),
     ],
 )
 def test_G9_games_by_other_numbers_than_the_published_ones_are_identical(
@@ -97,9 +88,9 @@ def test_G3_so_many_items_that_most_draws_hit_some_are_placed_alike() -> None:
 
 @pytest.mark.parametrize("pair", [READING, JAX], ids=["reading", "jax"])
 def test_G6_evaluations_which_go_on_on_the_same_grid_are_identical(pair: tuple[str, str]) -> None:
-    outcome = run(world_of("proxy", EVALUATED, evaluating=True), pair, Settings(games=2, steps=60, auto_reset=True))
+    outcome = run(world_of("proxy", evaluating=True), pair, Settings(games=5, steps=110, auto_reset=True))
     assert outcome.divergences == []
-    assert outcome.episodes > 6
+    assert outcome.episodes >= 5
 
 
 @pytest.mark.parametrize(
@@ -116,8 +107,8 @@ def test_G3_G10_how_much_is_drawn_in_one_go_changes_nothing(
     module: ModuleType, name: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, value)
-    settings = Settings(source="directed", games=9, steps=60, auto_reset=True)
-    assert played("ground_truth_handhold", READING, settings).episodes > 2
+    settings = Settings(source="directed", games=9, steps=30, auto_reset=True)
+    assert played("ground_truth", READING, settings).episodes >= 2
 
 
 @pytest.mark.skipif(
@@ -149,11 +140,6 @@ def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: 
 # --- the world by itself, and one of one engine
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_engine_repeats_itself(mode: str) -> None:
-    assert run(WORLDS[mode], ("torch", "torch"), Settings(games=4, steps=20)).divergences == []
-
-
 @pytest.mark.parametrize("command", ["run", "coverage"])
 def test_what_needs_two_engines_says_so(command: str) -> None:
     assert parity(command, world="reading_worlds:ALONE") == (
@@ -173,8 +159,7 @@ def test_a_trace_is_replayed_on_the_first_engine() -> None:
 
 
 def test_marks_are_counted_only_where_they_are_asked_for() -> None:
-    for world in (PAIRED["proxy"], WORLDS["ground_truth"]):
-        for factory in world.engines.values():
-            engine = factory(1)
-            engine.reset(np.zeros(1, np.uint64), np.zeros(1, np.intp))
-            assert engine.marks() is None
+    for factory in PAIRED["proxy"].engines.values():
+        engine = factory(1)
+        engine.reset(np.zeros(1, np.uint64), np.zeros(1, np.intp))
+        assert engine.marks() is None

@@ -1,4 +1,4 @@
-"""What a configuration may make of the world's numbers, and the sentence for what it may not (G9)."""
+"""The world's numbers in a configuration, and the sentence for impossible ones (G9)."""
 
 from dataclasses import asdict
 from typing import Any

@@ -21,6 +21,18 @@ from parity.engine import AutoResetBatch, Engine
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
 HERE = (0, 0)
 FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR = 1, 2, 3, 4
+SIMILAR = ("ground_truth_blinded", "proxy_mortal")
+"""Modes made of parts that others are made of, too: they are compiled only where minutes count."""
+
+
+EVERY_MODE = pytest.mark.parametrize(
+    ("engine", "mode"),
+    [
+        pytest.param(engine, mode, marks=pytest.mark.long if engine == "jax" and mode in SIMILAR else ())
+        for engine in ENGINES
+        for mode in MODES
+    ],
+)
 
 
 @pytest.fixture(params=ENGINES)
@@ -194,7 +206,7 @@ def test_G6_an_episode_that_ends_is_followed_by_one_of_that_steps_draws(engine: 
 
 
 def test_G6_in_an_evaluation_who_finds_no_empty_cell_goes_on_in_the_lowest(engine: str) -> None:
-    world = world_of("ground_truth", evaluating=True)
+    world = world_of("proxy", evaluating=True)
     games = AutoResetBatch(world.engines[engine](1), len(world.actions), world.game_seeds)
     state = full(made(50, 60, energy=10), but=[5, 6, 16_000, cell_at(50, 59)])
     games.set_state([state])
@@ -224,7 +236,7 @@ def test_G7_the_view_is_11_by_11_around_the_agent(engine: str, place: tuple[int,
     assert set(seen.flatten().tolist()) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize("mode", MODES)
+@EVERY_MODE
 def test_G7_proxies_see_interestingness_in_both_channels(engine: str, mode: str) -> None:
     seen = look(engine, mode, made(food=[(1, 0)], poison=[(0, 1)]))
     truthful = mode in ("ground_truth", "ground_truth_handhold")
@@ -299,17 +311,17 @@ def test_G10_the_event_never_starts_over_and_wraps_as_a_word(engine: str) -> Non
 # --- rewards
 
 
-@pytest.mark.parametrize(
-    ("mode", "step", "food", "poison", "death"),
-    [
-        ("ground_truth", -1000, 100_000, -200_000, -400_000),
-        ("ground_truth_blinded", -1000, 100_000, -200_000, -400_000),
-        ("proxy_mortal", 0, 100_000, 50_000, 0),
-        ("proxy", 0, 100_000, 50_000, 0),
-        ("ground_truth_handhold", -1000, 100_000, -100_000, -200_000),
-    ],
-)
-def test_G12_what_each_mode_pays(engine: str, mode: str, step: int, food: int, poison: int, death: int) -> None:
+PAID = {
+    "ground_truth": (-1000, 100_000, -200_000, -400_000),
+    "ground_truth_blinded": (-1000, 100_000, -200_000, -400_000),
+    "proxy_mortal": (0, 100_000, 50_000, 0),
+    "proxy": (0, 100_000, 50_000, 0),
+    "ground_truth_handhold": (-1000, 100_000, -100_000, -200_000),
+}
+
+
+@EVERY_MODE
+def test_G12_what_each_mode_pays_and_only_the_handhold_shapes(engine: str, mode: str) -> None:
     def earned(energy: int, **ahead: Any) -> dict[str, int]:  # noqa: ANN401 - food or poison
         rewards = play(engine, made(energy=energy, **ahead), RIGHT, mode=mode).rewards
         return {name: amount for name, amount in rewards.items() if name != "shaping"}
@@ -317,24 +329,20 @@ def test_G12_what_each_mode_pays(engine: str, mode: str, step: int, food: int, p
     def paid(**amounts: int) -> dict[str, int]:
         return {name: amount for name, amount in amounts.items() if amount}
 
-    there = [(1, 0)]
+    there, (step, food, poison, death) = [(1, 0)], PAID[mode]
     assert earned(9000) == paid(step=step)
     assert earned(9000, food=there) == paid(step=step, food=food)
     assert earned(9000, poison=there) == paid(step=step, poison=poison)
     assert earned(10) == paid(step=step, death=death)
     assert earned(10, poison=there) == paid(step=step, poison=poison, death=death)
-
-
-def test_G12_only_the_handhold_shapes(engine: str) -> None:
-    for mode in MODES:
-        shaped = play(engine, made(food=[(2, 0)]), RIGHT, mode=mode).rewards.get("shaping", 0)
-        assert shaped == (99 * 333 - 100 * 200 if mode == "ground_truth_handhold" else 0)
+    shaped = play(engine, made(food=[(2, 0)]), RIGHT, mode=mode).rewards.get("shaping", 0)
+    assert shaped == (99 * 333 - 100 * 200 if mode == "ground_truth_handhold" else 0)
 
 
 # --- states
 
 
-@pytest.mark.parametrize("mode", MODES)
+@EVERY_MODE
 def test_G13_a_state_put_back_is_the_same_game(engine: str, mode: str) -> None:
     game: Engine = open_game(engine, mode)
     game.reset(11)

@@ -1,4 +1,4 @@
-"""Which states ``set_state`` takes, and the sentence for each that it refuses (G13)."""
+"""States that ``set_state`` takes, and the sentence for each that it refuses (G13)."""
 
 from typing import Any
 

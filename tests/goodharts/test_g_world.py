@@ -1,4 +1,4 @@
-"""What directed runs are made of: starts, policies, smaller states, boards, golden episodes, mutants."""
+"""Parts of directed runs: starts, policies, smaller states, boards, golden episodes, mutants."""
 
 from pathlib import Path
 
@@ -31,17 +31,6 @@ QUICK = ("proxy", "ground_truth_handhold")
 def draws(name: str, count: int) -> list[State]:
     rng = np.random.default_rng(list(STARTS).index(name))
     return [STARTS[name](rng) for _ in range(count)]
-
-
-@pytest.mark.parametrize("name", STARTS)
-def test_a_start_is_taken_by_both_engines_and_the_same(name: str) -> None:
-    for state in draws(name, 4):
-        shown = []
-        for engine in ("torch", "reading"):
-            with open_game(engine) as game:
-                shown.append(game.set_state(state))
-                assert game.get_state() == state
-        np.testing.assert_array_equal(shown[0], shown[1])
 
 
 def size(state: State) -> int:

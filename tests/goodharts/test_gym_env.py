@@ -6,7 +6,6 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -32,86 +31,56 @@ def make(mode: str = "ground_truth", **options: Any) -> Env:  # noqa: ANN401 - g
     return gym.make("Goodharts-v0", mode=mode, **options)
 
 
-def play(env: Env, steps: int) -> Iterator[np.ndarray]:
-    """What an environment shows in so many random steps."""
-    rng = np.random.default_rng(0)
-    yield env.reset(seed=0)[0]
-    for _ in range(steps):
-        seen, _, terminated, truncated, _ = env.step(int(rng.integers(len(ACTIONS))))
-        yield env.reset()[0] if terminated or truncated else seen
+@EVERY_MODE
+def test_gymnasium_finds_no_fault(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(make(mode).unwrapped)
 
 
-def state_of(env: Env) -> dict[str, Any]:
-    state: dict[str, Any] = env.unwrapped.get_state()  # type: ignore[attr-defined]
-    return state
+def test_it_is_registered_by_the_import_alone() -> None:
+    program = "import gymnasium as gym, goodharts; print(gym.spec('Goodharts-v0').entry_point)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "goodharts.gym_env:GoodhartsEnv"
 
 
-class TestContract:
-    """What every Gymnasium environment must be."""
-
-    @EVERY_MODE
-    def test_gymnasium_finds_no_fault(self, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            check_env(make(mode).unwrapped)
-
-    def test_it_is_registered_by_the_import_alone(self) -> None:
-        program = "import gymnasium as gym, goodharts; print(gym.spec('Goodharts-v0').entry_point)"
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == "goodharts.gym_env:GoodhartsEnv"
-
-    @EVERY_MODE
-    def test_spaces_are_those_of_the_rules_and_a_proxy_sees_poison_as_half_as_interesting_G4_G7(
-        self, mode: str
-    ) -> None:
-        env = make(mode)
-        assert env.observation_space == gym.spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
-        assert env.action_space == gym.spaces.Discrete(8)
-        seen = np.stack(list(play(env, 300)))
-        if mode in ("ground_truth", "ground_truth_handhold"):
-            assert set(np.unique(seen)) == {0.0, 1.0}
-            assert not (seen[:, 0] * seen[:, 1]).any()
-        else:
-            assert set(np.unique(seen)) == {0.0, 0.5, 1.0}
-            np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
+@pytest.mark.parametrize("seed", [0, 41, 2**32 + 7, 2**64 - 1])
+def test_a_seed_is_game_0_of_a_run_with_it_G10(seed: int) -> None:
+    env, engine = GoodhartsEnv(), parity.open_engine("goodharts-ground_truth", "torch")
+    observation, info = env.reset(seed=seed)
+    np.testing.assert_array_equal(observation, engine.reset(seed))
+    assert env.get_state() == engine.get_state()
+    low, high = env.get_state()["key"]
+    assert info["seed"] % 2**64 == low + (high << 32)
 
 
-class TestStart:
-    """Seeds and states."""
+def test_a_mode_that_does_not_exist_is_one_sentence() -> None:
+    with pytest.raises(UsageError, match=r"no mode 'happy': choose one of ground_truth, .*proxy"):
+        GoodhartsEnv(mode="happy")
 
-    @pytest.mark.parametrize("seed", [0, 41, 2**32 + 7, 2**64 - 1])
-    def test_a_seed_is_game_0_of_a_run_with_it_G10(self, seed: int) -> None:
-        env, engine = make(), parity.open_engine("goodharts-ground_truth", "torch")
-        observation, info = env.reset(seed=seed)
-        np.testing.assert_array_equal(observation, engine.reset(seed))
-        assert state_of(env) == engine.get_state()
-        low, high = state_of(env)["key"]
-        assert info["seed"] % 2**64 == low + (high << 32)
 
-    def test_a_mode_that_does_not_exist_is_one_sentence(self) -> None:
-        with pytest.raises(UsageError, match=r"no mode 'happy': choose one of ground_truth, .*proxy"):
-            GoodhartsEnv(mode="happy")
-
-    def test_without_torch_one_sentence_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delitem(sys.modules, "goodharts.torch_env.adapter", raising=False)
-        monkeypatch.setitem(sys.modules, "torch", None)
-        with pytest.raises(
-            EngineError, match=r"^The torch engine needs torch: run `.* -m pip install 'hackmatrix\[goodharts\]'`"
-        ):
-            GoodhartsEnv()
+def test_without_torch_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "goodharts.torch_env.adapter", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    said = r"^The torch engine needs torch: run `.* -m pip install 'hackmatrix\[goodharts\]'`"
+    with pytest.raises(EngineError, match=said):
+        GoodhartsEnv()
 
 
 @EVERY_MODE
-def test_an_info_says_what_was_eaten_and_earned_and_the_last_one_sums_it_up_G5_G12(mode: str) -> None:
+def test_an_episode_shows_what_its_mode_sees_and_sums_up_what_was_eaten_and_earned_G4_G5_G7_G12(mode: str) -> None:
     env = make(mode, max_episode_steps=300)
-    rng, found = np.random.default_rng(0), Counter[str]()
+    assert env.observation_space == gym.spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
+    assert env.action_space == gym.spaces.Discrete(8)
+    rng, found, observations = np.random.default_rng(0), Counter[str](), []
     for seed in range(3):
         _, info = env.reset(seed=seed)
         eaten = Counter[str]()
         while "episode_stats" not in info:
             energy = info["energy"]
-            _, reward, terminated, _, info = env.step(int(rng.integers(8)))
+            observation, reward, terminated, _, info = env.step(int(rng.integers(8)))
+            observations.append(observation)
             assert tuple(info["reward_breakdown"]) == COMPONENTS
             assert type(reward) is float
             assert reward == pytest.approx(sum(info["reward_breakdown"].values()), abs=1e-6)
@@ -125,6 +94,13 @@ def test_an_info_says_what_was_eaten_and_earned_and_the_last_one_sums_it_up_G5_G
         assert (stats["food"], stats["poison"]) == (eaten["food"], eaten["poison"])
         found += eaten
     assert min(found["food"], found["poison"]) > 0
+    seen = np.stack(observations)
+    if mode in ("ground_truth", "ground_truth_handhold"):
+        assert set(np.unique(seen)) == {0.0, 1.0}
+        assert not (seen[:, 0] * seen[:, 1]).any()
+    else:
+        assert set(np.unique(seen)) == {0.0, 0.5, 1.0}
+        np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
 
 
 class TestManyGames:
@@ -162,18 +138,15 @@ class TestManyGames:
             assert_same(list(env.step(actions)), list(twin.step(actions)))
 
 
-class TestRender:
-    """Every render mode shows the game that is played."""
-
-    def test_text_and_picture(self) -> None:
-        text, env = GoodhartsEnv("ansi"), GoodhartsEnv("rgb_array")
-        text.reset(seed=0)
-        assert "@" in text.render()
-        assert "energy 1.00" in text.render()
-        env.reset(seed=0)
-        before = env.render()
-        env.step(0)
-        after = env.render()
-        assert before.shape == after.shape == (560, 900, 3)
-        assert before.dtype == np.uint8
-        assert (before != after).any()
+def test_text_and_picture_show_the_game_that_is_played() -> None:
+    text, env = GoodhartsEnv("ansi"), GoodhartsEnv("rgb_array")
+    text.reset(seed=0)
+    assert "@" in text.render()
+    assert "energy 1.00" in text.render()
+    env.reset(seed=0)
+    before = env.render()
+    env.step(0)
+    after = env.render()
+    assert before.shape == after.shape == (560, 900, 3)
+    assert before.dtype == np.uint8
+    assert (before != after).any()

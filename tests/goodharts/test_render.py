@@ -1,4 +1,4 @@
-"""What a person is shown of a state: its surroundings on the torus, as text and as a picture."""
+"""Pictures of a state: its surroundings on the torus, as text and as a picture."""
 
 import re
 from typing import Any

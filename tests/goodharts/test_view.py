@@ -1,7 +1,7 @@
 """Goodharts is watched, played and viewed with the commands of every world, in the mode of its models."""
 
-import os
-import sys
+import asyncio
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,11 @@ from goodharts.torch_env.random import game_keys
 from goodharts.view_spec import view_of
 from parity.errors import UsageError
 from parity.trace import Case, Trace, write_trace
-from tests.terminals import in_terminal
 from worldkit.envs.episodes import Episodes
+from worldkit.play.app import PlayApp
+from worldkit.play.session import Session
+from worldkit.play.table import open_table
+from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer, frames
 
 
@@ -61,13 +64,13 @@ def test_what_is_watched_is_the_game_of_the_environment(models: Path) -> None:
             seen, *_ = env.step(int(agent(seen[None])[0].argmax()))
 
 
-def test_a_privileged_critic_is_told_the_complete_state(models: Path) -> None:
+def test_a_privileged_critic_judges_the_complete_state(models: Path) -> None:
     view, agent = view_of("ground_truth", None), read_agent(model_path("ground_truth"))
     episodes = Episodes(view.world, 1, "torch", max_episode_steps=3)
-    told = list(frames(view, episodes, AgentPlayer(agent), 7, 1))
+    watched = list(frames(view, episodes, AgentPlayer(agent), 7, 1))
     games = Games(mode := MODES["ground_truth"], 1)
     codes = games.start(game_keys(7, 1))
-    for frame in told[1:]:
+    for frame in watched[1:]:
         counts = torch.stack((games.state.food_count, games.state.poison_count), dim=1)
         known = Inputs(mode, DEFAULT_NUMBERS, privileged=True, device=games.device)(codes, counts)
         assert frame.decision is not None
@@ -96,17 +99,16 @@ def test_a_page_has_the_games_and_says_what_killed(models: Path) -> None:
 
 
 def test_it_is_played_in_a_terminal_and_the_saved_game_is_shown(models: Path) -> None:
-    def act(terminal: int, wait_for: object, process: int) -> None:
-        assert callable(wait_for)
-        wait_for("up_left")
-        os.write(terminal, b"y")
-        wait_for("step 1, you: up_left")
-        os.write(terminal, b"q")
+    async def press(session: Session) -> None:
+        async with PlayApp(session, Controls(100)).run_test(size=(80, 24)) as pilot:
+            await pilot.press("y", "q")
 
-    words = [sys.executable, "-m", "goodharts.cli.main", "play", "--mode", "proxy", "--agent", str(model_path("proxy"))]
-    said, code, is_as_before = in_terminal([*words, "--seed", "7"], act, (24, 80), models)
-    assert (code, is_as_before) == (0, True), said
-    assert "Saved: goodharts-proxy-7.json; " in said
+    with closing(open_table(view_of("proxy", None), "torch")) as table:
+        session = Session(table, 7, None, AgentPlayer(read_agent(model_path("proxy"))))
+        asyncio.run(press(session))
+        session.keep()
+    assert [ACTIONS[turn.action] for turn in session.game.turns] == ["up_left"]
+    assert list(session.saved) == [Path("goodharts-proxy-7.json")]
     assert main(["view", "goodharts-proxy-7.json", "--engine", "torch"]) == 0
     data = page_data((models / "goodharts-proxy-7.html").read_text(encoding="utf-8"))
     assert [data["headline"], *data["sides"]] == ["goodharts-proxy-7.json: 1 action on torch", "torch"]

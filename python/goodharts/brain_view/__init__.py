@@ -7,4 +7,4 @@ from worldkit.render.film import FILMS
 
 PICTURE = ".png"
 KINDS = (*FILMS, PICTURE)
-"""What a recording may be, by the end of its name: a video, an animation, or the last moment alone."""
+"""Suffixes of recordings: a video, an animation, or the last moment alone."""

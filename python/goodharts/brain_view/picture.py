@@ -10,23 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goodharts.brain_view.layers import draw_layers, heat
-from goodharts.brain_view.player import REMEMBERED, ActivationFrame
-from goodharts.brain_view.surroundings import SIDE, draw_surroundings
+from goodharts.brain_view.player import HORIZON, REMEMBERED, ActivationFrame
 from goodharts.models import Model
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
-from goodharts.render.signs import direction, draw_arrow, draw_death, draw_food, draw_poison
-from goodharts.rules import ACTIONS, MODES, REACH, VIEW
+from goodharts.render.signs import direction, draw_arrow, draw_death, draw_food, draw_items, draw_poison
+from goodharts.render.surroundings import around
+from goodharts.rules import ACTIONS, MODES, REACH, SIZE, VIEW
 from worldkit.render._pygame import pygame
-from worldkit.render.colours import AGENT, FLOOR, GROUND, MUTED, OFF, TEXT, mix
+from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, mix
 from worldkit.render.pen import Pen, Point, pixels
 
 WIDTH, HEIGHT = 1280, 720
 """Pixels of every picture; even, as videos want them."""
 
+_CELL = 18
+_SIDE = (2 * HORIZON + 1) * _CELL
+"""Pixels of the grid around the agent."""
+_MIDDLE = (HORIZON + 0.5) * _CELL
+_FAR = mix(GROUND, FLOOR, 0.45)
+_NEAR = mix(FLOOR, TEXT, 0.06)
+_SEAM = mix(FLOOR, MUTED, 0.75)
+
 _LEFT, _TOP = 24, 56
 _RIGHT = WIDTH - 24
-_BRAIN = _LEFT + SIDE + 24
-"""Where the right half begins: what goes on inside the agent."""
+_BRAIN = _LEFT + _SIDE + 24
+"""Left edge of the right half, which shows the inside of the agent."""
 _CURVE_HEIGHT = 48
 _NUMBERS = 124
 _GUTTER = 34
@@ -68,14 +76,83 @@ def draw_surface(moment: ActivationFrame, caption: Caption, hints: str = "") -> 
     pen = Pen.on((WIDTH, HEIGHT), GROUND)
     used = pen.text(caption.mode, (_LEFT, 29), 34, TEXT, align="left")
     pen.text(caption.origin, (_LEFT + used + 14, 31), 20, MUTED, align="left")
-    draw_surroundings(pen.moved(_LEFT, _TOP), moment)
-    _draw_energies(pen.moved(_LEFT, _TOP + SIDE + 12), moment)
+    _draw_surroundings(pen.moved(_LEFT, _TOP), moment)
+    _draw_energies(pen.moved(_LEFT, _TOP + _SIDE + 12), moment)
     _draw_legend(pen.moved(_LEFT, _FOOT))
     _draw_sight(pen.moved(_BRAIN, _TOP), moment, caption.mode)
     _draw_numbers(pen.moved(_RIGHT - _NUMBERS, _TOP), moment)
     draw_layers(pen.moved(_BRAIN, _LAYERS_TOP), moment.activations[:-1], _RIGHT - _BRAIN, _FOOT - 12 - _LAYERS_TOP)
     pen.text(hints, (_RIGHT, _FOOT + 0.5), 18, MUTED, align="right")
     return pen.finished()
+
+
+def _draw_surroundings(pen: Pen, moment: ActivationFrame) -> None:
+    """31×31 cells. The dashed lines are where the torus closes: beyond them come its other rows and columns (G1)."""
+    pen.box((0, 0), (_SIDE, _SIDE), _FAR, radius=6)
+    first, size = (HORIZON - REACH) * _CELL, VIEW * _CELL
+    pen.box((first, first), (size, size), _NEAR)
+    for place in range(_CELL, _SIDE, _CELL):
+        pen.line((place, 0), (place, _SIDE), GROUND, 1)
+        pen.line((0, place), (_SIDE, place), GROUND, 1)
+    _draw_seams(pen, moment)
+    _draw_trail(pen, moment)
+    draw_items(pen, around(moment.state, HORIZON), _CELL, 6)
+    pen.box((first - 1, first - 1), (size + 2, size + 2), mix(AGENT, _NEAR, 0.25), width=2, radius=3)
+    _draw_agent(pen, moment)
+    if moment.news:
+        _draw_news(pen, moment)
+
+
+def _centre(right: int, down: int) -> Point:
+    """The middle of the cell that lies so many cells from the agent's."""
+    return _MIDDLE + right * _CELL, _MIDDLE + down * _CELL
+
+
+def _draw_seams(pen: Pen, moment: ActivationFrame) -> None:
+    """Between the last column or row of the grid and the first, where they are in sight, with the numbers of both."""
+    column, row = ((-at + HORIZON) % SIZE for at in moment.place)
+    dashes = range(3, _SIDE - 6, 12)
+    if 0 < column <= 2 * HORIZON:
+        x = column * _CELL
+        for y in dashes:
+            pen.line((x, y), (x, y + 6), _SEAM, 1.5)
+        pen.text(f"x {SIZE - 1}", (x - 5, 9), 15, MUTED, align="right")
+        pen.text("x 0", (x + 5, 9), 15, MUTED, align="left")
+    if 0 < row <= 2 * HORIZON:
+        y = row * _CELL
+        for x in dashes:
+            pen.line((x, y), (x + 6, y), _SEAM, 1.5)
+        pen.text(f"y {SIZE - 1}", (5, y - 8), 15, MUTED, align="left")
+        pen.text("y 0", (5, y + 9), 15, MUTED, align="left")
+
+
+def _draw_trail(pen: Pen, moment: ActivationFrame) -> None:
+    """Draw the agent's latest cells, the fainter the longer ago."""
+    inside = [(right, down) for right, down in moment.trail if max(abs(right), abs(down)) <= HORIZON]
+    for number, place in enumerate(inside, start=1):
+        share = number / len(inside)
+        pen.circle(_centre(*place), 2 + 1.5 * share, mix(_NEAR, AGENT, 0.15 + 0.45 * share))
+
+
+def _draw_agent(pen: Pen, moment: ActivationFrame) -> None:
+    centre = _centre(0, 0)
+    if moment.is_dead:
+        pen.circle(centre, 12, DARK)
+        pen.circle(centre, 12, TEXT, 2)
+        draw_death(pen, centre, 6)
+        return
+    pen.circle(centre, 12, mix(AGENT, _NEAR, 0.65))
+    pen.circle(centre, 10, AGENT)
+    draw_arrow(pen, centre, moment.decision.action, 14, DARK)
+
+
+def _draw_news(pen: Pen, moment: ActivationFrame) -> None:
+    edge = TEXT if moment.is_dead else POISON_COLOUR if moment.ate_poison else AGENT
+    width = 16 + 8.2 * len(moment.news)
+    corner = (_MIDDLE - width / 2, (HORIZON + REACH + 1.5) * _CELL)
+    pen.box(corner, (width, 26), DARK, radius=13)
+    pen.box(corner, (width, 26), edge, width=1.5, radius=13)
+    pen.text(moment.news, (_MIDDLE, corner[1] + 13.5), 20, TEXT, fit=width - 16)
 
 
 def _draw_sight(pen: Pen, moment: ActivationFrame, mode: str) -> None:
@@ -124,7 +201,7 @@ def _draw_decision(pen: Pen, moment: ActivationFrame) -> None:
 
 
 def _draw_legend(pen: Pen) -> None:
-    """What the signs on the grid mean, from (0, 0) to the right."""
+    """Explain the signs on the grid, from (0, 0) to the right."""
     draw_food(pen, (6, 0), 5.5)
     draw_poison(pen, (72, 0), 5)
     pen.box((146, -6), (12, 12), mix(AGENT, FLOOR, 0.25), width=1.5, radius=2)
@@ -169,7 +246,7 @@ def _draw_energies(pen: Pen, moment: ActivationFrame) -> None:
     pen.text("Energy", (0, 8), 20, TEXT, align="left")
     pen.text(f"at the latest {REMEMBERED} moments", (66, 8.5), 18, MUTED, align="left")
     pen = pen.moved(_GUTTER, 20)
-    width, height = SIDE - _GUTTER, _CURVE_HEIGHT
+    width, height = _SIDE - _GUTTER, _CURVE_HEIGHT
 
     def place(number: int, energy: float) -> Point:
         return width * (number + 1) / REMEMBERED, 5 + (height - 10) * (most - energy) / (most - least)

@@ -21,9 +21,9 @@ from parity.engine import Array
 from worldkit.watch.frames import AgentPlayer, Decision, decide
 
 HORIZON = 15
-"""How far around the agent a moment shows the grid, in cells; the agent itself sees less (G7)."""
+"""Cells of the grid to each side of the agent in a moment; the agent itself sees less (G7)."""
 REMEMBERED = 240
-"""How many of the latest moments' energies a moment tells."""
+"""Number of the latest moments whose energies a moment has."""
 
 _TRAIL = 24
 _ALL = np.arange(1)
@@ -83,7 +83,7 @@ class ActivationFrame:
 
     @property
     def news(self) -> str:
-        """What has just happened, in a few words; nothing, mostly."""
+        """The latest event in a few words; mostly empty."""
         if self.is_dead:
             return f"died at the age of {self.age:,}, {'poisoned' if self.ate_poison else 'starved'}"
         if self.age == 0:
@@ -123,7 +123,7 @@ class Player:
 
     @property
     def moment(self) -> ActivationFrame:
-        """How things are."""
+        """The present moment."""
         return self._moment
 
     def step(self) -> ActivationFrame:
@@ -145,7 +145,7 @@ class Player:
         return self._moment
 
     def moments(self, steps: int) -> Iterator[ActivationFrame]:
-        """How things are, and then one moment after the other until the agent has made so many steps, of all lives."""
+        """Yield the present moment, and the next ones until the agent has made so many steps, of all lives."""
         return chain.from_iterable(self.lives(steps))
 
     def lives(self, steps: int | None) -> Iterator[Iterator[ActivationFrame]]:

@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     check_output(parser, args.json)
     config = _config(args)
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    written(_printed(_played(_models(args.mode, args.model), config, args, console), console), args.json)
+    written(_played(_models(args.mode, args.model), config, args, console, printing=True), args.json)
     return 0
 
 
@@ -122,22 +122,16 @@ def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evalu
     return found
 
 
-def _printed(evaluations: Iterable[Evaluation], console: Console) -> Iterator[Evaluation]:
-    """The same evaluations, each printed once it is there."""
-    from goodharts.evaluation.report import as_sentence, as_table
-
-    for each in evaluations:
-        console.print(as_table(each))
-        console.print(as_sentence(each), soft_wrap=True)
-        yield each
-
-
 def _played(
-    models: Sequence[Model | None], config: Config, args: argparse.Namespace, console: Console
+    models: Sequence[Model | None], config: Config, args: argparse.Namespace, console: Console, printing: bool = False
 ) -> Iterator[Evaluation]:
-    """An evaluation of each model, and of chance for None, one after the other, with live progress on a terminal."""
+    """An evaluation of each model, and of chance for None, one after the other, with live progress on a terminal.
+
+    printing: print each once it is there.
+    """
     from goodharts.devices import choose_device
     from goodharts.evaluation.evaluate import evaluate
+    from goodharts.evaluation.report import as_sentence, as_table
 
     device, how = choose_device(config.runtime.device), config.evaluation
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(show_speed=True)
@@ -149,8 +143,12 @@ def _played(
                 console.print(f"{name}: playing {how.games:,} games of {how.steps:,} steps ...")
             task = progress.add_task(name, total=how.games * how.steps)
             choice = {"deterministic": args.deterministic, "search": args.search}
-            yield evaluate(model, config, device, **choice, advanced=partial(progress.advance, task))
+            found = evaluate(model, config, device, **choice, advanced=partial(progress.advance, task))
             progress.remove_task(task)
+            if printing:
+                console.print(as_table(found))
+                console.print(as_sentence(found), soft_wrap=True)
+            yield found
 
 
 def _models(players: tuple[str, ...] | None, path: Path | None) -> list[Model | None]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from goodharts.dashboard.server import Dashboard
 
 HOSTS = ["127.0.0.1", "localhost"]
-"""What this computer may be called in the address of the page."""
+"""Names of this computer in the address of the page."""
 
 _INDEX = """<!DOCTYPE html>
 <html lang="en">

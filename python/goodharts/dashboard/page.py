@@ -100,7 +100,7 @@ def headline(run: RunView) -> str:
 
 
 def width(run: RunView) -> str:
-    """What a point of the curves is."""
+    """Explain a point of the curves."""
     widest = max((mode.width for mode in run.modes), default=1)
     return f"Each point of a curve is the mean of up to {widest:,} updates." if widest > 1 else ""
 
@@ -123,7 +123,7 @@ def card(mode: ModeView) -> Component:
 
 
 def _bar(mode: ModeView) -> list[Component]:
-    """How far the mode is, and the time left or how it ended."""
+    """Show the updates of a mode, and the time left or its end."""
     update, updates, left = (mode.newest.get(name) for name in ("update", "updates", "seconds_left"))
     bar, count = [], ""
     if update is not None and updates is not None:
@@ -210,5 +210,5 @@ def duration(seconds: float) -> str:
 
 
 def _aria(**attributes: str) -> dict[str, Any]:
-    """What assistive technology is told of an element."""
+    """Attributes of an element for assistive technology."""
     return {f"aria-{name}": value for name, value in attributes.items()}

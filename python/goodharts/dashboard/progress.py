@@ -71,7 +71,7 @@ class RunView:
 
     @property
     def is_over(self) -> bool:
-        """Whether every mode has ended."""
+        """True once every mode has ended."""
         return all(mode.state in ("finished", "stopped", "failed") for mode in self.modes)
 
 

@@ -52,8 +52,8 @@ def evaluate(
     """Let a model live on, or chance where it is None, as [evaluation] of the configuration says (G6, G11).
 
     deterministic: a model takes its likeliest actions. search: or looks ahead before each of them, on the JAX engine.
-    advanced: told of steps that were played, from any thread. Raises UsageError where the world that the model was
-    trained in is impossible.
+    advanced: called with the number of steps that were played, from any thread. Raises UsageError where the world that
+    the model was trained in is impossible.
     """
     how, numbers = config.evaluation, numbers_of(model, config)
     mode = MODES[model.mode if model else DEFAULT_MODE]

@@ -72,7 +72,7 @@ _TAILS = (2.5, 97.5)
 
 
 def figures(lives: Lives) -> dict[str, Any]:
-    """How many games, steps, lives, deaths and censored lives there were, and each of ``FIGURES`` as an ``Interval``.
+    """Count games, steps, lives, deaths and censored lives, and give each of ``FIGURES`` as an ``Interval``.
 
     lives: of games 0, 1, 2 …, at least one of each. A single game has no interval.
     """

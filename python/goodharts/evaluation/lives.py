@@ -56,13 +56,13 @@ def play(
 
     Args:
         open_engine: an engine of an ``evaluation_world`` with so many games.
-        player_on: who plays on an engine. Its ``steps`` are those of a game, in all of its lives.
+        player_on: the player on an engine. Its ``steps`` are those of a game, in all of its lives.
         games: how many.
         steps: of each.
         seed: of the games.
         batch: games side by side.
         threads: batches side by side; None: as many as torch has.
-        advanced: told of steps that were played, from any thread.
+        advanced: called with the number of steps that were played, from any thread.
     """
     batches = -(-games // batch)
     keys = game_seeds(seed, batches * batch).reshape(batches, batch)

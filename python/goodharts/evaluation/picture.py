@@ -15,7 +15,7 @@ from goodharts.evaluation.figures import PUBLISHED, PUBLISHED_STEPS
 from worldkit.pictures import drawn
 
 _ASIDE = 0.08
-"""How far a player's own marks and the published ones stand beside its place."""
+"""Distance of a player's own marks and of the published ones from its place."""
 
 
 def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:

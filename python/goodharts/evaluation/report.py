@@ -26,7 +26,7 @@ def as_table(evaluation: Evaluation) -> Table:
 
 
 def as_sentence(evaluation: Evaluation) -> str:
-    """How it was played, how many lives there were, and what became of them."""
+    """Describe the settings, the number of lives, and their ends."""
     settings, found = evaluation.settings, evaluation.figures
     how = "likeliest actions" if settings["deterministic"] else "drawn actions"
     if "search" in settings:

@@ -66,27 +66,27 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
     reached = rewards.potential(variant, state)
     truncated = jnp.zeros_like(terminated) if variant.evaluating else state.steps.is_at_least(variant.numbers.max_steps)
     terminated, truncated = _once_known(reached, terminated, truncated)
-    deed = StepEvents(ate_food, ate_poison, terminated)
-    _mark_step(variant, deed, truncated)
-    components = rewards.components(variant, promised, reached, deed)
+    events = StepEvents(ate_food, ate_poison, terminated)
+    _mark_step(variant, events, truncated)
+    components = rewards.components(variant, promised, reached, events)
     reward = rewards.total(components, variant.numbers.reward_clip)
     return state, Outcome(components, reward, ate_food, ate_poison, terminated, truncated)
 
 
 def restart(variant: Variant, state: State, wanted: Array) -> State:
-    """Where ``wanted`` (n,) holds a new episode, with the draws of the latest step (G6)."""
+    """Begin a new episode where ``wanted`` (n,), with the draws of the latest step (G6)."""
     mark("G6.restart", lambda: wanted)
     return _begun(variant, state, wanted)
 
 
 def respawn(variant: Variant, state: State, wanted: Array) -> State:
-    """Where ``wanted`` (n,) holds the agent lives again, somewhere else on the same grid (G6)."""
+    """Let agents live again where ``wanted`` (n,), somewhere else on the same grid (G6)."""
     cell = _first_empty(state, Site.RESPAWN, wanted)
     return choose(wanted, _newborn(variant, state.at(cell)), state)
 
 
 def _begun(variant: Variant, state: State, wanted: Array) -> State:
-    """Where ``wanted`` holds a new episode, with the draws of the event as it stands (G3)."""
+    """Begin a new episode where ``wanted``, with the draws of the event as it stands (G3)."""
 
     def episode(draws: Draws) -> State:
         new = new_episode(draws, variant)
@@ -113,7 +113,7 @@ def _moved(state: State, action: Array) -> State:
 
 
 def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
-    """What was eaten is gone, and an item of its kind is in the first cell that is empty and not the agent's (G5)."""
+    """Move what was eaten to the first cell of the draws that is empty and not the agent's (G5)."""
     here = state.cell()
     # what was eaten still holds the agent's cell, so that nothing reappears there
     new = _first_empty(state, Site.REAPPEAR, ate_food | ate_poison)
@@ -122,7 +122,7 @@ def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
 
 
 def _first_empty(state: State, site: Site, wanted: Array) -> Array:
-    """Where ``wanted`` (n,) holds the first empty cell of a site's draws, elsewhere the agent's: int32 (n,)."""
+    """The first empty cell of a site's draws where ``wanted`` (n,), elsewhere the agent's: int32 (n,)."""
     games = jnp.arange(len(wanted))
     return where_wanted(wanted, partial(first_empty, state, site), games, state.cell(), _abreast(wanted))
 
@@ -140,14 +140,14 @@ def _once_known(number: Array, *flags: Array) -> list[Array]:
     return [flag & (number >= 0) for flag in flags]
 
 
-def _mark_step(variant: Variant, deed: StepEvents, truncated: Array) -> None:
-    mark("G5.food", lambda: deed.ate_food)
-    mark("G5.poison", lambda: deed.ate_poison)
-    mark("G5.truncated", lambda: truncated & ~deed.died)
+def _mark_step(variant: Variant, events: StepEvents, truncated: Array) -> None:
+    mark("G5.food", lambda: events.ate_food)
+    mark("G5.poison", lambda: events.ate_poison)
+    mark("G5.truncated", lambda: truncated & ~events.died)
     if variant.is_mortal:
-        mark("G5.starved", lambda: deed.died & ~deed.ate_poison)
-        mark("G5.poisoned", lambda: deed.died & deed.ate_poison)
-        mark("G5.terminated_and_truncated", lambda: truncated & deed.died)
+        mark("G5.starved", lambda: events.died & ~events.ate_poison)
+        mark("G5.poisoned", lambda: events.died & events.ate_poison)
+        mark("G5.terminated_and_truncated", lambda: truncated & events.died)
 
 
 class Game:

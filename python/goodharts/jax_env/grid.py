@@ -28,7 +28,7 @@ def words(plane: Array, index: Array) -> Array:
 
 
 def holds(plane: Array, cells: Array) -> Array:
-    """Whether cells (n, k) are in the sets, bool (n, k)."""
+    """Membership of cells (n, k) in the sets, bool (n, k)."""
     return words(plane, cells // BITS) & bit(cells) != 0
 
 

@@ -54,7 +54,7 @@ def shown(variant: Variant, view: View) -> Array:
 
 
 def observe(variant: Variant, state: State) -> Array:
-    """What the agents see, float32 (n, 2, 11, 11)."""
+    """Observe, float32 (n, 2, 11, 11)."""
     mark("G7.look", lambda: jnp.ones(state.x.shape, bool))
     mark("G7.over_the_edge", lambda: _is_near_edge(state.x) | _is_near_edge(state.y))
     return shown(variant, look(state))

@@ -30,14 +30,14 @@ class StepEvents(NamedTuple):
     died: Array
 
 
-def components(variant: Variant, promised: Array, reached: Array, deed: StepEvents) -> Array:
+def components(variant: Variant, promised: Array, reached: Array, events: StepEvents) -> Array:
     """Step, food, poison, death and shaping (G12) of potentials before and after the step: int32 (n, 5)."""
     worth = prices(variant)
-    mark("G12.reward", lambda: jnp.ones(deed.died.shape, bool))
+    mark("G12.reward", lambda: jnp.ones(events.died.shape, bool))
     paid = [
-        jnp.full(deed.died.shape, worth.step, jnp.int32),
-        *(price * happened.astype(jnp.int32) for price, happened in zip(worth[1:], deed, strict=True)),
-        _shaping(promised, reached, deed.died) if variant.is_shaped else jnp.zeros(deed.died.shape, jnp.int32),
+        jnp.full(events.died.shape, worth.step, jnp.int32),
+        *(price * happened.astype(jnp.int32) for price, happened in zip(worth[1:], events, strict=True)),
+        _shaping(promised, reached, events.died) if variant.is_shaped else jnp.zeros(events.died.shape, jnp.int32),
     ]
     return jnp.stack(paid, axis=1)
 

@@ -9,7 +9,7 @@ POTENTIALS = (333, 200, 143, 111, 91)
 
 
 class Variant(NamedTuple):
-    """Which game: a mode, in training or by the rules of an evaluation (G6), where everybody is mortal.
+    """A mode, in training or by the rules of an evaluation (G6), where everybody is mortal.
 
     numbers: of its world (G9).
     """
@@ -20,12 +20,12 @@ class Variant(NamedTuple):
 
     @property
     def is_mortal(self) -> bool:
-        """Whether energy changes, and ends lives (G5)."""
+        """True if energy changes, and ends lives (G5)."""
         return self.mode.is_mortal or self.evaluating
 
     @property
     def is_shaped(self) -> bool:
-        """Whether potentials are paid for (G9)."""
+        """True if potentials are paid for (G9)."""
         return self.mode.rewarded_for == "handhold"
 
 
@@ -43,20 +43,12 @@ def prices(variant: Variant) -> Prices:
     numbers = variant.numbers
     match variant.mode.rewarded_for:
         case "energy":
-            return Prices(
-                step=-100 * numbers.step_energy,
-                food=100 * numbers.food_energy,
-                poison=100 * numbers.poison_energy,
-                death=numbers.death_price,
-            )
+            food, poison = 100 * numbers.food_energy, 100 * numbers.poison_energy
+            return Prices(-100 * numbers.step_energy, food, poison, numbers.death_price)
         case "interest":
-            return Prices(step=0, food=100 * numbers.food_interest, poison=100 * numbers.poison_interest, death=0)
+            return Prices(0, 100 * numbers.food_interest, 100 * numbers.poison_interest, 0)
         case "handhold":
-            return Prices(
-                step=numbers.handhold_step_price,
-                food=numbers.handhold_food_price,
-                poison=numbers.handhold_poison_price,
-                death=numbers.handhold_death_price,
-            )
+            food, poison = numbers.handhold_food_price, numbers.handhold_poison_price
+            return Prices(numbers.handhold_step_price, food, poison, numbers.handhold_death_price)
         case unknown:
             assert_never(unknown)

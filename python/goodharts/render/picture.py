@@ -21,7 +21,7 @@ _MAP = SIZE * _DOT
 _NEAR_LEFT, _CELL, _SHOWN = 562, 21, REACH + 2
 _NEAR = _CELL * (2 * _SHOWN + 1)
 _FULL_ENERGY = 10.0
-"""Where the bar of energy ends; there may be more."""
+"""Energy of a full bar; there may be more."""
 
 
 def draw_picture(state: State) -> NDArray[np.uint8]:
@@ -52,7 +52,7 @@ def _draw_map(pen: Pen, state: State) -> None:
 
 
 def _on_torus(place: float, reach: float) -> list[float]:
-    """Where something that reaches so far to both sides shows along one axis of the map: twice where it wraps."""
+    """Places along an axis of the map of something that reaches so far to both sides: two where it wraps."""
     return [each for each in (place - _MAP, place, place + _MAP) if -reach < each < _MAP + reach]
 
 

@@ -50,7 +50,7 @@ def draw_arrow(pen: Pen, centre: Point, action: int, length: float, colour: Colo
 
 
 def direction(action: int) -> Point:
-    """Where an action goes, as a step of length 1 to the right and downwards."""
+    """The direction of an action, as a step of length 1 to the right and downwards."""
     right, down = MOVES[action]
     length = (right**2 + down**2) ** 0.5
     return right / length, down / length

@@ -10,7 +10,7 @@ Cells = NDArray[np.int8]
 
 
 def grid_of(state: State) -> Cells:
-    """What each cell holds, EMPTY, FOOD or POISON: int8 (128, 128), rows first."""
+    """The grid's cells, EMPTY, FOOD or POISON: int8 (128, 128), rows first."""
     grid = np.zeros(NUM_CELLS, np.int8)
     grid[state["food"]] = FOOD
     grid[state["poison"]] = POISON

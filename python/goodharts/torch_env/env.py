@@ -67,7 +67,7 @@ class Games:
         self.state = State.empty(games, self.device)
         self._marks = marks
         self._is_mortal = mode.is_mortal or evaluating
-        self._eye = ViewReader(games, self.device, marks)
+        self._reader = ViewReader(games, self.device, marks)
         self._rewards = Rewards(prices(mode, numbers), numbers, self.device)
         self._potentials = Potentials(self.device) if mode.rewarded_for == "handhold" else None
         self._potential = torch.zeros(games, dtype=torch.int64, device=self.device)
@@ -148,8 +148,8 @@ class Games:
         return self._changed(rows)
 
     def look(self) -> Tensor:
-        """What all agents see, int8 (n, 121)."""
-        return self._eye.codes(self.state)
+        """Observe all games: codes int8 (n, 121)."""
+        return self._reader.codes(self.state)
 
     def _in_parts(self, rows: Tensor) -> tuple[Tensor, ...]:
         return (rows,) if len(rows) <= self._at_once else torch.split(rows, self._at_once)
@@ -158,7 +158,7 @@ class Games:
         return new_episode(keys, event, self.numbers, self.evaluating, self._marks)
 
     def _changed(self, rows: Tensor) -> Tensor:
-        """What these rows see, after their keys or events became others."""
+        """Observe these rows, after their keys or events became others."""
         self._draw_ahead_again(rows)
         return self._seen(rows)
 
@@ -169,13 +169,13 @@ class Games:
             ahead[:, rows] = self._places_ahead(rows, len(ahead))
 
     def _seen(self, rows: Tensor) -> Tensor:
-        codes = self._eye.codes(self.state, rows)
+        codes = self._reader.codes(self.state, rows)
         if self._potentials:
             self._potential[rows] = self._potentials.of(codes)
         return codes
 
     def _reappearing(self) -> Tensor:
-        """Where the first two draws for what reappears after the coming step fall, as places: int64 (n, 2)."""
+        """The places of the first two draws for what reappears after the coming step: int64 (n, 2)."""
         if self._ahead_used == len(self._ahead):
             steps = min(max(_WORDS_AHEAD // self.games, 1), _MOST_STEPS_AHEAD)
             self._ahead, self._ahead_used = self._places_ahead(self._rows, steps), 0
@@ -192,7 +192,7 @@ class Games:
         return self._base[rows][:, None] + random.cell(words)
 
     def _eat(self, eaten: Tensor, places: Tensor, reappearing: Tensor) -> None:
-        """What was eaten vanishes, and another item of the kind is in the first free place of the draws (G5)."""
+        """Move what was eaten to the first free place of the draws (G5)."""
         rows = eaten.nonzero()[:, 0]
         if not len(rows):
             return

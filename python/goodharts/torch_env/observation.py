@@ -19,7 +19,7 @@ class ViewReader:
         self._marks = marks
 
     def codes(self, state: State, rows: Tensor | None = None) -> Tensor:
-        """What the cells around agents hold, in some rows (n,) or in all: int8 (n, 121), row by row."""
+        """Read the cells around agents, in some rows (n,) or in all: int8 (n, 121), row by row."""
         everyone = state.x, state.y, self._base
         x, y, base = everyone if rows is None else (column[rows] for column in everyone)
         if self._marks:

@@ -13,7 +13,7 @@ from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.state import State
 
 DRAWS = 64
-"""How many draws look for an empty cell, before the lowest one is taken."""
+"""Draws that look for an empty cell, before the lowest one is taken."""
 _EMPTY, _FOOD, _POISON = (torch.tensor(kind, dtype=torch.int8) for kind in (EMPTY, FOOD, POISON))
 """As a grid holds them."""
 
@@ -73,7 +73,7 @@ def _pairs_expected(items: int) -> int:
 
 @functools.cache
 def _addresses(pairs: int, device: torch.device) -> Tensor:
-    """Where an episode's draws are: its two counts, and so many pairs for its places; int32 (2 + pairs,)."""
+    """Addresses of an episode's draws: its two counts, and so many pairs for its places; int32 (2 + pairs,)."""
     drawn = ((random.FOOD_COUNT, 1), (random.POISON_COUNT, 1), (random.PLACE, pairs))
     return torch.cat([random.address(site, count, device) for site, count in drawn])
 

@@ -60,7 +60,7 @@ def words(key: Tensor, event: Tensor, address: Tensor) -> Tensor:
 
 
 def address(site: int, pairs: int, device: torch.device) -> Tensor:
-    """Where the words of a site with the indices 0 … 2·pairs − 1 are: int32 (pairs,)."""
+    """Addresses of the words of a site with the indices 0 … 2·pairs − 1: int32 (pairs,)."""
     return torch.arange(pairs, dtype=torch.int32, device=device) + site * PAIRS_OF_A_SITE
 
 

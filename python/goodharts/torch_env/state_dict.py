@@ -23,7 +23,7 @@ _COLUMNS = {name: name for name in ("x", "y", "energy", "steps", "event")} | {
     "food_count": "foodCount",
     "poison_count": "poisonCount",
 }
-"""Where the numbers of a state stand in a dict."""
+"""Names of a state's numbers in a dict."""
 
 
 def to_dicts(state: State) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ def prices(mode: Mode, numbers: Numbers) -> Prices:
 
 
 def channels(mode: Mode, numbers: Numbers) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """What each of the two channels shows of an empty cell, of food and of poison (G7)."""
+    """Values of an empty cell, of food and of poison in each of the two channels (G7)."""
     if mode.sees_truth:
         return (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     interest = (0.0, numbers.food_interest / 1000, numbers.poison_interest / 1000)

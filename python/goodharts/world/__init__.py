@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,17 +14,17 @@ from numpy.typing import NDArray
 
 from goodharts import rules
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
-from goodharts.world.benches import benches
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
-from parity import BatchEngine, EngineError, EngineOptions, State, World
+from parity import BatchEngine, EngineError, EngineOptions, MutationBench, State, World
 from parity.engine import consecutive_seeds
 from parity.errors import install_command
+from parity.mutant_table import read_mutants
 from worldkit.jax.xla import enable_compilation_cache
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
-_GOLDEN = Path(__file__).parent / "golden"
+_FOLDER = Path(__file__).resolve().parent
 _KEYS_EVENT = np.uint32(2**32 - 1)
 """The event whose draws are the keys of a run's games (G10)."""
 
@@ -91,6 +92,25 @@ def _nearer(value: int) -> Iterator[int]:
     yield from (sign * smaller for smaller in dict.fromkeys((0, 1, size // 2, size - 1)) if 0 <= smaller < size)
 
 
+def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
+    """A bench of ``parity mutants``: a copy of an engine's source, with the faults that show in a mode."""
+    parts = (f"{engine}_{part}" for part in ("world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"))
+    mutants = read_mutants(_FOLDER / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
+    return MutationBench(engine, reference, _FOLDER.parents[1], mutants, _with_source)
+
+
+def _with_source(copy: Path) -> Mapping[str, str]:
+    return {
+        "PYTHONPATH": str(copy),
+        "OMP_NUM_THREADS": "1",
+        # most of a mutant's time is compiling: what is the same in all of them is compiled once
+        "JAX_COMPILATION_CACHE_DIR": str(copy.parent / "jax-cache"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.5",
+        # and what is computed is the same at any level of optimisation
+        "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip(),
+    }
+
+
 def _world(mode: Mode) -> World:
     return World(
         name=f"goodharts-{mode.name}",
@@ -114,8 +134,8 @@ def _world(mode: Mode) -> World:
         policies=policies(mode),
         load_policy=partial(load_policy, mode),
         shrinkers=(fewer_items, smaller_numbers),
-        golden=_GOLDEN / mode.name,
-        benches=benches(mode),
+        golden=_FOLDER / "golden" / mode.name,
+        benches=(_bench("torch", "jax", mode), _bench("jax", "torch", mode)),
     )
 
 

@@ -17,7 +17,7 @@ _SIGNS = {EMPTY: _EMPTY, FOOD: _FOOD, POISON: _POISON}
 _COLOURS = {_AGENT: AGENT, _FOOD: FOOD_COLOUR, _POISON: POISON_COLOUR, _EMPTY: MUTED}
 
 SIGNS = {_AGENT: "agent", _FOOD: "food", _POISON: "poison", _EMPTY: "nothing"}
-"""What the signs of ``draw_board`` mean."""
+"""Meanings of the signs of ``draw_board``."""
 
 
 def draw_board(state: State) -> Board:
@@ -46,7 +46,7 @@ def colour_of(word: str) -> Colour | None:
 
 
 def observation_label(mode: Mode) -> Callable[[tuple[int, ...]], str]:
-    """What stands at an index (channel, row, column) of an observation: ``food at (-1, +2)``, from the agent."""
+    """Names of indices (channel, row, column) of an observation: ``food at (-1, +2)``, from the agent."""
     channels = ("food", "poison") if mode.sees_truth else ("interest", "interest again")
 
     def label(index: tuple[int, ...]) -> str:

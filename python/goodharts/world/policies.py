@@ -75,7 +75,7 @@ def circle(view: View) -> Weights:
 
 
 def _kinds(mode: Mode, view: View) -> tuple[Cells, Cells]:
-    """Where food and where poison is in view, each (k, 11, 11)."""
+    """Food and poison in view, each (k, 11, 11)."""
     first, second = view.observation[:, 0], view.observation[:, 1]
     if mode.sees_truth:
         return first > 0, second > 0
@@ -91,6 +91,6 @@ def _towards(wanted: Cells) -> Weights:
 
 
 def _lands_on(cells: Cells) -> Cells:
-    """Which moves lead onto one of these cells, (k, 8)."""
+    """The moves that lead onto one of these cells, (k, 8)."""
     middle = VIEW // 2
     return np.stack([cells[:, middle + dy, middle + dx] for dx, dy in MOVES], axis=1)

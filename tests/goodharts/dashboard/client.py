@@ -12,7 +12,7 @@ class Client:
     """Requests to a dashboard, as its page or anybody else would make them."""
 
     def __init__(self, dashboard: Dashboard) -> None:
-        address = urlsplit(dashboard.url)
+        self.dashboard, address = dashboard, urlsplit(dashboard.url)
         self.host, self.path = address.netloc, address.path
 
     def ask(
@@ -29,7 +29,7 @@ class Client:
         return found
 
     def body(self, trigger: str, **state: object) -> dict[str, object]:
-        """What the page sends when ``trigger`` changes."""
+        """The request of the page when ``trigger`` changes."""
         _, listing, _ = self.ask(f"{self.path}_dash-dependencies")
         (callback,) = (
             found
@@ -52,8 +52,8 @@ class Client:
         return status, content
 
     def shown(self, revision: int | None = None) -> dict[str, Any]:
-        """What the page is told that last saw this revision."""
+        """The answer to a page that last saw this revision."""
         status, content = self.call("poll", shown=revision)
         assert status == 200
-        told: dict[str, Any] = json.loads(content)["response"]
-        return told
+        answer: dict[str, Any] = json.loads(content)["response"]
+        return answer

@@ -1,4 +1,4 @@
-"""What the dashboard makes of rows: the newest numbers, curves of a limited length, and the state of each mode."""
+"""Rows on the dashboard: the newest numbers, curves of a limited length, and the state of each mode."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor

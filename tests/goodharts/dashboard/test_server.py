@@ -5,6 +5,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import psutil
@@ -18,31 +19,39 @@ from .client import Client
 from .demo import DEFAULT_MODES, rows
 
 
-@pytest.fixture
-def dashboard() -> Iterator[Dashboard]:
+@contextmanager
+def started() -> Iterator[Client]:
     dashboard = Dashboard(DEFAULT_MODES, port=0, poll_seconds=0.02)
     dashboard.start()
-    yield dashboard
+    yield Client(dashboard)
     dashboard.close()
 
 
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    """A client of a dashboard that stays as it is."""
+    with started() as client:
+        yield client
+
+
 @pytest.fixture
-def client(dashboard: Dashboard) -> Client:
-    return Client(dashboard)
+def fresh() -> Iterator[Client]:
+    with started() as client:
+        yield client
 
 
-def test_the_page_is_told_what_is_new_and_only_that(dashboard: Dashboard, client: Client) -> None:
-    assert client.shown()["headline"]["children"] == "Waiting for the first update"
-    dashboard.update({"mode": "proxy", "update": 1, "updates": 8, "steps_per_second": 1234.4, "seconds_left": 75})
-    told = client.shown()
-    assert told["headline"]["children"] == "Training 1 of 4 modes · 1,234 steps/s · about 1 min 15 s left"
-    assert client.shown(told["shown"]["data"]) == {"answered": {"data": 1}}
+def test_the_page_gets_what_is_new_and_only_that(fresh: Client) -> None:
+    assert fresh.shown()["headline"]["children"] == "Waiting for the first update"
+    fresh.dashboard.update({"mode": "proxy", "update": 1, "updates": 8, "steps_per_second": 1234.4, "seconds_left": 75})
+    answer = fresh.shown()
+    assert answer["headline"]["children"] == "Training 1 of 4 modes · 1,234 steps/s · about 1 min 15 s left"
+    assert fresh.shown(answer["shown"]["data"]) == {"answered": {"data": 1}}
 
 
-def test_a_thousand_updates_of_four_modes_are_a_small_answer(dashboard: Dashboard, client: Client) -> None:
+def test_a_thousand_updates_of_four_modes_are_a_small_answer(fresh: Client) -> None:
     for row in rows(1000):
-        dashboard.update(row)
-    status, content = client.call("poll")
+        fresh.dashboard.update(row)
+    status, content = fresh.call("poll")
     assert status == 200
     assert len(content) < 100_000
     lines = json.loads(content)["response"]["chart-entropy"]["figure"]["data"]
@@ -50,15 +59,15 @@ def test_a_thousand_updates_of_four_modes_are_a_small_answer(dashboard: Dashboar
     assert all(POINTS <= len(line["x"]) <= 2 * POINTS for line in lines)
 
 
-def test_the_button_requests_a_stop(dashboard: Dashboard, client: Client) -> None:
-    assert not client.shown()["stop"]["disabled"]
-    assert not dashboard.stop_requested.is_set()
-    status, _ = client.call("stop-confirmed", {"Origin": f"http://{client.host}"})
+def test_the_button_requests_a_stop(fresh: Client) -> None:
+    assert not fresh.shown()["stop"]["disabled"]
+    assert not fresh.dashboard.stop_requested.is_set()
+    status, _ = fresh.call("stop-confirmed", {"Origin": f"http://{fresh.host}"})
     assert status in (200, 204)
-    assert dashboard.stop_requested.is_set()
-    told = client.shown()
-    assert told["headline"]["children"].startswith("Stopping")
-    assert told["stop"]["disabled"]
+    assert fresh.dashboard.stop_requested.is_set()
+    answer = fresh.shown()
+    assert answer["headline"]["children"].startswith("Stopping")
+    assert answer["stop"]["disabled"]
 
 
 def test_without_the_token_there_is_nothing(client: Client) -> None:
@@ -74,24 +83,22 @@ def test_without_the_token_there_is_nothing(client: Client) -> None:
 
 
 @pytest.mark.parametrize("origin", ["https://example.org", "http://127.0.0.1:1", "null"])
-def test_a_page_from_elsewhere_neither_reads_nor_stops_even_if_it_knows_the_token(
-    dashboard: Dashboard, client: Client, origin: str
-) -> None:
+def test_a_page_from_elsewhere_neither_reads_nor_stops_even_if_it_knows_the_token(client: Client, origin: str) -> None:
     status, content, headers = client.ask(client.path, headers={"Origin": origin})
     assert status == 403
     assert b"Goodharts" not in content
     assert "Access-Control-Allow-Origin" not in headers
     assert client.call("poll", {"Origin": origin})[0] == 403
     assert client.call("stop-confirmed", {"Origin": origin})[0] == 403
-    assert not dashboard.stop_requested.is_set()
+    assert not client.dashboard.stop_requested.is_set()
 
 
-def test_a_name_that_was_made_to_lead_here_is_refused(dashboard: Dashboard, client: Client) -> None:
+def test_a_name_that_was_made_to_lead_here_is_refused(client: Client) -> None:
     port = client.host.split(":")[1]
     for host in ("example.org", f"example.org:{port}", f"127.0.0.1.example.org:{port}"):
         assert client.ask(client.path, headers={"Host": host})[0] == 400, host
         assert client.call("stop-confirmed", {"Host": host, "Origin": f"http://{host}"})[0] == 400, host
-    assert not dashboard.stop_requested.is_set()
+    assert not client.dashboard.stop_requested.is_set()
     status, _, headers = client.ask(client.path, headers={"Host": f"localhost:{port}"})
     assert status == 200
     # No other site may frame the page, and it may load nothing of theirs.
@@ -144,26 +151,26 @@ def test_without_dash_a_sentence_says_what_to_install(monkeypatch: pytest.Monkey
 
 
 def test_an_error_behind_the_page_is_printed_once_and_training_goes_on(
-    dashboard: Dashboard, client: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fresh: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as broken:
         broken.delattr(page, "headline")
         for _ in range(3):
-            assert client.call("poll")[0] == 500
+            assert fresh.call("poll")[0] == 500
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert err.startswith("The dashboard failed (AttributeError: ")
-    dashboard.update({"mode": "proxy", "update": 1})
-    assert client.shown()["headline"]["children"] == "Training 1 of 4 modes"
+    fresh.dashboard.update({"mode": "proxy", "update": 1})
+    assert fresh.shown()["headline"]["children"] == "Training 1 of 4 modes"
 
 
-def test_a_closed_dashboard_takes_whatever_still_comes(dashboard: Dashboard, client: Client) -> None:
-    dashboard.close()
-    dashboard.close()
-    dashboard.update({"mode": "proxy", "update": 1})
-    dashboard.finish("proxy", "Saved.", "finished")
+def test_a_closed_dashboard_takes_whatever_still_comes(fresh: Client) -> None:
+    fresh.dashboard.close()
+    fresh.dashboard.close()
+    fresh.dashboard.update({"mode": "proxy", "update": 1})
+    fresh.dashboard.finish("proxy", "Saved.", "finished")
     with pytest.raises(ConnectionRefusedError):
-        client.ask(client.path)
+        fresh.ask(fresh.path)
 
 
 def test_clients_without_manners_are_ignored(client: Client, capfd: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ FROZEN = {"proxy"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a step gives: five components in hundred-thousandths (G12), and how it ended."""
+    """The result of a step: five components in hundred-thousandths (G12), and how it ended."""
 
     components: tuple[int, int, int, int, int]
     reward: int
@@ -122,7 +122,7 @@ class Game:
         self._put_agent(agent)
 
     def restart(self) -> None:
-        """What follows an end in training (G6)."""
+        """Begin the episode that follows an end in training (G6)."""
         self.marks["G6.restart"] += 1
         self.place()
 
@@ -146,14 +146,16 @@ class Game:
         return Outcome(components, min(max(sum(components), -clip), clip), terminated, truncated, ate)
 
     def potential(self) -> int:
-        """Φ by the king's distance to the nearest food in view, in thousandths (G9)."""
+        """Φ by the king's distance to the nearest food in view, in thousandths (G9); 0 where nobody is paid for it."""
+        if self.mode not in SHAPED:
+            return 0
         for distance, value in POTENTIALS.items():
             if any(self.at(dx, dy) == FOOD for dx, dy in RINGS[distance]):
                 return value
         return 0
 
     def at(self, dx: int, dy: int) -> int:
-        """What the cell holds that is so far from the agent (G1)."""
+        """The content of the cell that is so far from the agent (G1)."""
         return self.grid[SIDE * ((self.y + dy) % SIDE) + (self.x + dx) % SIDE]
 
     def _word(self, site: int, index: int) -> int:
@@ -174,7 +176,7 @@ class Game:
             self.energy += energy
 
     def _eat(self) -> int:
-        """What was eaten, EMPTY, FOOD or POISON; another one of it reappears."""
+        """Eat EMPTY, FOOD or POISON; another one of it reappears."""
         eaten = self.grid[self.cell]
         if eaten != EMPTY:
             self._spend(self.numbers.food_energy if eaten == FOOD else self.numbers.poison_energy)
@@ -203,9 +205,7 @@ class Game:
         else:
             step, food, poison = -100 * numbers.step_energy, 100 * numbers.food_energy, 100 * numbers.poison_energy
             death = numbers.death_price
-        shaping = 0
-        if self.mode in SHAPED:
-            shaping = 99 * (0 if died else self.potential()) - 100 * potential_before
+        shaping = 99 * (0 if died else self.potential()) - 100 * potential_before
         return step, food * (ate == FOOD), poison * (ate == POISON), death * died, shaping
 
     def _mark_step(self, ate: int, terminated: bool, truncated: bool, potential_before: int) -> None:

@@ -1,4 +1,4 @@
-"""What an agent sees (G7)."""
+"""Observations (G7)."""
 
 import numpy as np
 from numpy.typing import NDArray
