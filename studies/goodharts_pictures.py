@@ -26,7 +26,7 @@ from goodharts.cli import brain_view
 from goodharts.dashboard import Dashboard
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import FIGURES, TABLE
-from goodharts.evaluation.results import read_results
+from goodharts.evaluation.report import read_results
 from goodharts.rules import DEFAULT_MODES
 from parity.arguments import Parser
 from parity.atomic_write import write_whole

@@ -14,7 +14,7 @@ from evaluated import evaluation_by_hand, small_model, write_models
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.game import GAME
 from goodharts.cli.main import main
-from goodharts.evaluation.results import as_json
+from goodharts.evaluation.report import as_json
 from goodharts.models import write_model
 from goodharts.training import train_ppo
 from parity.errors import install_command

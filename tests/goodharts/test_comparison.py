@@ -16,8 +16,7 @@ from goodharts.cli.main import main
 from goodharts.evaluation.evaluate import Evaluation
 from goodharts.evaluation.figures import figures
 from goodharts.evaluation.picture import draw_comparison
-from goodharts.evaluation.report import comparison
-from goodharts.evaluation.results import as_json, read_results
+from goodharts.evaluation.report import as_json, comparison, read_results
 from parity.console import open_console
 from parity.errors import UsageError
 from tests.mutations import WRONG, altered, damaged, said_or_read

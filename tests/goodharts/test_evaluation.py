@@ -23,8 +23,7 @@ from goodharts.config import Config
 from goodharts.evaluation.evaluate import Evaluation, evaluate
 from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, figures
 from goodharts.evaluation.lives import CPU_BATCH, Lives, play
-from goodharts.evaluation.report import as_sentence, as_table
-from goodharts.evaluation.results import as_json
+from goodharts.evaluation.report import as_json, as_sentence, as_table
 from goodharts.models import write_model
 from goodharts.rules import DEFAULT_MODES, DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds

@@ -85,9 +85,9 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
     console = open_console(stderr=args.json == STANDARD_OUTPUT)
-    if args.results:
-        from goodharts.evaluation.results import read_results
+    from goodharts.evaluation.report import as_sentence, comparison, read_results
 
+    if args.results:
         read = [each for path in args.results for each in read_results(path)]
         if not read:
             raise UsageError(
@@ -97,8 +97,6 @@ def compare(argv: Sequence[str] | None = None) -> int:
     else:
         config, models = _config(args), _models_in(args.models or _MODELS)
         found = written(_played([*models, None], config, args, console), args.json)
-    from goodharts.evaluation.report import as_sentence, comparison
-
     console.print(comparison(found))
     for each in found:
         console.print(as_sentence(each), soft_wrap=True)
@@ -111,7 +109,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
 
 def written(evaluations: Iterable[Evaluation], target: str | None) -> list[Evaluation]:
     """All evaluations, written as JSON to ``target`` if given, even where a later one is interrupted or fails."""
-    from goodharts.evaluation.results import as_json
+    from goodharts.evaluation.report import as_json
 
     found: list[Evaluation] = []
     try:

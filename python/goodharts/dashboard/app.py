@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from dash import Dash, Input, Output, State, no_update
 from dash.dependencies import ClientsideFunction
@@ -12,9 +13,7 @@ from werkzeug import serving
 from werkzeug.exceptions import HTTPException
 
 from goodharts.dashboard import page
-
-if TYPE_CHECKING:
-    from goodharts.dashboard.server import Dashboard
+from goodharts.dashboard.progress import Progress
 
 HOSTS = ["127.0.0.1", "localhost"]
 """Names of this computer in the address of the page."""
@@ -26,14 +25,17 @@ _INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def make_app(dashboard: Dashboard) -> Flask:
-    """The page of a run, under the path of its token, and nothing anywhere else.
+OnPoll = Callable[[int | None], None]
+"""Called with the revision that a page shows whenever it asks what is new."""
+OnError = Callable[[Exception], None]
+"""Called with an error behind the page, which gets status 500."""
 
-    Errors behind the page go to the dashboard, and the page gets status 500.
-    """
+
+def make_app(progress: Progress, token: str, poll_seconds: float, on_poll: OnPoll, on_error: OnError) -> Flask:
+    """The page of a run, under the path of its token, and nothing anywhere else."""
     app = Dash(
         __name__,
-        url_base_pathname=f"/{dashboard.token}/",
+        url_base_pathname=f"/{token}/",
         title="Goodharts training",
         update_title="",
         index_string=_INDEX,
@@ -43,9 +45,9 @@ def make_app(dashboard: Dashboard) -> Flask:
         ],
         add_log_handler=False,
     )
-    app.layout = page.layout(dashboard.poll_seconds)
-    _add_callbacks(app, dashboard)
-    _protect(app, dashboard)
+    app.layout = page.layout(poll_seconds)
+    _add_callbacks(app, progress, on_poll)
+    _protect(app, on_error)
     server: Flask = app.server
     return server
 
@@ -57,14 +59,13 @@ class _SilentHandler(serving.WSGIRequestHandler):
         """Drop a line of the log."""
 
 
-def make_server(dashboard: Dashboard, listener: socket.socket) -> serving.BaseWSGIServer:
-    """A server of the page, a thread for each request, at a copy of a socket that listens."""
+def make_server(app: Flask, listener: socket.socket) -> serving.BaseWSGIServer:
+    """A server for ``app``, a thread for each request, at a copy of a socket that listens."""
     host, port = listener.getsockname()
-    app, fd = make_app(dashboard), listener.fileno()
-    return serving.make_server(host, port, app, threaded=True, request_handler=_SilentHandler, fd=fd)
+    return serving.make_server(host, port, app, threaded=True, request_handler=_SilentHandler, fd=listener.fileno())
 
 
-def _add_callbacks(app: Dash, dashboard: Dashboard) -> None:
+def _add_callbacks(app: Dash, progress: Progress, on_poll: OnPoll) -> None:
     output = {
         "answered": Output("answered", "data"),
         "shown": Output("shown", "data"),
@@ -78,10 +79,10 @@ def _add_callbacks(app: Dash, dashboard: Dashboard) -> None:
 
     @app.callback(output=output, inputs={"poll": Input("poll", "data"), "shown": State("shown", "data")})
     def answer(poll: int, shown: int | None) -> dict[str, Any]:
-        dashboard.note_poll(shown)
-        if shown == dashboard.revision:
+        on_poll(shown)
+        if shown == progress.revision:
             return {**dict.fromkeys(output, no_update), "answered": poll}
-        run = dashboard.view()
+        run = progress.view()
         return {
             "answered": poll,
             "shown": run.revision,
@@ -95,7 +96,7 @@ def _add_callbacks(app: Dash, dashboard: Dashboard) -> None:
 
     @app.callback(Input("stop-confirmed", "submit_n_clicks"), prevent_initial_call=True)
     def stop(_: int | None) -> None:
-        dashboard.stop()
+        progress.stop()
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("goodharts", "ask"),
@@ -115,7 +116,7 @@ def _add_callbacks(app: Dash, dashboard: Dashboard) -> None:
     )
 
 
-def _protect(app: Dash, dashboard: Dashboard) -> None:
+def _protect(app: Dash, on_error: OnError) -> None:
     """Let in this computer's own pages alone, let nothing out, and hand errors over instead of printing them.
 
     The token keeps out other users of the computer and other sites; naming the hosts keeps out a site whose name was
@@ -150,5 +151,5 @@ def _protect(app: Dash, dashboard: Dashboard) -> None:
     def hand_over(error: Exception) -> HTTPException | tuple[str, int]:
         if isinstance(error, HTTPException):
             return error
-        dashboard.note_error(error)
+        on_error(error)
         return "The dashboard failed; training goes on.", 500

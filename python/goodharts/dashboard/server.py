@@ -36,8 +36,8 @@ class Dashboard(Progress):
 
     def __init__(self, modes: Sequence[str], port: int = PORT, *, poll_seconds: float = 1.0) -> None:
         super().__init__(modes)
-        self.poll_seconds, self.token = poll_seconds, secrets.token_urlsafe(16)
-        self._port = port
+        self._port, self._poll_seconds = port, poll_seconds
+        self._token = secrets.token_urlsafe(16)
         self._polled = float("-inf")
         self._is_closing = False
         self._end_seen = threading.Event()
@@ -47,7 +47,7 @@ class Dashboard(Progress):
     @property
     def url(self) -> str:
         """The page's address, for whoever may look and stop; it ends in a secret of this run."""
-        return f"http://{_HOST}:{self._port}/{self.token}/"
+        return f"http://{_HOST}:{self._port}/{self._token}/"
 
     def start(self) -> None:
         """Open the page at ``url``.
@@ -55,13 +55,14 @@ class Dashboard(Progress):
         Raises UsageError where Dash is not installed, or this computer lets nobody listen.
         """
         try:
-            from goodharts.dashboard.app import make_server
+            from goodharts.dashboard.app import make_app, make_server
         except ModuleNotFoundError as error:
             command = install_command("hackmatrix[dashboard]")
             raise UsageError(f"The dashboard needs {error.name}: run `{command}`, or train without it.") from None
+        app = make_app(self, self._token, self._poll_seconds, self._note_poll, self._note_error)
         with _listen(self._port) as listener:
             self._port = listener.getsockname()[1]
-            server = make_server(self, listener)
+            server = make_server(app, listener)
         thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="dashboard", daemon=True)
         thread.start()
         self._running = server, thread
@@ -72,7 +73,7 @@ class Dashboard(Progress):
             return
         self.end()
         self._is_closing = True
-        patience = _PATIENCE * self.poll_seconds
+        patience = _PATIENCE * self._poll_seconds
         if time.monotonic() - self._polled < patience:
             self._end_seen.wait(patience)
         server, thread = self._running
@@ -81,14 +82,12 @@ class Dashboard(Progress):
         thread.join()
         self._running = None
 
-    def note_poll(self, revision: int | None) -> None:
-        """A page, which shows this revision, asks what is new."""
+    def _note_poll(self, revision: int | None) -> None:
         self._polled = time.monotonic()
         if self._is_closing and revision == self.revision:
             self._end_seen.set()
 
-    def note_error(self, error: Exception) -> None:
-        """Something went wrong behind the page."""
+    def _note_error(self, error: Exception) -> None:
         if not self._has_failed:
             self._has_failed = True
             line = f"The dashboard failed ({type(error).__name__}: {error}). Training goes on."

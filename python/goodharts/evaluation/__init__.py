@@ -1,4 +1,4 @@
-"""Evaluation of agents: their lives (``lives``), figures, tables (``report``) and a picture (``picture``)."""
+"""Evaluation of agents: their lives (``lives``), figures, tables and JSON (``report``) and a picture (``picture``)."""
 
 RANDOM = "random"
 """The player that is nobody's model: chance."""

@@ -91,16 +91,17 @@ def figures(lives: Lives) -> dict[str, Any]:
         "going_on": ~died,
         "lives": np.ones(len(lives)),
     }
-    per_game = np.stack([np.bincount(lives["game"], column, games) for column in columns.values()], axis=1)
+    sums = [np.bincount(lives["game"], column, games) for column in columns.values()]
+    per_game = np.stack(sums, axis=1).astype(np.float64)
     resampled = _resampled(per_game) if games > 1 else np.full((1, len(columns)), math.nan)
-    totals, sums = (dict(zip(columns, found.T, strict=True)) for found in (per_game.sum(axis=0), resampled))
+    totals, drawn = (dict(zip(columns, found.T, strict=True)) for found in (per_game.sum(axis=0), resampled))
     return {
         "games": games,
         "steps": int(lives["steps"].sum()),
         "lives": len(lives),
         "deaths": int(died.sum()),
         "lives_still_going_on": int((~died).sum()),
-        **{name: _interval(figure, totals, sums) for name, figure in FIGURES.items()},
+        **{name: _interval(figure, totals, drawn) for name, figure in FIGURES.items()},
     }
 
 

@@ -147,6 +147,6 @@ def extreme(rng: np.random.Generator) -> State:
     return {**state, "event": event, "key": [int(rng.choice(ends)), int(rng.choice(ends))]}
 
 
-_MAKERS = (scattered, plenty, crowded, thick, on_the_edge, starving)
-_MAKERS += (poisonous, last_steps, last_gasp, beckoning, extreme)
+_MAKERS = [scattered, plenty, crowded, thick, on_the_edge, starving]
+_MAKERS += [poisonous, last_steps, last_gasp, beckoning, extreme]
 STARTS: Mapping[str, StartMaker] = {make.__name__: make for make in _MAKERS}
