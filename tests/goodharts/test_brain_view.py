@@ -76,6 +76,8 @@ class TestMoments:
         (x, y), (dx, dy) = before.place, MOVES[before.decision.action]
         assert after.place == ((x + dx) % SIZE, (y + dy) % SIZE)
         assert after.trail == ((-dx, -dy),)
+        other = one.begin_another_life()  # which is no death
+        assert (other.life, other.age, other.steps, other.deaths, other.trail) == (2, 0, 1, 0, ())
         hungry = player(NOTHING_TO_EAT, seed=3)
         longest = max(max(map(abs, place)) for moment in hungry.moments(60) for place in moment.trail or [(0, 0)])
         assert 0 < longest <= 3
@@ -111,12 +113,6 @@ class TestMoments:
         assert {moment.news for moment in moments if moment.ate_food} == {"ate food"}
         assert all(moment.news.endswith("poisoned") for moment in moments if moment.ate_poison)
         assert moments[-1].deaths == moments[-1].poison > 0
-
-    def test_a_life_that_somebody_ends_is_no_death(self) -> None:
-        one = player()
-        one.step()
-        moment = one.begin_another_life()
-        assert (moment.life, moment.age, moment.steps, moment.deaths, moment.trail) == (2, 0, 1, 0, ())
 
     def test_only_the_latest_energies_are_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(player_module, "REMEMBERED", 5)
@@ -209,24 +205,28 @@ class TestRecordings:
         with Image.open(path) as image:
             assert np.array_equal(np.asarray(image), draw_picture(moments[-1], CAPTION))
 
-    @pytest.mark.parametrize("encoder", ["exit 1", "cat > /dev/null"], ids=["dies", "writes nothing"])
+    @pytest.mark.parametrize(
+        ("encoder", "fault"),
+        [
+            (None, r"^No ffmpeg can be started: run [^.]*\.$"),
+            ("exit 1", r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"),
+            ("cat > /dev/null", r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"),
+        ],
+        ids=["is missing", "dies", "writes nothing"],
+    )
     def test_a_failing_encoder_is_one_sentence_and_leaves_the_old_file(
-        self, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, encoder: str
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: str | None, fault: str
     ) -> None:
-        path = tmp_path / "life.mp4"
+        path, program = tmp_path / "films" / "life.mp4", tmp_path / "ffmpeg"
+        path.parent.mkdir()
         path.write_bytes(b"old")
-        program = tmp_path_factory.mktemp("bin") / "ffmpeg"
-        program.write_text(f"#!/bin/sh\n{encoder}\n")
-        program.chmod(0o755)
+        if encoder:
+            program.write_text(f"#!/bin/sh\n{encoder}\n")
+            program.chmod(0o755)
         monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
-        with pytest.raises(UsageError, match=r"life\.mp4 cannot be written: the encoder failed; name [^.]*\.$"):
+        with pytest.raises(UsageError, match=fault):
             record(path, player().moments(2), CAPTION, fps=5)
-        assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]
-
-    def test_no_encoder_is_one_sentence(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "none"))
-        with pytest.raises(UsageError, match=r"^No ffmpeg can be started: run [^.]*\.$"):
-            record(tmp_path / "life.gif", player().moments(2), CAPTION, fps=5)
+        assert [file.read_bytes() for file in path.parent.iterdir()] == [b"old"]
 
 
 class TestWindow:
