@@ -1,6 +1,7 @@
 """brain-view: an agent's moments, their pictures, a window and files of them, and its command line."""
 
 import dataclasses
+import math
 import re
 import runpy
 import signal
@@ -236,7 +237,7 @@ class TestWindow:
         monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
 
     def watch(
-        self, keys: Iterable[int], *, speed: float = 0.5, steps: int | None = None
+        self, keys: Iterable[int], *, speed: float = 0.5, steps: float = math.inf
     ) -> tuple[Controls, ActivationFrame]:
         """Watch an agent with these keys; returns the controls and its last moment."""
         one, controls = player(), Controls(speed, 240)

@@ -13,7 +13,7 @@ from goodharts.models import Model, write_model
 from goodharts.networks import ActorCritic
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.rules import ACTIONS, MODES
-from goodharts.world import GROUND_TRUTH, WORLDS
+from goodharts.world import GROUND_TRUTH
 from goodharts.world.board import colour_of, draw_board
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
@@ -98,12 +98,8 @@ def test_a_board_shows_what_is_around_the_agent_in_the_colours_of_its_picture() 
     assert {sign: colour_of(sign) for sign in signs} == colours
     for names in (GROUND_TRUTH.row_names, GROUND_TRUTH.column_names):
         assert (len(names), names[0], names[8], names[-1]) == (len(board.rows), "-8", "0", "+8")
-
-
-def test_a_report_says_what_an_index_of_the_observation_shows() -> None:
-    label = WORLDS["ground_truth"].observation_label
-    assert label is not None
-    assert label((1, 5, 6)) == "poison at (+1, +0)"
+    assert GROUND_TRUTH.observation_label is not None
+    assert GROUND_TRUTH.observation_label((1, 5, 6)) == "poison at (+1, +0)"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ class ActivationFrame:
 class Player:
     """An agent in game 0 of a seed, where it does what ``goodharts evaluate`` sees it do, but for rounding.
 
+    ``moment``: the present one.
+
     Args:
         model: the agent.
         numbers: of the world that it lives in.
@@ -119,45 +121,40 @@ class Player:
         self._energies: deque[Sample] = deque(maxlen=REMEMBERED)
         self._so_far: dict[str, Any] = {"life": 1, "steps": 0, "deaths": 0, "food": 0, "poison": 0}
         self._key = game_seeds(seed, 1)
-        self._moment = self._look(self._engine.reset(self._key, _ALL))
-
-    @property
-    def moment(self) -> ActivationFrame:
-        """The present moment."""
-        return self._moment
+        self.moment = self._look(self._engine.reset(self._key, _ALL))
 
     def step(self) -> ActivationFrame:
         """The next moment, after the step that the agent decided on."""
-        self._trail.append(self._moment.place)
-        step = self._engine.step(np.array([self._moment.decision.action], np.int32))
+        self._trail.append(self.moment.place)
+        step = self._engine.step(np.array([self.moment.decision.action], np.int32))
         assert step.events is not None
         happened = tuple(bool(step.events[0] >> bit & 1) for bit in range(len(EVENTS)))
         for name, has_happened in zip(("food", "poison", "deaths", "steps"), (*happened, True), strict=True):
             self._so_far[name] += has_happened
-        self._moment = self._look(step.observation, happened)
-        return self._moment
+        self.moment = self._look(step.observation, happened)
+        return self.moment
 
     def begin_another_life(self) -> ActivationFrame:
         """The first moment of the next life, somewhere else; a life that it ends early is no death."""
         self._so_far["life"] += 1
         self._trail.clear()
-        self._moment = self._look(self._engine.restart(_ALL))
-        return self._moment
+        self.moment = self._look(self._engine.restart(_ALL))
+        return self.moment
 
     def moments(self, steps: int) -> Iterator[ActivationFrame]:
         """Yield the present moment, and the next ones until the agent has made so many steps, of all lives."""
         return chain.from_iterable(self.lives(steps))
 
-    def lives(self, steps: int | None) -> Iterator[Iterator[ActivationFrame]]:
-        """One life after another, each begun when the one before has ended or is left; None: without end."""
+    def lives(self, steps: float) -> Iterator[Iterator[ActivationFrame]]:
+        """One life after another, each begun when the one before has ended or is left, until so many steps are made."""
         yield self._life(steps)
-        while steps is None or self._moment.steps < steps:
+        while self.moment.steps < steps:
             self.begin_another_life()
             yield self._life(steps)
 
-    def _life(self, steps: int | None) -> Iterator[ActivationFrame]:
-        yield self._moment
-        while not self._moment.is_dead and (steps is None or self._moment.steps < steps):
+    def _life(self, steps: float) -> Iterator[ActivationFrame]:
+        yield self.moment
+        while not self.moment.is_dead and self.moment.steps < steps:
             yield self.step()
 
     def _look(self, observation: Array, happened: tuple[bool, ...] = _NOTHING) -> ActivationFrame:

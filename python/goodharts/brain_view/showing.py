@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable
 from contextlib import closing
@@ -23,8 +24,8 @@ _MOST_LATE = 0.1
 _KEYS = "space: pause    right: one step    up, down: speed    n: next life    q: quit"
 
 
-def view(player: Player, caption: Caption, controls: Controls, *, steps: int | None = None) -> None:
-    """Show an agent in a window until somebody quits or it has made ``steps`` steps; None: without end.
+def view(player: Player, caption: Caption, controls: Controls, *, steps: float = math.inf) -> None:
+    """Show an agent in a window until somebody quits or it has made ``steps`` steps.
 
     Raises ParityError where no window can be opened.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     player = Player(model, numbers, seed=args.seed, deterministic=args.deterministic, device=device)
     caption = Caption.of(model)
     if args.record is None:
-        view(player, caption, Controls(args.speed, _SPEED.most), steps=args.steps)
+        view(player, caption, Controls(args.speed, _SPEED.most), steps=args.steps or math.inf)
         return 0
     with StopRequest() as stop:
         steps = args.steps or _RECORDED

@@ -79,7 +79,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
     check_output(parser, args.json)
     if args.picture:
         check_output(parser, str(args.picture))
-        if _form(args.picture) not in FORMATS:
+        if args.picture.suffix[1:].lower() not in FORMATS:
             parser.error(f"--picture must end in .{' or .'.join(FORMATS)}, got {str(args.picture)!r}")
     given = [f"--{name}" for name in ("models", *_HOW) if getattr(args, name) not in (None, False)]
     if args.results and given:
@@ -103,7 +103,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.picture:
         from goodharts.evaluation.picture import draw_comparison
 
-        write_output(str(args.picture), draw_comparison(found, _form(args.picture)))
+        write_output(str(args.picture), draw_comparison(found, args.picture.suffix[1:].lower()))
     return 0
 
 
@@ -173,11 +173,6 @@ def _models_in(folder: Path) -> list[Model]:
             f"`{train}`, or name another --models."
         )
     return [read_model(path) for path in paths]
-
-
-def _form(picture: Path) -> str:
-    """The format of a picture, by its name."""
-    return picture.suffix[1:].lower()
 
 
 def _config(args: argparse.Namespace) -> Config:

@@ -48,20 +48,12 @@ def to_dict(state: State) -> dict[str, Any]:
 def from_dict(state: Mapping[str, Any]) -> State:
     """The game, numpy leaves, that a dict describes; raises StateRefused for one that is against the rules."""
     _refuse_impossible(state)
+    names = ("x", "x"), ("y", "y"), ("food_count", "foodCount"), ("poison_count", "poisonCount")
+    leaves: dict[str, Any] = {leaf: np.int32(state[name]) for leaf, name in names}
+    leaves |= {name: _plane(state[name]) for name in ("food", "poison")}
+    leaves |= {name: Int64Pair(*_words(state[name])) for name in ("energy", "steps")}
     key: list[Any] = [np.uint32(word) for word in state["key"]]
-    leaves: dict[str, Any] = {
-        "food": _plane(state["food"]),
-        "poison": _plane(state["poison"]),
-        "x": np.int32(state["x"]),
-        "y": np.int32(state["y"]),
-        "energy": Int64Pair(*_words(state["energy"])),
-        "steps": Int64Pair(*_words(state["steps"])),
-        "event": np.uint32(state["event"]),
-        "key": Seed(*key),
-        "food_count": np.int32(state["foodCount"]),
-        "poison_count": np.int32(state["poisonCount"]),
-    }
-    return State(**leaves)
+    return State(event=np.uint32(state["event"]), key=Seed(*key), **leaves)  # type: ignore[arg-type]
 
 
 def flags(planes: Any) -> NDArray[np.uint8]:  # noqa: ANN401 - of numpy or of JAX

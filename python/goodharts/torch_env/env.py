@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -75,6 +76,7 @@ class Games:
         energies = torch.tensor([0, numbers.food_energy, numbers.poison_energy], device=self.device)
         self._gains = energies - numbers.step_energy
         self._base = torch.arange(0, games * NUM_CELLS, NUM_CELLS, device=self.device)
+        self._new_episode = partial(new_episode, numbers=numbers, evaluating=evaluating, marks=marks)
         self._at_once = max(_STARTED_AT_ONCE // bytes_a_game(numbers, evaluating), 1)
         self._rows = torch.arange(games, device=self.device)
         self._ahead = torch.empty((0, games, 2), dtype=torch.int64, device=self.device)
@@ -153,9 +155,6 @@ class Games:
 
     def _in_parts(self, rows: Tensor) -> tuple[Tensor, ...]:
         return (rows,) if len(rows) <= self._at_once else torch.split(rows, self._at_once)
-
-    def _new_episode(self, keys: Tensor, event: Tensor) -> State:
-        return new_episode(keys, event, self.numbers, self.evaluating, self._marks)
 
     def _changed(self, rows: Tensor) -> Tensor:
         """Observe these rows, after their keys or events became others."""

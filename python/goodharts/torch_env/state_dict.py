@@ -63,12 +63,10 @@ def from_dicts(states: Sequence[Mapping[str, Any]], device: torch.device) -> Sta
 def _check(state: Mapping[str, Any]) -> None:
     if not isinstance(state, Mapping):
         raise StateRefused(f"a state must be an object with named fields, not {type(state).__name__}.")
-    for name in STATE_FIELDS:
-        if name not in state:
-            raise StateRefused(f"the state has no {name}: give all of {', '.join(STATE_FIELDS)}.")
-    for name in state:
-        if name not in STATE_FIELDS:
-            raise StateRefused(f"the state has an unknown field {name!r}: give {', '.join(STATE_FIELDS)}.")
+    if missing := [name for name in STATE_FIELDS if name not in state]:
+        raise StateRefused(f"the state has no {missing[0]}: give all of {', '.join(STATE_FIELDS)}.")
+    if unknown := [name for name in state if name not in STATE_FIELDS]:
+        raise StateRefused(f"the state has an unknown field {unknown[0]!r}: give {', '.join(STATE_FIELDS)}.")
     food, poison = _checked_cells(state, "food"), _checked_cells(state, "poison")
     for name, low, high in (
         ("x", 0, SIZE - 1),

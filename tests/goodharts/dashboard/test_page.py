@@ -211,19 +211,20 @@ def test_a_slow_answer_is_shown_and_the_button_asks_and_stops_and_the_page_says_
     open_page: Open, complaints: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Training takes all cores, so an answer may be slow: a newer question must not make the page forget it."""
+    quick, delays = Dashboard._note_poll, [1.5]
+
+    def note_late(dashboard: Dashboard, shown: int | None) -> None:
+        time.sleep(delays[-1])
+        quick(dashboard, shown)
+
+    monkeypatch.setattr(Dashboard, "_note_poll", note_late)
     with started(["proxy"]) as dashboard:
-        with monkeypatch.context() as busy:
-            quick = Dashboard._note_poll
-
-            def note_late(dashboard: Dashboard, shown: int | None) -> None:
-                time.sleep(1.2)
-                quick(dashboard, shown)
-
-            busy.setattr(Dashboard, "_note_poll", note_late)
-            page = open_page(dashboard)
-            dashboard.update(row("proxy", 12, 1000))
-            expect(card(page, "proxy")).to_contain_text("update 12 of 1,000")
+        page = open_page(dashboard)
         status, stop = page.get_by_role("status"), page.get_by_role("button", name="Stop Training")
+        expect(status).to_have_text("Waiting for the first update")
+        dashboard.update(row("proxy", 12, 1000))
+        expect(card(page, "proxy")).to_contain_text("update 12 of 1,000")
+        delays.append(0.0)
         asked: list[str] = []
 
         def dismiss(dialog: Dialog) -> None:
