@@ -153,8 +153,8 @@ def test_G11_lives_are_what_happened_on_either_engine(player: Player) -> None:
 
 
 def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:
-    lives = lived(150, 230)
-    assert np.bincount(lives["game"], lives["steps"]).tolist() == [230] * 150
+    lives = lived(130, 120)
+    assert np.bincount(lives["game"], lives["steps"]).tolist() == [120] * 130
     assert lives["steps"].min() >= 1
     assert np.array_equal(lives["energy"] <= -1000, lives["died"])
     assert lives["game"].tolist() == sorted(lives["game"])

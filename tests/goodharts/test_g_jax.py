@@ -88,6 +88,7 @@ def test_G10_a_game_alone_and_under_nested_vmaps_is_the_same() -> None:
             np.testing.assert_array_equal(one, beside[at])
 
 
+@pytest.mark.long
 def test_no_step_copies_the_grids_of_all_games() -> None:
     games, game = 4096, Game(Variant(MODES["ground_truth_handhold"]))
 

@@ -49,6 +49,7 @@ def test_unknown_numbers_are_left_out_of_a_points_mean() -> None:
     assert {point["episode_reward"] for point in curve.points()} == {8.0}
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.dictionaries(st.text() | st.sampled_from(["update", "updates", "entropy", "seconds_left"]), ANYTHING))
 )
