@@ -23,8 +23,8 @@ from parity.errors import UsageError
 from parity.trace import Case, Trace, write_trace
 from worldkit.envs.episodes import Episodes
 from worldkit.play.app import PlayApp
+from worldkit.play.game import open_table
 from worldkit.play.session import Session
-from worldkit.play.table import open_table
 from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer, frames
 
