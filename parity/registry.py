@@ -11,7 +11,7 @@ from pathlib import Path
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
-from parity.safe_read import shown
+from parity.safe_read import quoted
 from parity.world import World
 
 GROUP = "parity.worlds"
@@ -66,7 +66,7 @@ def load_named_in(path: Path, name: str) -> World:
     """
     if name not in _registered():
         raise UsageError(
-            f"{path} names the world {shown(name)}, which is not registered ({_known()}), and no file may have a "
+            f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and no file may have a "
             "module imported: give --world NAME or module:attribute."
         )
     return _loaded(name)
@@ -107,7 +107,7 @@ def engine_name(world: World, name: str) -> str:
     """``name`` if the world has such an engine; raises UsageError else."""
     if name not in world.engines:
         known = ", ".join(world.engines)
-        raise UsageError(f"world '{world.name}' has no engine {shown(name)}: choose among {known}.")
+        raise UsageError(f"world '{world.name}' has no engine {quoted(name)}: choose among {known}.")
     return name
 
 

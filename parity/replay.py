@@ -13,7 +13,7 @@ from parity.pair import Observed, Pair
 from parity.trace import RESTART, Action, Case
 
 Counts = tuple[list[int], list[int]] | None
-"""How often each mark fired in either engine; None where one counts none."""
+"""Number of times each mark fired in either engine; None where one counts none."""
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 

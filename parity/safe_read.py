@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 MIB = 2**20
 GIB = 2**30
-SHOWN = 60
+QUOTED_LENGTH = 60
 """Characters of a file's content that a message quotes at most."""
 
 
@@ -85,7 +85,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise Unreadable(f"it names {shown(name)} twice")
+        raise Unreadable(f"it names {quoted(name)} twice")
     return found
 
 
@@ -113,7 +113,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     with archive.open(member) as file:
         content = file.read(member.file_size)
     if len(content) != member.file_size:
-        raise Unreadable(f"its part {shown(member.filename)} is cut off")
+        raise Unreadable(f"its part {quoted(member.filename)} is cut off")
     return content
 
 
@@ -134,7 +134,7 @@ def _array(name: str, content: bytes) -> NDArray[Any]:
         array = np.frombuffer(content, dtype, offset=file.tell())
         return array.reshape(shape, order="F" if is_fortran else "C")
     except Exception:  # damaged headers fail in every way there is
-        raise Unreadable(f"its part {shown(name)} is no array of numbers, or a damaged one") from None
+        raise Unreadable(f"its part {quoted(name)} is no array of numbers, or a damaged one") from None
 
 
 def size_text(size: int) -> str:
@@ -142,10 +142,10 @@ def size_text(size: int) -> str:
     return f"{size // GIB} GiB" if size % GIB == 0 else f"{size // MIB} MiB"
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """A value from a file as a message quotes it: on one line, in ASCII and not too long."""
     if isinstance(value, str):
-        value = value[:SHOWN] + "..." * (len(value) > SHOWN)
+        value = value[:QUOTED_LENGTH] + "..." * (len(value) > QUOTED_LENGTH)
     elif not isinstance(value, (float, bool, type(None))) and not (isinstance(value, int) and abs(value) < 2**64):
         return f"a value of type {type(value).__name__}"
     return ascii(value)

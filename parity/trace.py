@@ -12,7 +12,7 @@ from parity.atomic_write import write_whole
 from parity.compare import Difference
 from parity.engine import State
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_count, read_json, shown
+from parity.safe_read import MIB, Unreadable, is_count, quoted, read_json
 from parity.strict_json import is_json_number, json_text, number_of
 from parity.world import World
 
@@ -115,7 +115,7 @@ def read_trace(path: Path) -> Trace:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise UsageError(f'{path} is no trace: it lacks "format": "{FORMAT}".')
     if value.get("version") != VERSION:
-        version = shown(value.get("version"))
+        version = quoted(value.get("version"))
         raise UsageError(f"{path} is a trace of version {version}: this harness reads version {VERSION}.")
     try:
         return _trace(value)
@@ -128,7 +128,7 @@ def read_trace(path: Path) -> Trace:
 def _trace(value: dict[str, Any]) -> Trace:
     """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
     engines, names = value["engines"], value.get("component_names")
-    _demand(isinstance(value["world"], str), f"its world {shown(value['world'])} is no name")
+    _demand(isinstance(value["world"], str), f"its world {quoted(value['world'])} is no name")
     _demand(_are(engines, str) and len(engines) == 2, "its engines are not two names")
     _demand(_are(value.get("rules", []), str), "its rules are no list of names")
     _demand(names is None or _are(names, str), "its component_names are no list of names")
@@ -174,13 +174,13 @@ def _case(value: dict[str, Any]) -> Case:
     _demand(isinstance(start, dict), "its start is no object")
     seed, state = start.get("seed"), start.get("state")
     _demand((seed is None) != (state is None), "its start needs either a seed or a state")
-    _demand(state is not None or is_count(seed, 2**64), f"its seed {shown(seed)} is no integer in 0 ... 2^64 - 1")
+    _demand(state is not None or is_count(seed, 2**64), f"its seed {quoted(seed)} is no integer in 0 ... 2^64 - 1")
     _demand(state is None or isinstance(state, dict), "its start state is no object")
     _demand(isinstance(actions, list), "its actions are no list")
     for action in actions:
-        _demand(action == RESTART or is_count(action, MOST_ACTIONS), f"{shown(action)} is no action")
+        _demand(action == RESTART or is_count(action, MOST_ACTIONS), f"{quoted(action)} is no action")
     for name, flag in flags.items():
-        _demand(isinstance(flag, bool), f"its {name} is {shown(flag)}, neither true nor false")
+        _demand(isinstance(flag, bool), f"its {name} is {quoted(flag)}, neither true nor false")
     return Case(tuple(actions), seed, state, **flags)
 
 

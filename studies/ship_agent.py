@@ -24,7 +24,7 @@ from worldkit.cli.outputs import fail
 from worldkit.ppo.params import Params, load_params, save_params
 from worldkit.runs.folder import CONFIG
 from worldkit.runs.saved_config import read_saved_config
-from worldkit.settings import kept
+from worldkit.settings import saved_settings
 from worldkit.watch.agents import PARAMS, agents_of, load_agent
 
 
@@ -49,7 +49,10 @@ def ship(agent: Path, target: Path) -> tuple[Path, Path]:
     """
     path = _params_of(agent)
     load_agent(VIEW, path)  # plays this game
-    settings = {"params": path.name, **kept(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG)}
+    settings = {
+        "params": path.name,
+        **saved_settings(TrainConfig, read_saved_config(path.parent), path.parent / CONFIG),
+    }
     target.parent.mkdir(exist_ok=True)
     save_params(target, in_half_precision(load_params(path)))
     config = target.with_name(CONFIG)

@@ -103,7 +103,7 @@ class GoodhartsJaxEnv(JaxEnv):
         return CompactObservation(self._look(state), jnp.stack([state.food_count, state.poison_count]))
 
     def expand(self, compact: CompactObservation) -> Array:
-        return observation.shown(self._variant, compact.view)
+        return observation.observation_of(self._variant, compact.view)
 
     def privileges(self, compact: CompactObservation) -> Array:
         """Return the inputs of a privileged critic beside an observation (G8): float32 (n, PRIVILEGES).
@@ -114,7 +114,7 @@ class GoodhartsJaxEnv(JaxEnv):
         least = np.array([numbers.min_food, numbers.min_poison], np.float32)
         span = np.array([numbers.max_food, numbers.max_poison], np.float32) - least
         counts = jnp.where(span > 0, 2 * (compact.counts - least) / np.maximum(span, 1) - 1, 0)
-        truth = observation.shown(Variant(rules.MODES[rules.DEFAULT_MODE]), compact.view)
+        truth = observation.observation_of(Variant(rules.MODES[rules.DEFAULT_MODE]), compact.view)
         return jnp.concatenate([counts, truth.reshape(len(truth), -1)], axis=1)
 
     def networks(self) -> Mapping[str, Encoder | None]:

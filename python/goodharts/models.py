@@ -13,7 +13,7 @@ from goodharts.rules import DEFAULT_MODE, MODES
 from parity.atomic_write import replacing
 from parity.console import typed_command
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_count, is_object, read_bytes, read_zip, shown
+from parity.safe_read import MIB, Unreadable, is_count, is_object, quoted, read_bytes, read_zip
 
 if TYPE_CHECKING:  # torch takes a while to import, which a trainer that does without it need not wait for
     from torch import nn
@@ -104,7 +104,7 @@ def read_torch(path: Path, version: int) -> dict[str, Any]:
     if not is_object(found) or "format" not in found:
         raise Unreadable("it is none of our files")
     if found["format"] != version:
-        raise Unreadable(f"it is of format {shown(found['format'])}, not {version}")
+        raise Unreadable(f"it is of format {quoted(found['format'])}, not {version}")
     return found
 
 
@@ -112,7 +112,7 @@ def progress_of(content: Mapping[str, Any]) -> tuple[int, int]:
     """Return the updates and timesteps that a file names; raises Unreadable."""
     for name in ("update", "timesteps"):
         if not is_count(content.get(name)):
-            raise Unreadable(f"its {name} is {shown(content.get(name))}, not a count")
+            raise Unreadable(f"its {name} is {quoted(content.get(name))}, not a count")
     return content["update"], content["timesteps"]
 
 
@@ -120,7 +120,7 @@ def mode_of(content: Mapping[str, Any]) -> str:
     """Return the mode that a file names; raises Unreadable."""
     mode = content.get("mode")
     if not isinstance(mode, str) or mode not in MODES:
-        raise Unreadable(f"its mode is {shown(mode)}, none of {', '.join(MODES)}")
+        raise Unreadable(f"its mode is {quoted(mode)}, none of {', '.join(MODES)}")
     return mode
 
 
@@ -130,7 +130,7 @@ def _network_of(content: Mapping[str, Any]) -> NetworkConfig:
         raise Unreadable("it does not say which network it holds")
     kind, channels, hidden, privileged = (network[name] for name in ("kind", "channels", "hidden", "privileged"))
     if kind not in NETWORKS:
-        raise Unreadable(f"its network is {shown(kind)}, neither {' nor '.join(NETWORKS)}")
+        raise Unreadable(f"its network is {quoted(kind)}, neither {' nor '.join(NETWORKS)}")
     is_list = isinstance(channels, list) and 0 < len(channels) <= _MOST_CHANNELS
     widths = [*channels, hidden] if is_list else [None]
     if not all(is_count(width, _WIDEST + 1) and width for width in widths) or not isinstance(privileged, bool):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from goodharts.architecture import CELLS, PRIVILEGES, SEEN, NetworkConfig
 from goodharts.rules import ACTIONS, FOOD, OBSERVATION_SHAPE, POISON, Mode, Numbers
-from goodharts.torch_env.observation import shown
+from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.tables import channels
 
 
@@ -75,9 +75,9 @@ class Inputs:
         to 1 of their training range, and as 0 where there is only one.
         """
         if not self._privileged:
-            return shown(codes, self._channels), None
+            return observation_of(codes, self._channels), None
         truth = torch.stack((codes == FOOD, codes == POISON), dim=1).float()
-        sees = truth.view(-1, *OBSERVATION_SHAPE) if self._mode.sees_truth else shown(codes, self._channels)
+        sees = truth.view(-1, *OBSERVATION_SHAPE) if self._mode.sees_truth else observation_of(codes, self._channels)
         share = (counts - self._least) / self._span.clamp_min(1)
         scaled = torch.where(self._span > 0, 2 * share - 1, 0.0)
         return sees, torch.cat((scaled, truth.flatten(1)), dim=1)

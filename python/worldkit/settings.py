@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from parity.arguments import FloatRange, IntRange, Values
 from parity.errors import UsageError
-from parity.safe_read import shown
+from parity.safe_read import quoted
 
 Config = TypeVar("Config")
 
@@ -26,7 +26,7 @@ class Setting:
     help: its meaning. group: the heading under which ``--help`` lists it. flag: its flag, from the name unless given.
     kind: from a word of the command line to a value (``bool``: a flag without a value that turns it on).
     values: those it may have, wherever they come from; every number has them.
-    shown: the default in words, where it is not the value itself.
+    default_help: the default in words, where it is not the value itself.
     """
 
     name: str
@@ -37,13 +37,13 @@ class Setting:
     kind: Callable[[str], Any]
     values: Values | None
     metavar: str
-    shown: str | None
+    default_help: str | None
 
     @property
     def default_text(self) -> str:
         """The default as ``--help`` and the documents show it."""
-        if self.shown is not None:
-            return self.shown
+        if self.default_help is not None:
+            return self.default_help
         if self.default is None or self.default is False:
             return NO_DEFAULT
         if self.default is True:
@@ -60,13 +60,13 @@ def setting(
     flag: str | None = None,
     values: Values | None = None,
     metavar: str | None = None,
-    shown: str | None = None,
+    default_help: str | None = None,
 ) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
     """A dataclass field that is a setting; the arguments are those of ``Setting``."""
     chosen = kind or type(default)
     number = isinstance(values, (IntRange, FloatRange))
     metavar = metavar or ("N" if number else "DIR" if chosen is Path else "NAME")
-    return field(default=default, metadata={_KEY: (help, group, flag, chosen, values, metavar, shown)})
+    return field(default=default, metadata={_KEY: (help, group, flag, chosen, values, metavar, default_help)})
 
 
 def settings_of(config: type[Any]) -> Iterator[Setting]:
@@ -133,7 +133,7 @@ def as_flags(config: type[Any], values: Mapping[str, Any]) -> str:
     return " ".join(f"{flag} {value:,}" if isinstance(value, int) else f"{flag} {value}" for flag, value in named)
 
 
-def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def saved_settings(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """The settings among the values that a file of a run keeps; others are left out.
 
     Raises UsageError, naming the file, for the first that is of another type than its setting, or impossible.
@@ -141,7 +141,7 @@ def kept(config: type[Any], values: Mapping[str, Any], path: Path) -> dict[str, 
     found = {each.name: each for each in settings_of(config) if each.name in values}
     for name, each in found.items():
         if fault := fault_of(each, values[name]):
-            raise UsageError(f"{path} keeps {shown(values[name])} as {name}, which {fault}: give another file.")
+            raise UsageError(f"{path} keeps {quoted(values[name])} as {name}, which {fault}: give another file.")
     return {name: values[name] for name in found}
 
 

@@ -15,7 +15,7 @@ CommandRefused = Callable[..., str]
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> CommandRefused:
-    """What a command says that it cannot do, in one line, with exit code 2."""
+    """Run a command that must refuse its arguments with one line and exit code 2; returns the line."""
 
     def run(*words: str | Path) -> str:
         capsys.readouterr()

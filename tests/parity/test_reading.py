@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parity.safe_read import MIB, Unreadable, read_bytes, read_json, read_npz, read_text, read_zip, shown
+from parity.safe_read import MIB, Unreadable, quoted, read_bytes, read_json, read_npz, read_text, read_zip
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_an_array_that_claims_to_be_another_takes_no_memory(shape: str, dtype: s
 
 def test_what_a_message_quotes_is_short_and_on_one_line() -> None:
     for value in ("a\nb" * 100, "\ud800", 10**5000, [1] * 100, -3, 2.5, None, {"a": 1}, b"\n"):
-        said = shown(value)
+        said = quoted(value)
         assert len(said) < 400
         assert said.isprintable()
         assert said.isascii()

@@ -1,4 +1,4 @@
-"""What the tests of worldkit share."""
+"""Fixtures of the tests of worldkit."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from worldkit.game import Game
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What a command refuses, Orchard's unless another game is given: one line on standard error, with exit code 2."""
+    """Run a command, Orchard's by default, that must refuse its arguments with exit code 2; returns its one line."""
 
     def said(*words: str, game: Game = GAME) -> str:
         with pytest.raises(SystemExit) as caught:

@@ -21,7 +21,7 @@ from worldkit.runs.saved_config import read_saved_config
 from worldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from worldkit.sb3.callbacks import earlier_evaluations
 from worldkit.sb3.config import MaskablePPOConfig
-from worldkit.settings import kept
+from worldkit.settings import saved_settings
 
 JSON_WRONG = WRONG[:7] + WRONG[8:]  # without the number that JSON has no digits for
 SETTINGS = {"timesteps": 1000, "learning_rate": 3e-4, "num_envs": 8, "seed": 3, "engine": None, "wandb_id": "abc"}
@@ -68,7 +68,10 @@ class Kind(NamedTuple):
 
 KINDS = {
     "config.json": Kind(
-        lambda path: kept(MaskablePPOConfig, read_saved_config(path.parent), path), SETTINGS, JSON_WRONG, write_json
+        lambda path: saved_settings(MaskablePPOConfig, read_saved_config(path.parent), path),
+        SETTINGS,
+        JSON_WRONG,
+        write_json,
     ),
     "metrics.csv": Kind(rows_of, ROWS, ["", "nan", "x", "1e999", "\0", ",", '"'], write_csv),
     "metrics.jsonl": Kind(
@@ -182,8 +185,8 @@ def test_evaluations_of_another_form_are_one_sentence(change: dict[str, Any], tm
 
 def test_the_settings_of_both_trainers_come_back_as_they_were_written(tmp_path: Path) -> None:
     written = json.loads(json.dumps({**vars(TrainConfig()), "gamma": 1, "other": []}))
-    assert kept(TrainConfig, written, tmp_path) == {**vars(TrainConfig()), "gamma": 1}
-    assert kept(MaskablePPOConfig, vars(MaskablePPOConfig()), tmp_path) == vars(MaskablePPOConfig())
+    assert saved_settings(TrainConfig, written, tmp_path) == {**vars(TrainConfig()), "gamma": 1}
+    assert saved_settings(MaskablePPOConfig, vars(MaskablePPOConfig()), tmp_path) == vars(MaskablePPOConfig())
     assert TrainSB3Options().trust is False
 
 

@@ -8,7 +8,7 @@ import torch
 from goodharts.jax_training import env_of
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES
 from goodharts.torch_env.env import Games
-from goodharts.torch_env.observation import shown
+from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.random import game_keys
 from goodharts.torch_env.tables import channels
 from worldkit.bench.env import STEPS_PER_CALL, compiled
@@ -47,5 +47,5 @@ def _play(games: Games) -> float:
         codes, ended = outcome.codes, (outcome.terminated | outcome.truncated).nonzero()[:, 0]
         if len(ended):
             codes[ended] = games.restart(ended)
-        shown(codes, shows)
+        observation_of(codes, shows)
     return games.games * steps / (time.perf_counter() - start)

@@ -16,7 +16,7 @@ from goodharts.evaluation.figures import FIGURES, PUBLISHED, TABLE, Figure, Inte
 from goodharts.rules import MODES
 from parity.console import typed_command
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_count, is_object, read_json, shown
+from parity.safe_read import MIB, Unreadable, is_count, is_object, quoted, read_json
 from parity.strict_json import is_json_number, json_text
 from parity.table import Table
 
@@ -89,7 +89,7 @@ def read_results(path: Path) -> list[Evaluation]:
     try:
         content = read_json(path, _LIMIT)
         _require(is_object(content) and isinstance(content.get("evaluations"), list), "it holds no evaluations")
-        _require(content.get("format") == FORMAT, f"it is of format {shown(content.get('format'))}, not {FORMAT}")
+        _require(content.get("format") == FORMAT, f"it is of format {quoted(content.get('format'))}, not {FORMAT}")
         return [_evaluation(each) for each in content["evaluations"]]
     except FileNotFoundError:
         write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
@@ -109,13 +109,13 @@ def _evaluation(value: Any) -> Evaluation:  # noqa: ANN401 - JSON
     is_complete = is_object(value) and set(value) == {*names, "published"}
     _require(is_complete, f"an evaluation in it does not have {', '.join(names)} and published")
     player, rules, settings = value["player"], value["rules"], value["settings"]
-    _require(player in players, f"its player is {shown(player)}, none of {', '.join(players)}")
+    _require(player in players, f"its player is {quoted(player)}, none of {', '.join(players)}")
     types = {name: type(setting) for name, setting in settings.items()} if is_object(settings) else {}
     _require(types in (_SETTINGS, {**_SETTINGS, "search": str}), f"its settings are not {', '.join(_SETTINGS)}")
     for each in (value["world"], {} if value["model"] is None else value["model"]):
         has_counts = is_object(each) and all(type(count) is int for count in each.values())
         _require(has_counts, "its world or its model is not in whole numbers")
-    _require(isinstance(rules, str), f"its rules are {shown(rules)}, no version")
+    _require(isinstance(rules, str), f"its rules are {quoted(rules)}, no version")
     return Evaluation(**{name: value[name] for name in names} | {"figures": _figures(value["figures"])})
 
 
@@ -123,13 +123,13 @@ def _figures(value: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     is_complete = is_object(value) and set(value) == {*_COUNTS, *FIGURES}
     _require(is_complete, f"its figures are not {', '.join((*_COUNTS, *FIGURES))}")
     for name in _COUNTS:
-        _require(is_count(value[name]), f"its {name} are {shown(value[name])}, no count")
+        _require(is_count(value[name]), f"its {name} are {quoted(value[name])}, no count")
     return {name: value[name] if name in _COUNTS else _interval(name, value[name]) for name in value}
 
 
 def _interval(name: str, value: Any) -> Interval:  # noqa: ANN401 - JSON
     _require(is_object(value) and set(value) == {"mean", "low", "high"}, f"its {name} has not mean, low and high")
     for bound in value.values():
-        _require(bound is None or is_json_number(bound), f"its {name} is {shown(bound)}, no number")
+        _require(bound is None or is_json_number(bound), f"its {name} is {quoted(bound)}, no number")
     # files of earlier versions have null for NaN
     return {bound: math.nan if number is None else float(number) for bound, number in value.items()}

@@ -42,7 +42,7 @@ def _in_view(plane: Array, state: State) -> Array:
     return (begin >> shift | end << 1 << (grid.BITS - 1 - shift)) & _VIEW
 
 
-def shown(variant: Variant, view: View) -> Array:
+def observation_of(variant: Variant, view: View) -> Array:
     """The observation of a view, float32 (n, 2, 11, 11)."""
     food, poison = ((rows[:, :, None] >> _BITS_OF_A_VIEW & 1).astype(jnp.float32) for rows in view)
     if variant.mode.sees_truth:
@@ -57,7 +57,7 @@ def observe(variant: Variant, state: State) -> Array:
     """Observe, float32 (n, 2, 11, 11)."""
     mark("G7.look", lambda: jnp.ones(state.x.shape, bool))
     mark("G7.over_the_edge", lambda: _is_near_edge(state.x) | _is_near_edge(state.y))
-    return shown(variant, look(state))
+    return observation_of(variant, look(state))
 
 
 def _is_near_edge(along: Array) -> Array:

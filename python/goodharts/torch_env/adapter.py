@@ -10,7 +10,7 @@ from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, EVENTS, FOOD, POISON, Mode
 from goodharts.torch_env import state_dict
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.marks import Marks
-from goodharts.torch_env.observation import shown
+from goodharts.torch_env.observation import observation_of
 from goodharts.torch_env.random import unsigned
 from goodharts.torch_env.tables import channels
 from parity import BatchEngine, BatchStep, EngineOptions, State
@@ -108,7 +108,7 @@ class TorchEngine(BatchEngine):
 
     def unpacked(self, observation: Array) -> Array:
         if self._packed:
-            return shown(torch.from_numpy(observation), self._channels.cpu()).numpy()
+            return observation_of(torch.from_numpy(observation), self._channels.cpu()).numpy()
         return observation.copy()
 
     def state_arrays(self) -> Mapping[str, Array]:
@@ -125,4 +125,4 @@ class TorchEngine(BatchEngine):
 
     def _observed(self, codes: torch.Tensor) -> Array:
         """Codes int8 (n, 121) where observations may be packed, and what they show, float32 (n, 2, 11, 11), else."""
-        return (codes if self._packed else shown(codes, self._channels)).cpu().numpy()
+        return (codes if self._packed else observation_of(codes, self._channels)).cpu().numpy()

@@ -30,7 +30,7 @@ class ViewReader:
         return state.grid.view(-1).index_select(0, cells.view(-1)).view(len(x), VIEW * VIEW)
 
 
-def shown(codes: Tensor, channels: Tensor) -> Tensor:
+def observation_of(codes: Tensor, channels: Tensor) -> Tensor:
     """Observations of codes: float32 (n, 2, 11, 11).
 
     channels: float32 (2, 3), what each channel shows of an empty cell, of food and of poison.

@@ -12,7 +12,7 @@ from goodharts.models import config_of, mode_of, progress_of, read_torch
 from goodharts.rules import MODES
 from parity.arguments import FileName
 from parity.errors import UsageError
-from parity.safe_read import Unreadable, is_number, is_object, shown
+from parity.safe_read import Unreadable, is_number, is_object, quoted
 
 FORMAT = 1
 KIND = "checkpoint"
@@ -56,7 +56,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         update, timesteps = progress_of(content)
         seconds = content.get("seconds", 0.0)  # files of earlier versions do not say
         if not is_number(seconds) or seconds < 0:
-            raise Unreadable(f"its seconds are {shown(seconds)}")
+            raise Unreadable(f"its seconds are {quoted(seconds)}")
         mode, name, config = mode_of(content), _name_of(content), _config_of(content, path)
         if config.training.engine == JAX:
             raise Unreadable("an earlier version of --engine jax left it")
@@ -91,7 +91,7 @@ def _read_jax(path: Path) -> Checkpoint:
 def _name_of(content: Mapping[str, Any]) -> str:
     name = content.get("name")
     if FileName().fault(name):
-        raise Unreadable(f"its name is {shown(name)}, which no log can have")
+        raise Unreadable(f"its name is {quoted(name)}, which no log can have")
     return str(name)
 
 

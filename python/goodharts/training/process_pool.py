@@ -25,7 +25,7 @@ def train_modes(
     jobs: Sequence[Job],
     *,
     report: Callable[[Row], None],
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
     ended: Callable[[RunResult], None],
     should_stop: Callable[[], bool],
 ) -> list[RunResult]:
@@ -34,7 +34,7 @@ def train_modes(
     Args:
         jobs: one for each mode.
         report: takes the row of each update.
-        say: takes lines for the user.
+        print_line: takes lines for the user.
         ended: takes the result of a mode, as soon as it ends.
         should_stop: asked several times a second; then all modes save and end. One without an update has nothing to
             save, and ends at once.
@@ -66,7 +66,7 @@ def train_modes(
                 begun.add(mode)
                 report(message)
             elif isinstance(message, str):
-                say(message)
+                print_line(message)
             else:
                 process.join()
                 found[mode] = message or found.get(mode) or _died(mode, process.exitcode)
@@ -98,7 +98,9 @@ def _work(job: Job, parent: Connection) -> None:
 
     with StopRequest() as stop:
         try:
-            message = train_mode(ModeRun(job, report=report, say=lambda line: send(f"{job.mode}: {line}"), stop=stop))
+            message = train_mode(
+                ModeRun(job, report=report, print_line=lambda line: send(f"{job.mode}: {line}"), stop=stop)
+            )
         except ParityError as error:
             message = RunResult(job.mode, "failed", str(error) if job.mode in str(error) else f"{job.mode}: {error}")
         except Exception as error:

@@ -92,7 +92,7 @@ class ModeRun:
     Args:
         job: what to do.
         report: takes the row of each update.
-        say: takes lines for the user.
+        print_line: takes lines for the user.
         stop: asks for an early end.
 
     Attributes:
@@ -108,7 +108,7 @@ class ModeRun:
         job: Job,
         *,
         report: Callable[[Row], None] = lambda row: None,
-        say: Callable[[str], None] = lambda line: None,
+        print_line: Callable[[str], None] = lambda line: None,
         stop: StopRequest | None = None,
     ) -> None:
         self.job, is_first = job, rank() == 0
@@ -128,7 +128,7 @@ class ModeRun:
             tracking=Tracking("goodharts", upload=False) if job.is_on_wandb else None,
             stop=stop,
             report=self._take,
-            say=say,
+            print_line=print_line,
         )
 
     def __enter__(self) -> ModeRun:
@@ -140,7 +140,7 @@ class ModeRun:
             if updates > self.after:
                 records = (self.model, self._updates.path, self._episodes.path, self._summary)
                 aside = move_aside(self.job.folder / MODELS, (), records)
-                self.run.say(
+                self.run.print_line(
                     f"This is a branch: the agent and the logs of later updates than {self.after:,} are in {aside}."
                 )
         return self

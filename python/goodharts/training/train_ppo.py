@@ -19,7 +19,7 @@ from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
 from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
-from worldkit.runs.console import say, say_nothing_to_keep
+from worldkit.runs.console import print_line, print_nothing_to_save
 from worldkit.runs.stop import StopRequest
 
 if TYPE_CHECKING:
@@ -149,11 +149,11 @@ def _train(arguments: argparse.Namespace) -> int:
         results = _run(jobs, console, arguments.dashboard and is_first)
     for each in results:
         for line in (each.sentence, *(f"  {file}" for file in each.files)):
-            say(console, line)
+            print_line(console, line)
     stopped = ",".join(each.mode for each in results if each.outcome == "stopped" and each.files)
     if stopped:
         resume = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", stopped, "--resume")
-        say(console, f"Resume: {resume}")
+        print_line(console, f"Resume: {resume}")
     if any(each.outcome == "failed" or not each.is_complete for each in results):
         return 1
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
@@ -203,7 +203,7 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
     if not jobs:
         raise UsageError(done[0])
     for line in done:
-        say(console, line)
+        print_line(console, line)
     return jobs
 
 
@@ -244,13 +244,13 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
     from worldkit.runs.console import ConsoleProgress
 
     is_pool = len(jobs) > 1 and not is_launched()  # which ends each mode that has nothing to keep
-    write_line = partial(say, console)
+    write_line = partial(print_line, console)
     progress = ConsoleProgress(
         {job.mode: job.config.training.updates * job.config.batch_size for job in jobs}, console, _HEADLINES
     )
     stop = StopRequest(
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
-        None if is_pool else lambda: say_nothing_to_keep(console),
+        None if is_pool else lambda: print_nothing_to_save(console),
     )
     dashboard = _started_dashboard(jobs, write_line) if with_dashboard else None
     with contextlib.closing(dashboard) if dashboard else contextlib.nullcontext(), stop, progress:
@@ -272,11 +272,11 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
             return stop.requested or (dashboard is not None and dashboard.stop_requested.is_set())
 
         if is_pool:
-            return train_modes(jobs, report=report, say=write_line, ended=ended, should_stop=should_stop)
+            return train_modes(jobs, report=report, print_line=write_line, ended=ended, should_stop=should_stop)
         results = []
         for job in jobs:
             try:
-                results.append(train_mode(ModeRun(job, report=report, say=write_line, stop=stop)))
+                results.append(train_mode(ModeRun(job, report=report, print_line=write_line, stop=stop)))
             except ParityError as error:
                 ended(RunResult(job.mode, "failed", str(error)))
                 raise
@@ -284,7 +284,7 @@ def _run(jobs: list[Job], console: Console, with_dashboard: bool) -> list[RunRes
         return results
 
 
-def _started_dashboard(jobs: list[Job], say: Callable[[str], None]) -> Dashboard | None:
+def _started_dashboard(jobs: list[Job], print_line: Callable[[str], None]) -> Dashboard | None:
     """Start the page of the run; None where it cannot be had, since training does not depend on it."""
     try:
         from goodharts.dashboard import Dashboard
@@ -292,9 +292,9 @@ def _started_dashboard(jobs: list[Job], say: Callable[[str], None]) -> Dashboard
         dashboard = Dashboard([job.mode for job in jobs], jobs[0].config.runtime.dashboard_port)
         dashboard.start()
     except ParityError as error:
-        say(f"{error} Training goes on without the dashboard.")
+        print_line(f"{error} Training goes on without the dashboard.")
         return None
-    say(f"Dashboard: {dashboard.url}")
+    print_line(f"Dashboard: {dashboard.url}")
     return dashboard
 
 

@@ -50,7 +50,7 @@ def run_of(
 
     trainer: in the title. stopping: what ends before training stops. The others are as in `worldkit.runs.run`.
     """
-    from worldkit.runs.console import say_nothing_to_keep
+    from worldkit.runs.console import print_nothing_to_save
     from worldkit.runs.run import Run
     from worldkit.runs.stop import StopRequest
     from worldkit.runs.wandb_run import Tracking
@@ -64,8 +64,8 @@ def run_of(
         tracking=Tracking(options.project or game.name, options.entity, not options.no_wandb, upload, rewind),
         milestone=game.milestone,
         stop=StopRequest(
-            lambda: run.say(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
-            lambda: say_nothing_to_keep(console),
+            lambda: run.print_line(f"Stopping after {stopping}; a second Ctrl-C ends it at once."),
+            lambda: print_nothing_to_save(console),
         ),
     )
     return run
@@ -75,6 +75,6 @@ def say_written(game: Game, run: "Run", files: Iterable[Path], agent: Path) -> N
     """Say which of the files there are, and how the agent in one of them is watched."""
     for path in files:
         if path.exists():
-            run.say(f"  {path}")
+            run.print_line(f"  {path}")
     if game.view is not None:
-        run.say(f"Watch it play: {typed_command(game.name, game.module, 'watch', agent)}")
+        run.print_line(f"Watch it play: {typed_command(game.name, game.module, 'watch', agent)}")

@@ -17,7 +17,7 @@ from worldkit.game import Game
 from worldkit.jax.xla import PARTS, enable_compilation_cache, of_parts, prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, run_folder
-from worldkit.settings import add_flags, as_flags, from_flags, given, kept, setting
+from worldkit.settings import add_flags, as_flags, from_flags, given, saved_settings, setting
 
 if TYPE_CHECKING:
     from worldkit.jax.env import JaxEnv
@@ -95,7 +95,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     env = game.train_env()
     start = _resumed(options, env)
     if start is not None:
-        config = _config_of(game, arguments, options, kept(game.train_config, start.config, start.path))
+        config = _config_of(game, arguments, options, saved_settings(game.train_config, start.config, start.path))
     initial = None
     if options.init_from is not None:
         from worldkit.ppo.params import load_initial_params
@@ -204,7 +204,7 @@ def _train(
     from worldkit.ppo.checkpoints import LATEST
     from worldkit.ppo.loop import SavePlan
     from worldkit.ppo.training import train
-    from worldkit.runs.console import say_nothing_to_keep
+    from worldkit.runs.console import print_nothing_to_save
 
     run = run_of(
         game,
@@ -218,20 +218,20 @@ def _train(
     plan = SavePlan(options.save_interval, options.save_interval_minutes)
     if options.preset:
         preset = game.train_config.presets[options.preset]
-        run.say(f"Preset {options.preset}: {as_flags(game.train_config, preset)}")
+        run.print_line(f"Preset {options.preset}: {as_flags(game.train_config, preset)}")
     is_named = options.checkpoint_dir != TrainOptions.checkpoint_dir and options.resume not in (None, LATEST)
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
-        run.say(f"--checkpoint-dir has no effect: the run continues in {folder}.")
+        run.print_line(f"--checkpoint-dir has no effect: the run continues in {folder}.")
     with run.stop, run:
         trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
     if trained.progress.updates == trained.since.updates:
-        say_nothing_to_keep(run.console)
+        print_nothing_to_save(run.console)
         return INTERRUPTED_EXIT_CODE
     if folder is None:
         return 0
     steps = trained.progress.timesteps - trained.since.timesteps
     seconds = trained.progress.seconds - trained.since.seconds
-    run.say(
+    run.print_line(
         f"Trained {steps:,} steps in {seconds:.1f} s ({steps / seconds:,.0f} steps/s), "
         f"after {trained.compile_seconds:.1f} s of compiling."
     )
@@ -239,9 +239,9 @@ def _train(
     say_written(game, run, files, trained.files[-1])
     longer = 10 * config.total_timesteps
     if run.stop.requested:
-        run.say(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
+        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train', '--resume', trained.files[0])}")
     elif start is None and longer <= ALL_STEPS.most:  # a resumed run's settings are not in its command line
-        run.say(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
+        run.print_line(f"Next, a run ten times as long: {next_command(game, argv, longer)}")
     return 1 if run.writer.failing else 0
 
 
@@ -251,5 +251,5 @@ def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:
     for flag in ("--total-timesteps", "--run-name", "--resume"):
         replaced.add_argument(flag)
     replaced.add_argument("--rewind", action="store_true")
-    _, kept = replaced.parse_known_args(given)
-    return typed_command(game.name, game.module, "train", *kept, "--total-timesteps", str(total_timesteps))
+    _, saved_settings = replaced.parse_known_args(given)
+    return typed_command(game.name, game.module, "train", *saved_settings, "--total-timesteps", str(total_timesteps))

@@ -15,7 +15,7 @@ from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.runs.folder import CONFIG, CURVE, run_folder
 from worldkit.sb3.config import RATES
-from worldkit.settings import add_flags, from_flags, given, kept, setting
+from worldkit.settings import add_flags, from_flags, given, saved_settings, setting
 
 NEEDED = ("stable_baselines3", "sb3_contrib", "gymnasium")
 
@@ -66,7 +66,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     spec = game.env() if game.sb3_env is None else game.sb3_env(config)
     run = run_of(game, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
-        run.say(f"--models-dir has no effect: the run continues in {folder}.")
+        run.print_line(f"--models-dir has no effect: the run continues in {folder}.")
     with run.stop, run:
         trained = train(
             config,
@@ -80,13 +80,13 @@ def main(game: Game, argv: Sequence[str]) -> int:
         )
 
     best = folder / "best_model.zip"
-    run.say(f"{'Stopped' if run.stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
+    run.print_line(f"{'Stopped' if run.stop.requested else 'Done'} after {trained.timesteps:,} steps. Written:")
     files = (trained.model, best, folder / CURVE)
     say_written(game, run, files, best if best.exists() else trained.model)
     if run.stop.requested:
-        run.say(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
+        run.print_line(f"Resume: {typed_command(game.name, game.module, 'train-sb3', '--resume', trained.model)}")
     tensorboard = typed_command("tensorboard", "tensorboard.main", "--logdir", folder.parent)
-    run.say(f"Compare runs: {tensorboard}")
+    run.print_line(f"Compare runs: {tensorboard}")
     return 1 if run.writer.failing else 0
 
 
@@ -105,7 +105,7 @@ def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
     # a rate that was a function is written as a text; the model itself says so
     settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
-    return kept(game.sb3_config, plain, resume.parent / CONFIG)
+    return saved_settings(game.sb3_config, plain, resume.parent / CONFIG)
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.errors import ParityError
-from parity.safe_read import GIB, SHOWN, Unreadable, is_object, read_bytes, shown
+from parity.safe_read import GIB, QUOTED_LENGTH, Unreadable, is_object, quoted, read_bytes
 
 FORMAT_VERSION = 1
 LIMIT = 4 * GIB
@@ -70,7 +70,7 @@ def read_payload(path: Path, world: str | None) -> Any:  # noqa: ANN401 - a tree
     if not isinstance(kind, str) or (world is not None and kind != f"{world} checkpoint"):
         raise Malformed(f"it is a pickle of something else than a run of {world or 'any world'}")
     if type(version) is not int or version != FORMAT_VERSION:
-        raise Malformed(f"its format is version {shown(version)} and not {FORMAT_VERSION}")
+        raise Malformed(f"its format is version {quoted(version)} and not {FORMAT_VERSION}")
     if not isinstance(payload, bytes) or hashlib.sha256(payload).hexdigest() != str(checksum):
         raise Malformed("its checksum is wrong")
     return loads(payload)
@@ -86,8 +86,8 @@ def part(payload: Any, name: str) -> Any:  # noqa: ANN401 - a tree of plain valu
 def rules_version_of(payload: Any) -> str:  # noqa: ANN401 - a tree of plain values
     """The version of the rules that a run was trained under, a text that a message can quote."""
     version = part(payload, "rules_version")
-    if not isinstance(version, str) or not version.isprintable() or len(version) > SHOWN:
-        raise Malformed(f"its rules_version is {shown(version)}")
+    if not isinstance(version, str) or not version.isprintable() or len(version) > QUOTED_LENGTH:
+        raise Malformed(f"its rules_version is {quoted(version)}")
     return version
 
 
@@ -98,7 +98,7 @@ def runner_of(payload: Any) -> dict[str, NDArray[Any]]:  # noqa: ANN401 - a tree
         raise Malformed("its runner is no object of arrays of numbers")
     for name, leaf in runner.items():
         if name.startswith(NETWORK) and leaf.dtype.kind == "f" and not np.isfinite(leaf).all():
-            raise Malformed(f"its {shown(name)[1:-1]} contains NaN or infinity")
+            raise Malformed(f"its {quoted(name)[1:-1]} contains NaN or infinity")
     if not np.all(runner.get(DEVIATION, np.ones(())) > 0):
         raise Malformed("the scale of its values is not above 0")
     return runner

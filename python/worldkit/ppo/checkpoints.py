@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.atomic_write import write_whole
-from parity.safe_read import is_count, is_number, is_object, shown, size_text
+from parity.safe_read import is_count, is_number, is_object, quoted, size_text
 from worldkit.jax.env import JaxEnv
 from worldkit.ppo import parallel
 from worldkit.ppo.checkpoint_format import (
@@ -130,7 +130,7 @@ def _progress_of(value: object, name: str) -> Progress:
         raise Malformed(f"its {name} must be made of {', '.join(Progress._fields)}")
     for field, given in value.items():
         if not (is_number(given) and given >= 0 if field == "seconds" else is_count(given)):
-            raise Malformed(f"the {field} of its {name} are {shown(given)}")
+            raise Malformed(f"the {field} of its {name} are {quoted(given)}")
     return Progress(**value)
 
 
@@ -141,7 +141,7 @@ def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]
     numbers = sum(leaf.size for leaf in runner.values())
     for name in _BOUNDS:
         if name in value and not is_count(value[name], 1 + (len(runner) if name == "num_layers" else numbers)):
-            raise Malformed(f"its {name} is {shown(value[name])}, which its arrays do not bear out")
+            raise Malformed(f"its {name} is {quoted(value[name])}, which its arrays do not bear out")
     return value
 
 

@@ -60,7 +60,7 @@ class TrainConfig:
     curriculum: str = setting(NO_CURRICULUM, "where a share of the games begins, by name", group=_GAMES)
     curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
     learning_rate: float = setting(
-        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, shown="2.5e-4"
+        2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE, default_help="2.5e-4"
     )
     learning_rate_end: float | None = setting(
         None,

@@ -116,7 +116,7 @@ class Saver:
         settings: the run's, plain values.
         env: the world.
         plan: when and where to save.
-        say: takes a line for the user.
+        print_line: takes a line for the user.
         upload: takes every file written.
     """
 
@@ -127,12 +127,12 @@ class Saver:
         env: JaxEnv,
         plan: SavePlan = SavePlan(),
         *,
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         upload: Callable[[Path], None] = lambda path: None,
     ) -> None:
         self._folder, self._settings, self._env, self._plan = folder, settings, env, plan
         self._every_updates, self._every_seconds = plan.every_updates, 60 * plan.every_minutes
-        self._writer, self._upload = RetryingWriter(say), upload
+        self._writer, self._upload = RetryingWriter(print_line), upload
         self._last_time = time.monotonic()
         self._last_updates: int | None = None
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
-from parity.safe_read import GIB, Unreadable, read_npz, shown
+from parity.safe_read import GIB, Unreadable, quoted, read_npz
 from worldkit.ppo.checkpoint_format import (
     NETWORK,
     CheckpointError,
@@ -183,15 +183,15 @@ def _nested(flat: Mapping[str, NDArray[Any]]) -> Params:
     tree: dict[str, Any] = {}
     for path, array in flat.items():
         if array.dtype.kind != "f" or not np.isfinite(array).all():
-            raise Malformed(f"{shown(path)} is not made of numbers")
+            raise Malformed(f"{quoted(path)} is not made of numbers")
         *folders, name = path.split("/")
         place = tree
         for depth, folder in enumerate(folders, 1):
             place = place.setdefault(folder, {})
             if not isinstance(place, dict):
-                raise Malformed(f"{shown('/'.join(folders[:depth]))} is an array and holds others")
+                raise Malformed(f"{quoted('/'.join(folders[:depth]))} is an array and holds others")
         if name in place:
-            raise Malformed(f"{shown(path)} is an array and holds others")
+            raise Malformed(f"{quoted(path)} is an array and holds others")
         place[name] = array
     return tree
 

@@ -115,11 +115,11 @@ def train(
     mesh = parallel.mesh_of_all_devices(config.num_envs, devices)
     done = start.progress if start else Progress()
     updates = (config.total_timesteps - done.timesteps) // config.batch_size
-    run.say(_headline(config, devices or jax.devices(), updates, start, initial))
+    run.print_line(_headline(config, devices or jax.devices(), updates, start, initial))
     with compiling(run.console, reuse_text()):
         compiled = compile_training(config, env, mesh)
-    run.say(f"Compiled in {compiled.compile_seconds:.1f} s.")
-    first = _first_state(compiled, start, initial, with_games, run.say)
+    run.print_line(f"Compiled in {compiled.compile_seconds:.1f} s.")
+    first = _first_state(compiled, start, initial, with_games, run.print_line)
 
     if parallel.any_process(run.stop.requested):  # before anything of an earlier session is changed
         return TrainResult(first.runner.train_state.playable_params, done, done, compiled.compile_seconds, [])
@@ -139,7 +139,7 @@ def train(
         is_resumed=start is not None,
         later=later,
     )
-    saver = Saver(run.folder or Path(), settings, env, save_plan, say=run.say, upload=run.upload)
+    saver = Saver(run.folder or Path(), settings, env, save_plan, print_line=run.print_line, upload=run.upload)
     # of several processes all take part in a save, though only the first has a folder
     saves = parallel.agreed(float(run.folder is not None)) > 0
     last = run_training(
@@ -192,7 +192,7 @@ def _first_state(
     start: Checkpoint | None,
     initial: InitialParams | None,
     with_games: bool,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
 ) -> LoopState:
     if start is None:
         runner = compiled.runner
@@ -207,7 +207,7 @@ def _first_state(
     check_metrics(start, compiled.stats)
     if with_games:
         return LoopState(runner, start.progress, start.log)
-    say(
+    print_line(
         f"{start.path} holds other games than this run plays: network and optimizer are restored, new games begin, and "
         "the optimizer's momentum is that of the old batch."
     )

@@ -113,15 +113,15 @@ def compiling(console: Console, reuse: str) -> Iterator[None]:
         yield
 
 
-def say(console: Console, line: str) -> None:
+def print_line(console: Console, line: str) -> None:
     """Print a line as it is, however narrow the terminal is; nothing where the terminal has gone."""
     with contextlib.suppress(OSError):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
 
 
-def say_nothing_to_keep(console: Console) -> None:
+def print_nothing_to_save(console: Console) -> None:
     """Say that a run ends before its first update is complete, and leave a live display, on any thread."""
-    say(console, "Stopped before the first update was complete; there is nothing to keep.")
+    print_line(console, "Stopped before the first update was complete; there is nothing to keep.")
     console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
     console.show_cursor()
 

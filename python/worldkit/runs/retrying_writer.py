@@ -11,11 +11,11 @@ class RetryingWriter:
     """Writes the files of a run; reports once what cannot be written now, and tries it again.
 
     Args:
-        say: takes a line for the user; it gets one for each kind of file that fails, however often that happens.
+        print_line: takes a line for the user; it gets one for each kind of file that fails, however often that happens.
     """
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, print_line: Callable[[str], None]) -> None:
+        self._print_line = print_line
         self._told: set[str] = set()
         self._waiting: dict[Path, bytes] = {}
         self._failing: dict[str, str] = {}
@@ -32,7 +32,7 @@ class RetryingWriter:
             self._failing[kind] = f"{path} ({reason(error)})"
             if kind not in self._told:
                 self._told.add(kind)
-                self._say(f"{path} could not be written ({reason(error)}). Training goes on.")
+                self._print_line(f"{path} could not be written ({reason(error)}). Training goes on.")
             return False
         self._failing.pop(kind, None)
         return True

@@ -48,7 +48,7 @@ class Run:
         stop: asked whether the run should end early; hand in a StopRequest to end cleanly on Ctrl-C and ``kill``.
         sinks: more that takes the metrics of a run with a folder.
         report: takes each row of metrics, with a folder or without.
-        say: takes lines for the user, instead of the console.
+        print_line: takes lines for the user, instead of the console.
     """
 
     def __init__(
@@ -63,16 +63,16 @@ class Run:
         stop: StopRequest | None = None,
         sinks: Sequence[Sink] = (),
         report: Callable[[Metrics], None] = lambda metrics: None,
-        say: Callable[[str], None] | None = None,
+        print_line: Callable[[str], None] | None = None,
     ) -> None:
         self.folder = None if folder is None else Path(folder)
         self.console = console or Console(quiet=True)
-        self.say = say or self._print
+        self.print_line = print_line or self._print
         self._extra, self._report = sinks, report
         self.stop = stop or StopRequest()
         self._title, self._step, self._milestone = title, step, milestone
         self._tracking = tracking or Tracking(enabled=False)
-        self.writer = RetryingWriter(self.say)
+        self.writer = RetryingWriter(self.print_line)
         self._stack = contextlib.ExitStack()
         self._sinks: list[Sink] = []
         self._progress: ConsoleProgress | None = None
@@ -109,11 +109,15 @@ class Run:
             ]
             if later:
                 aside = move_aside(folder, later, [folder / name for name in RECORDS])
-                self.say(f"This is a branch: what the run had after its {self._step} {after:,} is in {aside} now.")
+                self.print_line(
+                    f"This is a branch: what the run had after its {self._step} {after:,} is in {aside} now."
+                )
                 for log in logs:
                     self.writer.attempt(log.path, log.drop_later)
             board = TensorBoardLog(folder / "tensorboard", self._step, after)
-            wandb = WandbRun(self.say, folder, self._tracking, settings, step=self._step, run_id=kept, after=after)
+            wandb = WandbRun(
+                self.print_line, folder, self._tracking, settings, step=self._step, run_id=kept, after=after
+            )
             plain = {**settings, "wandb_id": wandb.run_id or kept}
             self.writer.write(folder / CONFIG, (json_text(plain, indent=2, default=repr) + "\n").encode())
             self._sinks, self._wandb = [*logs, board, wandb, *self._extra], wandb
@@ -171,7 +175,7 @@ class Run:
         if self._wandb:
             self._wandb.close()
         if self.writer.failing:
-            self.say(f"Not complete, because they could not be written: {', '.join(self.writer.failing)}.")
+            self.print_line(f"Not complete, because they could not be written: {', '.join(self.writer.failing)}.")
 
     def _show(self, show: Callable[..., None], *arguments: object, **options: object) -> None:
         try:

@@ -22,7 +22,7 @@ from typing import Any
 
 from parity.atomic_write import write_whole
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, read_text, shown
+from parity.safe_read import MIB, Unreadable, quoted, read_text
 from parity.strict_json import json_text
 
 LIMIT = 256 * MIB
@@ -244,7 +244,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{shown(text)} is no number") from None
+        raise ValueError(f"{quoted(text)} is no number") from None
 
 
 def _csv_rows(path: Path) -> Iterator[dict[str, str]]:

@@ -48,7 +48,7 @@ class WandbRun(Sink):
     """A run on W&B, or nothing: where it cannot be opened, fails or hangs, ``say`` gets one line, once.
 
     Args:
-        say: takes a line for the user.
+        print_line: takes a line for the user.
         folder: of the run, which is called by its name; W&B keeps its files there.
         tracking: how it appears. Where a rewind is impossible, ``say`` gets the reason.
         config: the run's settings.
@@ -59,7 +59,7 @@ class WandbRun(Sink):
 
     def __init__(
         self,
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         folder: Path,
         tracking: Tracking,
         config: Mapping[str, Any],
@@ -69,11 +69,11 @@ class WandbRun(Sink):
         after: int = 0,
     ) -> None:
         super().__init__(folder / "wandb")
-        self._say, self._step, self._uploads = say, step, tracking.upload
+        self._print_line, self._step, self._uploads = print_line, step, tracking.upload
         self._run: Any = None
         mode = os.environ.get("WANDB_MODE", "online")
         if tracking.rewind and (obstacle := _no_rewind(tracking.enabled, mode, run_id)):
-            say(f"--rewind has no effect: {obstacle}.")
+            print_line(f"--rewind has no effect: {obstacle}.")
         if not tracking.enabled or mode == "disabled":
             return
         if find_spec("wandb") is None:
@@ -151,7 +151,7 @@ class WandbRun(Sink):
             threading.Thread(target=wandb.teardown, daemon=True).start()
 
     def _leave_out(self, why: str) -> None:
-        self._say(f"W&B is left out: {why}; --no-wandb silences this.")
+        self._print_line(f"W&B is left out: {why}; --no-wandb silences this.")
 
 
 def _check_room(folder: Path) -> None:

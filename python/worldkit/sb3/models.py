@@ -20,13 +20,13 @@ from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
 from stable_baselines3.common.vec_env import VecEnv
 
 from parity.errors import UsageError
-from parity.safe_read import GIB, Unreadable, is_count, is_object, json_of, read_bytes, read_zip, shown
+from parity.safe_read import GIB, Unreadable, is_count, is_object, json_of, quoted, read_bytes, read_zip
 from parity.strict_json import is_json_number, json_text, number_of
 from worldkit.ppo.config import ABOVE_0, WEIGHT
 from worldkit.sb3.config import RATES, SEED, MaskablePPOConfig
 from worldkit.sb3.model_file import LIMIT, PLAIN
 from worldkit.sb3.spaces import SpaceError, space_from_json, space_to_json
-from worldkit.settings import kept, setting
+from worldkit.settings import saved_settings, setting
 
 Config = TypeVar("Config", bound=MaskablePPOConfig)
 
@@ -150,7 +150,7 @@ def _plain(
     if not is_object(metadata):
         raise _ModelFault(f"its {PLAIN} is no object")
     if metadata.get("format") != _FORMAT or metadata.get("version") != _VERSION:
-        raise _ModelFault(f"its {PLAIN} is of version {shown(metadata.get('version'))}, and {_VERSION} is read")
+        raise _ModelFault(f"its {PLAIN} is of version {quoted(metadata.get('version'))}, and {_VERSION} is read")
     if env is None:
         observed, actions = (space_from_json(metadata.get(f"{kind}_space")) for kind in ("observation", "action"))
     else:
@@ -182,7 +182,7 @@ def _settings(
         raise _ModelFault(f"its settings must be {', '.join(names)}")
     functions = [name for name in RATES if saved[name] is None and name not in changes]
     plain = {name: value for name, value in {**saved, **changes}.items() if name not in functions}
-    settings = kept(_Settings, plain, path)
+    settings = saved_settings(_Settings, plain, path)
     for name in functions:
         settings[name] = rates.get(name)
         if not callable(settings[name]):
@@ -247,7 +247,7 @@ def _restore_optimizer(model: MaskablePPO, saved: object) -> None:
 def _restore_counts(model: MaskablePPO, metadata: Mapping[str, Any]) -> None:
     for name in ("num_timesteps", "updates"):
         if not is_count(metadata.get(name), 2**53):
-            raise _ModelFault(f"its {name} is {shown(metadata.get(name))}")
+            raise _ModelFault(f"its {name} is {quoted(metadata.get(name))}")
     episodes = metadata.get("episodes")
     if not isinstance(episodes, list) or not all(_is_episode(episode) for episode in episodes):
         raise _ModelFault("its episodes are no list of returns, lengths and times")

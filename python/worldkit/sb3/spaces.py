@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from parity.safe_read import is_count, is_object, shown
+from parity.safe_read import is_count, is_object, quoted
 from parity.strict_json import is_json_number, number_of
 
 MOST_VALUES = 2**18
@@ -70,7 +70,7 @@ def _simple_space(value: object) -> "spaces.Space[Any]":
         case {"kind": "MultiBinary", "n": n}:
             if n and _is_shape(n if isinstance(n, list) else [n]):
                 return spaces.MultiBinary(n)
-    raise SpaceError(f"a space in it, of the kind {shown(value.get('kind'))}, is none that MaskablePPO takes")
+    raise SpaceError(f"a space in it, of the kind {quoted(value.get('kind'))}, is none that MaskablePPO takes")
 
 
 def _is_shape(value: object) -> bool:

@@ -91,7 +91,7 @@ def train(
         evaluations = Evaluations(run, run.folder, eval_env, config, seed=_EVALUATION_SEED, after=first_step)
         steps = rollouts * config.n_steps * config.num_envs
         origin = f"going on with {resume}" if resume else f"seed {config.seed}"
-        run.say(
+        run.print_line(
             f"Training MaskablePPO for at most {config.timesteps:,} steps in {config.num_envs} games of the {engine} "
             f"engine, {origin}, into {run.folder}."
         )

@@ -11,7 +11,7 @@ from parity import BatchEngine, State, World
 from parity.engine_guard import GuardedEngine
 from parity.errors import UsageError
 from parity.replay import begin
-from parity.safe_read import shown
+from parity.safe_read import quoted
 from parity.trace import RESTART, Action, Case, Trace, check_actions, read_trace
 
 _ONLY = np.zeros(1, np.intp)
@@ -37,12 +37,12 @@ def read_own_trace(world: World, path: Path, other_names: tuple[str, ...] = ()) 
     """
     trace = read_trace(path)
     if trace.world not in (world.name, *other_names):
-        raise UsageError(f"{path} is a trace of world {shown(trace.world)}: give one of world '{world.name}'.")
+        raise UsageError(f"{path} is a trace of world {quoted(trace.world)}: give one of world '{world.name}'.")
     check_actions(world, trace, path)
     for name in trace.component_names or ():
         if name not in world.components:
             raise UsageError(
-                f"{path} was recorded under other rules, which had the reward component {shown(name)}: record it anew."
+                f"{path} was recorded under other rules, which had the reward component {quoted(name)}: record it anew."
             )
     return trace
 

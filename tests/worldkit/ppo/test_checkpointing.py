@@ -95,7 +95,7 @@ def at_27(
     """A checkpoint between two rows, which are of 20 updates each, of a run to its end, and all rows of the run."""
     folder, rows = tmp_path_factory.mktemp("straight"), list[Mapping[str, float]]()
     uploaded: list[Path] = []
-    saver = Saver(folder, SETTINGS, ENV, SavePlan(27), say=print, upload=uploaded.append)
+    saver = Saver(folder, SETTINGS, ENV, SavePlan(27), print_line=print, upload=uploaded.append)
     straight = run(trainer, LoopState(trainer.runner, Progress(), Log()), rows, saver)
     saver.save(straight)
     assert uploaded == [path(folder, step) for step in (27, 54, 60) for path in (checkpoint_path, params_path)]
@@ -345,7 +345,7 @@ def test_a_full_disk_in_the_middle_of_a_run_is_said_and_training_goes_on(
     tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), say=said.append)
+    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(10), print_line=said.append)
     with monkeypatch.context() as patch:
         patch.setattr("parity.atomic_write.os.fsync", full)
         saver.after(at(trainer, 10))
@@ -382,7 +382,7 @@ def at(trainer: CompiledTraining, updates: int) -> LoopState:
 def test_by_time(tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("worldkit.ppo.loop.time.monotonic", lambda: now)
-    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), say=print)
+    saver = Saver(tmp_path, SETTINGS, ENV, SavePlan(every_minutes=10), print_line=print)
     for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):
         now = 1000.0 + 60 * minutes
         saver.after(at(trainer, updates))

@@ -36,7 +36,7 @@ from worldkit.ppo.params import load_params
 from worldkit.ppo.rollout import RolloutMetrics, RunnerState
 from worldkit.ppo.training import keeps_games
 from worldkit.ppo.update import UpdateStats, init_runner
-from worldkit.settings import kept
+from worldkit.settings import saved_settings
 
 from .conftest import SMALL
 from .orchards import PackedOrchard
@@ -94,7 +94,7 @@ def changed(payload: Payload, place: tuple[Any, ...], value: object) -> Payload:
 def go_on(path: Path, fresh: RunnerState) -> None:
     """All that resuming does with a checkpoint before it plays."""
     checkpoint = read_checkpoint(path, ENV)
-    kept(TrainConfig, checkpoint.config, path)
+    saved_settings(TrainConfig, checkpoint.config, path)
     check_fits(checkpoint, fresh, ENV)
     restored(checkpoint, fresh, with_games=keeps_games(checkpoint, fresh, SMALL))
     check_metrics(checkpoint, stats(1))

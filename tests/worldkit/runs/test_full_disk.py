@@ -266,7 +266,7 @@ def test_a_log_file_on_a_full_disk_does_not_end_a_run() -> None:
         with run:
             run.begin({}, 640)
             run.write(row(1))
-            run.say("There is nobody to hear this.")
+            run.print_line("There is nobody to hear this.")
         with contextlib.suppress(OSError):
             full.close()
 
