@@ -66,8 +66,8 @@ def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
 
 def _decision_data(decision: Decision) -> Value:
     likely = [[name, float(f"{share:.4g}")] for name, share in decision.probabilities.items()]
-    told = {} if decision.value is None else {"value": float(f"{decision.value:.6g}")}
-    return {"probabilities": likely, **told}
+    value = {} if decision.value is None else {"value": float(f"{decision.value:.6g}")}
+    return {"probabilities": likely, **value}
 
 
 def difference_data(differences: Iterable[Difference]) -> list[list[str]]:

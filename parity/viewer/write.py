@@ -76,7 +76,7 @@ def _hash(text: str) -> str:
 def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
     """A function that writes text to a file that takes the place of ``path`` once the context ends well.
 
-    Only what goes wrong with the file is told as such, not what fails meanwhile.
+    Only what goes wrong with the file is reported as such, not what fails meanwhile.
     """
     with ExitStack() as replacement:
         with _telling_failures(path):

@@ -1,4 +1,4 @@
-"""Goodharts as people watch, play and view it: what worldkit is told of each of its modes."""
+"""The `ViewSpec` of each mode of Goodharts, for watching, playing and viewing."""
 
 from __future__ import annotations
 

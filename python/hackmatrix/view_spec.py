@@ -1,4 +1,4 @@
-"""HackMatrix as people watch, play and view it: what worldkit is told of it, as ``VIEW``."""
+"""The `ViewSpec` of HackMatrix, for watching, playing and viewing: ``VIEW``."""
 
 from hackmatrix.agents import AGENTS, BEST
 from hackmatrix.evaluation import EVALUATION, WON

@@ -70,7 +70,7 @@ class Game:
     env: the world as environments show it.
     train_env: the world as the trainer in JAX sees it; None: it has no engine in JAX, and nothing that needs one.
     train_config: the settings of that trainer, with the world's defaults.
-    evaluation: who plays, and what is said of it; None: worldkit does not evaluate it.
+    evaluation: who plays, and the endings and figures to report; None: worldkit does not evaluate it.
     modes: names of the world's modes, chosen with ``--mode``; none: there is but one.
     view: the world as people watch, play and view it, in a mode (None: the first, or that of the file) and for the
         agent's file or trace that is to be shown, where one is named; raises UsageError where these do not fit each

@@ -1,4 +1,4 @@
-"""The web application: who may look and stop, and what the page is told whenever it asks."""
+"""The web application: access to the page and its stop button, and the data that a poll returns."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _draw_enemy(pen: Pen, enemy: Enemy) -> None:
 
 
 def _draw_transmission(pen: Pen, coming: Transmission) -> None:
-    """Its type is told by colour and letter, both faint while the player does not know it."""
+    """Colour and letter give its type, both faint while the player does not know it."""
     colour = mix(ENEMIES[coming.type], MUTED if coming.type_hidden else FLOOR, 0.6 if coming.type_hidden else 0.1)
     for part in range(12):
         start = part * math.pi / 6

@@ -68,9 +68,9 @@ class ConstantEnv(JaxEnv):
         return ConstantState(moment, moment)
 
     def step(self, state: ConstantState, action: Array) -> StepOutput:
-        after, told = ConstantState(state.next, state.now), state.now
+        after, current = ConstantState(state.next, state.now), state.now
         none = dict.fromkeys(self.counted_events, jnp.bool_(False))
-        return StepOutput(after, told.reward, told.components, told.terminated, told.truncated, after, none)
+        return StepOutput(after, current.reward, current.components, current.terminated, current.truncated, after, none)
 
     def next_game(self, state: ConstantState) -> ConstantState:
         return state

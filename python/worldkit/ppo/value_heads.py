@@ -6,8 +6,8 @@ values a probability, and is worth their mean (both: Hafner et al. 2023, arXiv:2
 scale that follows the returns, and keeps its values when the scale moves (van Hasselt et al. 2016, arXiv:1602.07714).
 Saved parameters have the scale worked in: their values are in units of reward.
 
-A head is told by its layer's name, so parameters alone say which one they need. Nothing here imports JAX: what computes
-takes the module of arrays, ``numpy`` or ``jax.numpy``, as ``xp``.
+The name of its layer identifies a head, so parameters alone say which one they need. Nothing here imports JAX: what
+computes takes the module of arrays, ``numpy`` or ``jax.numpy``, as ``xp``.
 """
 
 from collections.abc import Collection

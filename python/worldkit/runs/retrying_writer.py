@@ -23,7 +23,7 @@ class RetryingWriter:
     def attempt(self, path: Path, write: Callable[[], object], kind: str | None = None) -> bool:
         """Call ``write``, which writes to ``path``, and survive its OSError; whether it went well.
 
-        Paths of one ``kind`` are told as one: without it, each is its own.
+        Paths of one ``kind`` are reported as one: without it, each is its own.
         """
         kind = kind or str(path)
         try:

@@ -36,7 +36,7 @@ Evaluation = tuple[list[float], list[int]]
 class Checkpoints(BaseCallback):
     """Writes ``checkpoint_{steps}_steps.zip`` every ``frequency`` steps of all games together.
 
-    One that cannot be written is told once, and the next is tried when it is due.
+    One that cannot be written is reported once, and the next is tried when it is due.
     """
 
     def __init__(self, run: Run, folder: Path, frequency: int) -> None:
@@ -63,7 +63,7 @@ class Evaluations(MaskableEvalCallback):
     """Plays the same games with the same masks every ``config.eval_freq`` steps and keeps the best model.
 
     The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found, up to the step ``after``,
-    is taken into account. What cannot be written is told once and tried again.
+    is taken into account. What cannot be written is reported once and tried again.
     """
 
     def __init__(

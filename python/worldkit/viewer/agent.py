@@ -73,18 +73,18 @@ def page_of_frames(
     The file is there once the context ends well; until then, and otherwise, what was there before stays. Raises
     UsageError where it cannot be written.
     """
-    told: list[EpisodeInProgress] = []
+    in_progress: list[EpisodeInProgress] = []
 
     def add(frame: Frame) -> None:
         if frame.decision is None:
-            told.append(EpisodeInProgress())
-        told[-1].add(frame)
+            in_progress.append(EpisodeInProgress())
+        in_progress[-1].add(frame)
 
     yield add
     page = Page(
         headline=f"Watched: {caption}",
         sides=(engine,),
-        episodes=(game.episode() for game in told),
+        episodes=(game.episode() for game in in_progress),
         about=(how_it_plays(player),),
     )
     write_page(page, view.world, path)
@@ -96,15 +96,15 @@ def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
     The frames of one game come in order and those of others may lie in between. A game that has not ended is told as
     far as it came.
     """
-    told: dict[int, EpisodeInProgress] = {}
+    in_progress: dict[int, EpisodeInProgress] = {}
     for frame in frames:
         if frame.decision is None:
-            told[frame.seed] = EpisodeInProgress()
-        told[frame.seed].add(frame)
-        while told and (first := next(iter(told.values()))).is_over:
-            del told[next(iter(told))]
+            in_progress[frame.seed] = EpisodeInProgress()
+        in_progress[frame.seed].add(frame)
+        while in_progress and (first := next(iter(in_progress.values()))).is_over:
+            del in_progress[next(iter(in_progress))]
             yield first.episode()
-    for rest in told.values():
+    for rest in in_progress.values():
         yield rest.episode()
 
 
