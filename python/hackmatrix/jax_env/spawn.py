@@ -14,7 +14,7 @@ from worldkit.jax.marks import mark
 from worldkit.jax.threefry import Draws, below
 
 
-class Spawned(NamedTuple):
+class SpawnResult(NamedTuple):
     """The transmissions made so far: their cells and types."""
 
     cells: Cells
@@ -42,7 +42,7 @@ def spawn(
     cell_site: int,
     how_many: Array,
     scheduled: Array | None = None,
-) -> Spawned:
+) -> SpawnResult:
     """Place transmissions one after another, each on a cell that C6 allows.
 
     ``stoppers`` are the enemies and blocks. ``how_many`` (int32) transmissions draw at ``cell_site`` with j = 0, 1, …;
@@ -52,13 +52,13 @@ def spawn(
     first = jnp.zeros_like(how_many) if scheduled is None else scheduled.astype(jnp.int32)
     in_all = how_many + first
 
-    def empty(made: Spawned) -> Cells:
+    def empty(made: SpawnResult) -> Cells:
         return ~(player | stoppers | transmissions | made.cells)
 
-    def wanted(i: Array, made: Spawned) -> Array:
+    def wanted(i: Array, made: SpawnResult) -> Array:
         return (i < in_all) & is_any(empty(made))
 
-    def body(state: tuple[Array, Spawned]) -> tuple[Array, Spawned]:
+    def body(state: tuple[Array, SpawnResult]) -> tuple[Array, SpawnResult]:
         i, made = state
         is_wanted, is_scheduled = wanted(i, made), i < first
         site = jnp.where(is_scheduled, jnp.uint32(Site.SCHEDULE_CELL), jnp.uint32(cell_site))
@@ -73,10 +73,10 @@ def spawn(
         enemy_type = below(draws.word(site + 1, j), len(rules.ENEMIES))
         mark("R5.below", lambda: is_any(choices))
         types = tuple(plane | cell.where((enemy_type >> digit) & 1 == 1) for digit, plane in enumerate(made.enemy_type))
-        return i + 1, Spawned(made.cells | cell, types, made.scheduled | cell.where(is_scheduled))
+        return i + 1, SpawnResult(made.cells | cell, types, made.scheduled | cell.where(is_scheduled))
 
     nothing = transmissions ^ transmissions
-    start = (jnp.int32(0), Spawned(nothing, (nothing,) * len(BLANK_SNAPSHOT.enemy_type), nothing))
+    start = (jnp.int32(0), SpawnResult(nothing, (nothing,) * len(BLANK_SNAPSHOT.enemy_type), nothing))
     made = while_loop(lambda state: jnp.any(wanted(*state)), body, start)[1]
     mark("C6.dropped", lambda: in_all > count(made.cells))
     mark("R5.cell", lambda: in_all > count(made.cells))  # a cell was asked for, though none was empty
