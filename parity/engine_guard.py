@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import math
 import signal
 import threading
@@ -119,7 +120,8 @@ class GuardedEngine(BatchEngine):
         for state in states:
             if fault := no_json(state):
                 raise StateRefused(f"it holds {fault}.")
-        return self._observed(self._ask("set_state", self._engine.set_state, states, slots), len(slots))
+        given = copy.deepcopy(states)  # the engine may keep and change them; the harness writes them into traces
+        return self._observed(self._ask("set_state", self._engine.set_state, given, slots), len(slots))
 
     def state_arrays(self) -> Mapping[str, Array] | None:
         return self._ask("state_arrays", self._engine.state_arrays)

@@ -169,6 +169,15 @@ class World:
     golden: Path | None = None
     benches: tuple[MutationBench, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raise TypeError for a mapping, a tuple or a path that is something else."""
+        kinds = {"Mapping": Mapping, "tuple": tuple, "Path": Path}
+        for name, kind in self.__annotations__.items():
+            wanted = kinds.get(kind.split("[")[0].split(" ")[0])
+            value = getattr(self, name)
+            if wanted and value is not None and not isinstance(value, wanted):
+                raise TypeError(f"World.{name} is of type {type(value).__name__}, not {wanted.__name__}")
+
     def rule_ids(self) -> tuple[str, ...]:
         """The rule ids that coverage demands, in order."""
         return self.rules or tuple(dict.fromkeys(self.marks.values()))

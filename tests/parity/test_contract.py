@@ -18,6 +18,7 @@ from toy_world.planes import PlanesEngine
 
 from parity import EngineError, State
 from parity.contract import HIGH_WORD, run_seeds
+from parity.engine_guard import GuardedEngine
 from parity.lockstep import Settings, run
 
 Slots = NDArray[np.intp]
@@ -137,6 +138,35 @@ def test_every_second_game_of_a_run_starts_from_a_seed_above_32_bits() -> None:
     assert run_seeds(7, 4).tolist() == [7, 8 + high, 9, 10 + high]
     assert high % 2**32 == 0
     assert run_seeds(2**64 - 1, 3).tolist() == [2**64 - 1, high, 1]
+
+
+def test_an_engine_may_change_the_states_that_it_is_given() -> None:
+    class Changing(PlanesEngine):
+        def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
+            observation = super().set_state(states, slots)
+            for state in states:
+                state["apples"].clear()
+            return observation
+
+    engine, slots = GuardedEngine(replace(WORLD, engines={"tried": Changing}), "tried", 1), np.zeros(1, np.intp)
+    engine.reset(np.array([7], np.uint64), slots)
+    (state,) = engine.get_state(slots)
+    assert state["apples"]
+    engine.set_state([state], slots)
+    assert engine.get_state(slots) == [state]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("golden", "golden", "World.golden is of type str, not Path"),
+        ("marks", ("rest",), "World.marks is of type tuple, not Mapping"),
+        ("actions", "up", "World.actions is of type str, not tuple"),
+    ],
+)
+def test_a_field_of_a_world_of_another_type_is_named(name: str, value: object, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        replace(WORLD, **{name: value})
 
 
 def test_a_world_without_chance_says_so() -> None:
