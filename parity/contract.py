@@ -65,8 +65,8 @@ def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed
     for row in np.flatnonzero(rows_that_differ(expected, observed, world.tolerances)):
         first = explain(world, expected, observed, int(row))[0]
         raise EngineError(
-            f"engine '{engine.name}' is another one after {what}: {first.field} is {first.observed!r} instead of "
-            f"{first.expected!r}; its states must hold all that a game goes on from."
+            f"engine '{engine.name}' does not round-trip its state: after {what} {first.field} is {first.observed!r} "
+            f"instead of {first.expected!r}; its states must hold all that a game goes on from."
         )
 
 

@@ -210,9 +210,7 @@ def run(
         try:
             course.play(progress)
         except EngineError as error:
-            raise EngineError(
-                f"{error} It was after {course.taken} steps of each game, seed {settings.seed}."
-            ) from error
+            raise EngineError(f"{error} That was after {course.taken} steps, with seed {settings.seed}.") from error
         course.outcome.seconds = time.perf_counter() - began
         if settings.marks:
             course.outcome.marks = pair.marks()

@@ -84,7 +84,7 @@ def _loaded(name: str) -> World:
         fault = f"{type(error).__name__}: {error}"
         raise UsageError(f"world '{name}' cannot be imported ({fault}): fix it first.") from error
     if not isinstance(world, World):
-        raise UsageError(f"world '{name}' is no parity.World but of type {type(world).__name__}: register a World.")
+        raise UsageError(f"world '{name}' is of type {type(world).__name__}, not a parity.World: register one.")
     return world
 
 

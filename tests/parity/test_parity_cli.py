@@ -197,7 +197,7 @@ def test_a_world_without_marks_has_no_coverage(lacks: dict[str, object], sentenc
 @pytest.mark.parametrize(
     ("engine", "sentence"),
     [
-        ("dying", r"failed in step: BrokenPipeError: .* It was after 2 steps of each game, seed 0"),
+        ("dying", r"failed in step: BrokenPipeError: .* That was after 2 steps, with seed 0"),
         ("hanging", "gave no answer to step within 0.2 seconds"),
         ("hungry", "engine 'hungry' needs more memory in step than there is: give fewer --games"),
     ],
