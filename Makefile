@@ -123,6 +123,7 @@ $(VENV)/.all: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	@echo "Installing every extra into $(VENV) (one to four minutes the first time)..."
 	@$(INSTALL) ".[dev]"
 	@touch $(VENV)/.core $(VENV)/.goodharts $@
+	@echo "Installed. To use it: source $(VENV)/bin/activate"
 
 $(VENV)/.goodharts: pyproject.toml constraints.txt | $(VENV)/pyvenv.cfg
 	@echo "Installing what Goodharts needs into $(VENV) (one to four minutes the first time)..."

@@ -72,7 +72,7 @@ def test_a_batch_starts_from_successive_seeds_and_restarts_what_ends() -> None:
 
 @pytest.mark.parametrize(
     ("world", "sentence"),
-    [("toy_world:NOTHING", "cannot be imported"), ("toy_world.plain:MARKS", r"is no parity\.World but of type tuple")],
+    [("toy_world:NOTHING", "cannot be imported"), ("toy_world.plain:MARKS", r"is of type tuple, not a parity\.World")],
 )
 def test_what_is_no_world_is_one_sentence(world: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):

@@ -97,7 +97,7 @@ def test_a_run_leaves_what_runs_leave(evening: tuple[Path, dict[str, str]]) -> N
     folder, _ = evening
     runs = {
         "checkpoints/first": {"checkpoint_*.pkl", "params_*.npz"},
-        "models/mask": {"final_model.zip", "best_model.zip"},
+        "models/orchard": {"final_model.zip", "best_model.zip"},
     }
     for run_name, own in runs.items():
         for name in own | {"metrics.csv", "metrics.jsonl", "tensorboard", "learning_curve.png", "config.json"}:

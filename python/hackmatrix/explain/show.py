@@ -143,8 +143,8 @@ def verdict(played: Sequence[ExplainedStep], engines: Sequence[str]) -> str:
     unread = _numbers([step for step in played if not step.readings_agree])
     names = " and ".join(engines)
     agreement = f"played {steps}" if len(engines) == 1 else f"DIFFER in {apart}" if apart else f"agree on {steps}"
-    reading = f"DIFFERS from {engines[0]} in {unread}" if unread else "agrees"
-    return f"{names} {agreement}; table W's reading {reading}."
+    reading = f"DIFFER from {engines[0]} in {unread}" if unread else "agree"
+    return f"{names} {agreement}; the rewards recomputed from table W {reading}."
 
 
 def _numbers(found: Sequence[ExplainedStep]) -> str:

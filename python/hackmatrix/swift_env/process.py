@@ -62,7 +62,7 @@ def binary_path() -> Path:
             f"{BINARY_VARIABLE} names {path}, which is no program: {build_hint()} and give the path it prints."
         )
     raise SwiftEngineError(
-        f"the Swift engine is not built (there is no {path}): {build_hint()}, or choose the engine `jax`."
+        f"the Swift engine is not built (there is no {path}): {build_hint()}, or choose another (`--engine jax`)."
     )
 
 

@@ -58,7 +58,7 @@ def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, caps
     assert code == 0
     assert "step 0: up (0)\n" in printed
     assert "distance_shaping      +0.050  = 0.05 x 1: closest approach 9 -> 8" in printed
-    assert "swift played 4 steps; table W's reading agrees." in printed
+    assert "swift played 4 steps; the rewards recomputed from table W agree." in printed
 
 
 def test_a_page_has_100_columns_and_is_plain(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +126,7 @@ def test_engines_that_differ_are_marked_and_the_code_is_1(
     assert code == 1
     assert "step_penalty          -0.010  != -0.011  = -0.01 x 1: a valid action" in printed
     assert "+0.040  != +0.039" in printed
-    assert "swift and jax DIFFER in step 0, step 1; table W's reading agrees." in printed
+    assert "swift and jax DIFFER in step 0, step 1; the rewards recomputed from table W agree." in printed
 
 
 def test_a_reading_that_differs_is_marked_and_the_code_is_1(
@@ -137,7 +137,7 @@ def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     code, printed = explain(capsys, *START, "up")
     assert code == 1
     assert "+0.050  != +0.060 by table W, = 0.06 x 1: closest approach 9 -> 8" in printed
-    assert "table W's reading DIFFERS from swift in step 0." in printed
+    assert "the rewards recomputed from table W DIFFER from swift in step 0." in printed
 
 
 def test_the_jax_engine_alone_needs_no_swift(
@@ -146,7 +146,7 @@ def test_the_jax_engine_alone_needs_no_swift(
     monkeypatch.setenv("HACKMATRIX_BINARY", str(tmp_path / "none"))
     code, printed = explain(capsys, "--seed", "7", "--actions", "up", "--engines", "jax")
     assert code == 0
-    assert "jax played 1 step; table W's reading agrees." in printed
+    assert "jax played 1 step; the rewards recomputed from table W agree." in printed
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """The commands around MaskablePPO as a person types them."""
 
 import json
+import os
 import runpy
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,16 +33,19 @@ def train(*flags: str) -> object:
 
 
 def test_train_with_w_and_b_offline_then_watch(
-    swift_built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    swift_built: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    assert train("--timesteps", "256", "--save-freq", "100", "--eval-freq", "200") == 0
-    said = capsys.readouterr()
-    assert not said.err
-    assert "Done after 256 steps" in said.out
-    assert "models/mine/best_model.zip" in said.out
-    folder = Path("models/mine")
+    # in a process of its own: W&B keeps the folder and the environment of its first run
+    own = {name: value for name, value in os.environ.items() if not name.startswith("WANDB")} | {
+        "WANDB_MODE": "offline"
+    }
+    flags = ["--run-name", "mine", *SHORT, "--timesteps", "256", "--save-freq", "100", "--eval-freq", "200"]
+    words = [sys.executable, str(SCRIPT), *flags]
+    done = subprocess.run(words, cwd=tmp_path, env=own, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Done after 256 steps" in done.stdout
+    assert "models/mine/best_model.zip" in done.stdout
+    folder = tmp_path / "models" / "mine"
     (offline,) = (folder / "wandb").glob("offline-run-*/run-*.wandb")
     assert offline.stat().st_size > 0
     assert json.loads((folder / "config.json").read_text())["wandb_id"]
