@@ -164,7 +164,7 @@ def test_an_engine_may_change_the_states_that_it_is_given() -> None:
         ("actions", "up", "World.actions is of type str, not tuple"),
     ],
 )
-def test_a_field_of_a_world_of_another_type_is_named(name: str, value: object, sentence: str) -> None:
+def test_a_field_of_a_world_of_another_type_is_named(name: str, value: Any, sentence: str) -> None:  # noqa: ANN401 - of any type
     with pytest.raises(TypeError, match=sentence):
         replace(WORLD, **{name: value})
 
