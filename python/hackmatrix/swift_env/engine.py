@@ -153,12 +153,12 @@ class SwiftGames(Closable):
         place = self._places.get(command)
         if place is None:
             return self._read(command, lambda frame: self._rows_in(command, frame))
+        return self._read(Command.PLACE, lambda frame: self._rows_placed(command, frame, place))
 
-        def placed(frame: NDArray[np.uint8]) -> Rows:
-            protocol.check_placed(frame, len(place))
-            return self._rows_in(command, place)
-
-        return self._read(Command.PLACE, placed)
+    def _rows_placed(self, command: Command, frame: NDArray[np.uint8], place: NDArray[np.uint8]) -> Rows:
+        """The rows in a place of the shared memory, of which the reply gives the size."""
+        protocol.check_placed(frame, len(place))
+        return self._rows_in(command, place)
 
     def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
         self._drop_unread()
