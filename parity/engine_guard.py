@@ -120,7 +120,8 @@ class GuardedEngine(BatchEngine):
         for state in states:
             if fault := no_json(state):
                 raise StateRefused(f"it holds {fault}.")
-        given = copy.deepcopy(states)  # the engine may keep and change them; the harness writes them into traces
+        # the engine may keep and change them, and the harness writes them into traces
+        given = [copy.deepcopy(state) for state in states]
         return self._observed(self._ask("set_state", self._engine.set_state, given, slots), len(slots))
 
     def state_arrays(self) -> Mapping[str, Array] | None:

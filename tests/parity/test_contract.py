@@ -143,17 +143,18 @@ def test_every_second_game_of_a_run_starts_from_a_seed_above_32_bits() -> None:
 def test_an_engine_may_change_the_states_that_it_is_given() -> None:
     class Changing(PlanesEngine):
         def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
+            assert len({id(state["apples"]) for state in states}) == len(states)
             observation = super().set_state(states, slots)
             for state in states:
                 state["apples"].clear()
             return observation
 
-    engine, slots = GuardedEngine(replace(WORLD, engines={"tried": Changing}), "tried", 1), np.zeros(1, np.intp)
-    engine.reset(np.array([7], np.uint64), slots)
-    (state,) = engine.get_state(slots)
+    engine, slots = GuardedEngine(replace(WORLD, engines={"tried": Changing}), "tried", 2), np.arange(2)
+    engine.reset(np.array([7, 8], np.uint64), slots)
+    state, _ = engine.get_state(slots)
     assert state["apples"]
-    engine.set_state([state], slots)
-    assert engine.get_state(slots) == [state]
+    engine.set_state([state, state], slots)
+    assert engine.get_state(slots) == [state, state]
 
 
 @pytest.mark.parametrize(
