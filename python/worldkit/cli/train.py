@@ -251,5 +251,5 @@ def next_command(game: Game, given: Sequence[str], total_timesteps: int) -> str:
     for flag in ("--total-timesteps", "--run-name", "--resume"):
         replaced.add_argument(flag)
     replaced.add_argument("--rewind", action="store_true")
-    _, saved_settings = replaced.parse_known_args(given)
-    return typed_command(game.name, game.module, "train", *saved_settings, "--total-timesteps", str(total_timesteps))
+    _, other_flags = replaced.parse_known_args(given)
+    return typed_command(game.name, game.module, "train", *other_flags, "--total-timesteps", str(total_timesteps))

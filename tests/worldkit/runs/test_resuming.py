@@ -23,7 +23,7 @@ from worldkit.ppo.training import train
 from worldkit.runs.run import Run
 from worldkit.runs.sinks import read_csv
 from worldkit.runs.stop import StopRequest
-from worldkit.settings import saved_settings as kept_of
+from worldkit.settings import saved_settings
 from worldkit.watch.agents import agents_of
 
 ENV = OrchardJaxEnv()
@@ -75,7 +75,7 @@ def write_session(
             raise failing
 
 
-def saved_settings(folder: Path) -> list[tuple[int, int]]:
+def logged_rows(folder: Path) -> list[tuple[int, int]]:
     """Update and session of every row, which both files agree about."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     in_csv = [(int(each["update"]), int(each["session"])) for each in read_csv(folder / "metrics.csv")]
@@ -111,11 +111,11 @@ def test_rows_stay_until_they_come_again(tmp_path: Path) -> None:
     with Run(tmp_path) as run:
         run.begin({}, 100, after=3, is_resumed=True)
         old = [(update, 0) for update in range(1, 7)]
-        assert saved_settings(tmp_path) == old
+        assert logged_rows(tmp_path) == old
         run.write(row(4, 1))
-        assert saved_settings(tmp_path) == [*old[:3], (4, 1), *old[4:]]
+        assert logged_rows(tmp_path) == [*old[:3], (4, 1), *old[4:]]
         run.write(row(6, 1))
-        assert saved_settings(tmp_path) == [*old[:3], (4, 1), (6, 1)]
+        assert logged_rows(tmp_path) == [*old[:3], (4, 1), (6, 1)]
 
 
 OLD = [(update, 0) for update in range(1, 7)]
@@ -136,7 +136,7 @@ def test_rows_of_the_session_before_go_where_a_resumed_run_ends_without_them(
     write_session(tmp_path, range(1, 7))
     with pytest.raises(RuntimeError, match="in the middle") if failing else contextlib.nullcontext():
         write_session(tmp_path, updates, after=3, session=1, failing=failing)
-    assert saved_settings(tmp_path) == rows
+    assert logged_rows(tmp_path) == rows
 
 
 class TestGoingBack:
@@ -153,7 +153,7 @@ class TestGoingBack:
         elif resume:
             start = read_checkpoint(folder / resume, ENV)
         if start:
-            config = TrainConfig(**kept_of(TrainConfig, start.config, start.path))
+            config = TrainConfig(**saved_settings(TrainConfig, start.config, start.path))
         config = dataclasses.replace(config, **{"total_timesteps": 64 * updates, **changes})  # type: ignore[arg-type]
         with Run(folder, stop=stop) as run:
             train(config, ENV, run, start=start, save_plan=SavePlan(1))
