@@ -18,6 +18,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 # One thread of torch for each worker: more of them wait for each other on the same cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# W&B reports its own errors over the network, and waits for that.
+os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 # Programs that run for seconds are not worth what optimising them costs; `make test-long` optimises them.

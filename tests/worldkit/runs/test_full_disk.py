@@ -186,6 +186,7 @@ def test_a_disk_that_stays_full_is_told_at_the_end(
     with Run(folder, console=Console(file=said, width=1000), tracking=offline) as run:
         run.begin({"lr": 1.0}, 640)
         run.write(row(1))
+        assert "W&B is left out" not in said.getvalue()
         for log in folder.glob("wandb/*run-*/logs/debug.log"):  # what W&B says of its end should find no room either
             with log.open("ab") as file:
                 file.write(bytes(-log.stat().st_size % mmap.PAGESIZE))
