@@ -91,7 +91,7 @@ class WandbRun(Sink):
                 **continued,
                 project=tracking.project,
                 entity=tracking.entity,
-                mode=os.environ.get("WANDB_MODE"),  # W&B itself asks but once in a process
+                mode=os.environ.get("WANDB_MODE"),  # type: ignore[arg-type]  # W&B reads it but once in a process
                 name=folder.name,
                 dir=str(folder),
                 config=dict(config),
