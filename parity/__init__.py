@@ -3,7 +3,7 @@
 from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from parity.errors import EngineError, ParityError, StateRefused, UsageError
 from parity.registry import load_world, open_batch, open_engine
-from parity.world import Board, EngineFactory, Mutant, MutationBench, Policy, Shrinker, StartMaker, View, World
+from parity.world import Board, EngineFactory, Mutant, MutationBench, Policy, Price, Shrinker, StartMaker, View, World
 
 __all__ = [
     "AutoResetBatch",
@@ -18,6 +18,7 @@ __all__ = [
     "MutationBench",
     "ParityError",
     "Policy",
+    "Price",
     "Shrinker",
     "Slots",
     "StartMaker",

@@ -14,6 +14,7 @@ from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, Int
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
+from parity.prices import add_price_flags
 
 JOBS = IntRange(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
@@ -59,6 +60,7 @@ _COMPARISON = {
     "--shrink-seconds": _value(
         "SECONDS", "time to spend on making a case small (default: %(default)g)", FloatRange(0, SECONDS.most), 60.0
     ),
+    "--draw-prices": _switch("draw the prices of the reward from the seed, unless they are given"),
     "--no-report": _switch("write no trace and no page"),
 }
 _EVERY = {
@@ -88,6 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
         added = subparsers.add_parser(does.__name__, help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
         for name, option in {**_EVERY, **options}.items():
             added.add_argument(name, **option)
+        add_price_flags(added)
         added.set_defaults(does=does, **defaults)
 
     text = "Play many games on both engines and compare everything at every step."

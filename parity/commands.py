@@ -19,6 +19,7 @@ from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
+from parity.prices import changed_prices, draw_prices, priced, with_prices
 from parity.printing import print_coverage, print_mutants, print_rewards, print_run
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.report import counted, print_report, write_report
@@ -37,7 +38,14 @@ def run(options: Namespace) -> int:
     """Compare two engines over many games."""
     world, spec, engines = _pair(options)
     outcome, findings, answer = _compared(world, spec, engines, options)
-    _answer(options, answer, lambda console: print_run(engines, outcome, findings, console))
+
+    def show(console: Console) -> None:
+        print_run(engines, outcome, findings, console)
+        if answer["prices"]:
+            prices = (f"{name} {value:g}" for name, value in answer["prices"].items())
+            console.print(f"Prices: {', '.join(prices)}.", soft_wrap=True)
+
+    _answer(options, answer, show)
     return 1 if outcome.divergences else 0
 
 
@@ -45,6 +53,7 @@ def replay(options: Namespace) -> int:
     """Replay one trace."""
     trace = read_trace(options.trace)
     world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
+    world = priced(with_prices(world, trace.prices), options)
     engines = options.engines or trace.engines
     for name in engines:
         engine_name(world, name)
@@ -93,6 +102,8 @@ def coverage(options: Namespace) -> int:
 def rewards(options: Namespace) -> int:
     """Replay the golden episodes and show, or accept, what changed; a world of one engine has them replayed on it."""
     world, _, engines = _pair(options, one_will_do=True)
+    if options.accept and changed_prices(world):
+        raise UsageError("--accept renews episodes with the game's own prices: leave --price and --prices out.")
     folder = golden_folder(world, options.golden)
     episodes = replay_golden(world, engines, folder, options.timeout)
     if not any(episode.names and episode.golden.case.actions for episode in episodes):
@@ -143,10 +154,10 @@ def mutants(options: Namespace) -> int:
         judge, chosen = PytestJudge(options.run_timeout), chosen_mutants([project_bench(options.tests)], options.only)
     else:
         spec = world_spec(options.world, [options.engine] if options.engine else ())
-        world = load_world(spec)
+        world = priced(load_world(spec), options)
         if options.source.startswith(TRACES):
             options.source = TRACES + str(Path(options.source.removeprefix(TRACES)).resolve())
-        name, judge = world.name, LockstepJudge(spec, _settings(options), options.run_timeout)
+        name, judge = world.name, LockstepJudge(spec, _settings(options), options.run_timeout, changed_prices(world))
         chosen = chosen_benches(world, options.engine, options.only)
     verdicts: list[Verdict] = []
     with _progress(options, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
@@ -177,7 +188,7 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
     ``one_will_do``: in a world of one engine, that one stands on both sides.
     """
     spec = world_spec(options.world, options.engines or ())
-    world = load_world(spec)
+    world = priced(load_world(spec), options)
     if options.engines is not None:
         one, other = options.engines
         return world, spec, (engine_name(world, one), engine_name(world, other))
@@ -205,6 +216,8 @@ def _compared(
 ) -> tuple[Outcome, list[Finding], dict[str, Any]]:
     """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
     settings = _settings(options, marks=marks)
+    if options.draw_prices:
+        world = draw_prices(world, settings.seed)
     if settings.source.startswith(TRACES):
         folder = Path(settings.source.removeprefix(TRACES))
         paths = trace_files(folder)
@@ -236,6 +249,7 @@ def _compared(
     answer = {
         "identical": not outcome.divergences,
         "world": world.name,
+        "prices": changed_prices(world),
         "engines": list(engines),
         **{name: getattr(options, name) for name in ("source", "seed", "games")},
         "steps_compared": outcome.steps,

@@ -54,11 +54,14 @@ class EngineOptions:
     marks: count rule marks.
     packed: observations may come in a smaller form, which ``BatchEngine.unpacked`` turns into the world's.
     deadline: seconds that an answer may take, for engines that can hang; None: the engine's own choice.
+    prices: those of the reward, in the order of the world's ``prices`` and in units of its components; None: the
+        world's defaults. Engines of a world with prices must heed them.
     """
 
     marks: bool = False
     packed: bool = False
     deadline: float | None = None
+    prices: tuple[int, ...] | None = None
 
 
 class BatchEngine(ABC):

@@ -64,7 +64,8 @@ class GuardedEngine(BatchEngine):
         self.name = name
         self._world = world
         self._timeout = timeout
-        opened: object = self._ask("start", world.engines[name], games, EngineOptions(marks=marks))
+        options = EngineOptions(marks=marks, prices=world.price_values)
+        opened: object = self._ask("start", world.engines[name], games, options)
         if not isinstance(opened, BatchEngine):
             kind = type(opened).__name__
             raise EngineError(f"engine '{name}' is a {kind} and no parity.BatchEngine: derive its class from that one.")

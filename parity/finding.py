@@ -8,6 +8,7 @@ from pathlib import Path
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
 from parity.pair import Pair
+from parity.prices import changed_prices
 from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
@@ -60,7 +61,15 @@ def replayed(
         except StateRefused as error:
             raise UsageError(f"the start state in {path} is refused: {error}") from error
     last = recorded[-1]
-    found = Trace(trace.world, engines, trace.case, last.differences, rules_in_play(world, last), trace.found)
+    found = Trace(
+        trace.world,
+        engines,
+        trace.case,
+        last.differences,
+        rules_in_play(world, last),
+        trace.found,
+        prices=changed_prices(world),
+    )
     return Report(world, found, tuple(recorded), command)
 
 
@@ -90,6 +99,7 @@ def investigate(
         differences=divergence.differences if small is None else recorded[-1].differences,
         rules=rules_in_play(world, recorded[-1]),
         found=None if case == divergence.case else divergence.case,
+        prices=changed_prices(world),
     )
     # a world that is not registered is imported only where the command line names it
     report = Report(world, trace, tuple(recorded), replay_command(trace_path, spec if is_module(spec) else None))

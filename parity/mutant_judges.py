@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ class LockstepJudge(Judge):
     spec: str
     settings: Settings
     run_timeout: float
+    prices: Mapping[str, float] = field(default_factory=dict)
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
         """Raises EngineError where the unchanged copy diverges, or cannot be run."""
@@ -63,6 +64,7 @@ class LockstepJudge(Judge):
         """Exit code, JSON answer and last words of ``parity run`` on the copy."""
         names = "source", "steps", "games", "seed", "invalid", "timeout"
         options = [word for name in names for word in (f"--{name}", str(getattr(self.settings, name)))]
+        options += [word for name, value in self.prices.items() for word in ("--price", f"{name}={value}")]
         engines = f"{bench.reference},{bench.engine}"
         command = ["parity", "run", "--json", "--no-report", "--world", self.spec, "--engines", engines, *options]
         done = _python(command, bench, copy, self.run_timeout)

@@ -13,6 +13,7 @@ from parity.engine import Slots, consecutive_seeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import StateRefused, UsageError
 from parity.lockstep import Settings
+from parity.prices import changed_prices
 from parity.replay import begin
 from parity.sources import choose_actions, open_source
 from parity.trace import RESTART, Case, Trace, read_trace, trace_files, trace_text, write_trace
@@ -164,7 +165,14 @@ def record(world: World, spec: str, engines: tuple[str, str], settings: Settings
                 if step.ended[0]:
                     break
             case = replace(case, actions=tuple(actions))
-            trace = Trace(spec, engines, case, components=tuple(components), component_names=world.components)
+            trace = Trace(
+                spec,
+                engines,
+                case,
+                components=tuple(components),
+                component_names=world.components,
+                prices=changed_prices(world),
+            )
             paths.append(folder / f"{kind}-{seed}.json")
             write_trace(trace, paths[-1])
     return paths

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +26,7 @@ MOST_ACTIONS = 2**31
 RESTART: Literal["restart"] = "restart"
 Action = int | Literal["restart"]
 """An action's number, or the world's auto-reset after an ended game."""
-_PARTS = {field.name for field in fields(Difference)}
+_PARTS = {part.name for part in fields(Difference)}
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Trace:
     differences: where they differed after the last action (empty in recordings).
     rules: rule ids that fired in the last step; found: the case before it was shrunk.
     components: what every action earned, for golden episodes; component_names: what its columns are, None where the
-    file does not say (those of older ones).
+    file does not say (those of older ones). prices: those that were not the game's own, in reward.
     """
 
     world: str
@@ -68,6 +69,7 @@ class Trace:
     found: Case | None = None
     components: tuple[tuple[int | float, ...], ...] | None = None
     component_names: tuple[str, ...] | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)
 
 
 def write_trace(trace: Trace, path: Path) -> None:
@@ -90,6 +92,7 @@ def trace_text(trace: Trace) -> str:
         "rules": trace.rules or None,
         "found": trace.found and _case_value(trace.found),
         "component_names": trace.component_names,
+        "prices": dict(trace.prices) or None,
     }
     value |= {name: part for name, part in further.items() if part is not None}
     lines = [f"{json_text(key)}: {json_text(part)}" for key, part in value.items()]
@@ -127,11 +130,13 @@ def read_trace(path: Path) -> Trace:
 
 def _trace(value: dict[str, Any]) -> Trace:
     """The trace in a JSON object; raises KeyError for what is missing, ValueError for what is wrong."""
-    engines, names = value["engines"], value.get("component_names")
+    engines, names, prices = value["engines"], value.get("component_names"), value.get("prices", {})
     _demand(isinstance(value["world"], str), f"its world {quoted(value['world'])} is no name")
     _demand(_are(engines, str) and len(engines) == 2, "its engines are not two names")
     _demand(_are(value.get("rules", []), str), "its rules are no list of names")
     _demand(names is None or _are(names, str), "its component_names are no list of names")
+    are_prices = isinstance(prices, dict) and all(map(is_json_number, prices.values()))
+    _demand(are_prices, "its prices are no numbers by name")
     return Trace(
         world=value["world"],
         engines=(engines[0], engines[1]),
@@ -141,6 +146,7 @@ def _trace(value: dict[str, Any]) -> Trace:
         found=_case(value["found"]) if "found" in value else None,
         components=_components(value["components"]) if "components" in value else None,
         component_names=None if names is None else tuple(names),
+        prices=prices,
     )
 
 

@@ -108,6 +108,24 @@ class MutationBench:
     ignore: tuple[str, ...] = ("__pycache__", ".git", ".venv", ".cache")
 
 
+PriceValues = tuple[int, ...]
+"""One value for each of a world's prices, in its order and in units of its components."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """A number of the reward. default, low, high: in units of the world's components (its ``component_unit``).
+
+    purpose: what is paid so, for help and tables, such as ``each kill``.
+    """
+
+    name: str
+    default: int
+    low: int
+    high: int
+    purpose: str = ""
+
+
 @dataclass(frozen=True)
 class World:
     """Everything the harness knows about a world. Only the first seven fields are required.
@@ -126,6 +144,9 @@ class World:
         says otherwise.
     facts: names of the numbers that engines report beside the observation, such as the stage.
     events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
+    prices: the numbers of the reward that can be changed when an engine is opened.
+    price_values: what its engines are opened with, in units of components (``parity.prices.with_prices``); None: the
+        defaults.
     component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
     observation_label: a name for one index of the observation, for reports.
     marks: mark -> rule id. Marks are what engines count; a rule is hit when one of its marks is. Their
@@ -157,6 +178,8 @@ class World:
     facts: tuple[str, ...] = ()
     events: tuple[str, ...] = ()
     component_unit: float = 1.0
+    prices: tuple[Price, ...] = ()
+    price_values: PriceValues | None = None
     observation_label: Callable[[tuple[int, ...]], str] | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()

@@ -63,10 +63,12 @@ class JaxEngine(BatchEngine):
         games: number of games.
         env: the world.
         marks: count rule marks.
+        prices: those of the reward, as ``parity.EngineOptions`` has them; None: the world's own.
     """
 
-    def __init__(self, games: int, env: JaxEnv, *, marks: bool = False) -> None:
+    def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
         self.games = games
+        self._prices = np.asarray(env.prices if prices is None else prices, np.int32)
         self._env, self._marks = env, env.marks if marks else ()
         width = max(_MIN_WIDTH, 1 << (games - 1).bit_length()) if games <= _MAX_SHARED_WIDTH else games
         self._original = np.minimum(np.arange(width), games - 1)
@@ -171,14 +173,16 @@ class JaxEngine(BatchEngine):
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
         if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
-            return function(self._env, self._marks, *args)
+            return _with_prices(function, self._env, self._marks, self._prices, *args)
         key = (function, self._env, self._marks, len(self._original))
         if key not in _PROGRAMS:
             kind = type(self._env)
             about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", self._env.name, *self._marks]
-            jitted = jax.jit(partial(function, self._env, self._marks))
-            _PROGRAMS[key] = load_or_trace(jitted, *args, about=about, packages=self._env.packages).compile()
-        return _PROGRAMS[key](*args)
+            jitted = jax.jit(partial(_with_prices, function, self._env, self._marks))
+            _PROGRAMS[key] = load_or_trace(
+                jitted, self._prices, *args, about=about, packages=self._env.packages
+            ).compile()
+        return _PROGRAMS[key](self._prices, *args)
 
     def _placed(self, made: tuple[State, _Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Take new states of some games; returns their observations."""
@@ -225,6 +229,13 @@ def _narrowed(facts: Any) -> NDArray[Any]:
 
 
 # -------------------------------------------------------------------------------------------- traced by JAX
+
+
+def _with_prices(
+    function: Callable[..., Any], env: JaxEnv, marks: Marks, prices: Array | NDArray[np.int32], *args: Any
+) -> Any:
+    """Call a program of ``env`` with traced prices, so that other prices compile nothing anew."""
+    return function(env.with_prices(prices), marks, *args)
 
 
 def _reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, _Observed, MarkCounts]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 from parity import State as StateDict
 from parity.errors import UsageError
@@ -75,6 +78,8 @@ class JaxEnv(ABC):
         low, high: range of the numbers of an observation.
         components: names of the reward components.
         component_unit: reward of one unit of a component.
+        prices: those of the reward, int32 (prices,), in the order of the world's ``parity.World`` and in units of the
+            components. Compiled programs take them as an argument (``with_prices``), so ``step`` reads them from here.
         events: names of the events of a step, in the order of the world's ``parity.World``.
         counted_events: those events that the trainer counts in each episode; none: it reports no single episodes.
         marks: names of the rule marks (``worldkit.jax.marks``), in the order of the world's ``parity.World``.
@@ -93,6 +98,7 @@ class JaxEnv(ABC):
     high: float = float("inf")
     components: tuple[str, ...] = ()
     component_unit: float = 1.0
+    prices: Array | NDArray[np.int32] = np.zeros(0, np.int32)
     events: tuple[str, ...] = ()
     counted_events: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
@@ -100,6 +106,12 @@ class JaxEnv(ABC):
     levels: int = 0
     num_privileges: int = 0
     packages: tuple[str, ...] = ()
+
+    def with_prices(self, prices: Array | NDArray[np.int32]) -> Self:
+        """Return the world with these prices, int32 (prices,), which may be traced."""
+        env = copy(self)
+        env.prices = prices
+        return env
 
     @abstractmethod
     def reset(self, seed: Array) -> State:

@@ -13,7 +13,7 @@ A walker picks apples on 4×4 cells (cell = 4·row + column, row 0 on top) while
 - O-STING A wasp on the walker's cell then costs 1 hp.
 - O-END No apple left or hp 0: terminated, and no action is valid any more.
 - O-NEXT The next game's seed is mix(seed).
-- O-REWARD step −10, fruit 100 × ripeness picked, sting −500; in thousandths.
+- O-REWARD step −10, fruit 100 × ripeness picked, sting −500; in thousandths. Prices: these three numbers.
 - O-DRAW Word (seed, turn, site) = the upper 32 bits of mix(seed + C·(64·turn + site + 1)), C = 0x9E3779B97F4A7C15;
   mix is splitmix64's finaliser. Sites: 0 direction of the wasp (mod 4); at turn 0 also 1 walker, 2 wasp (mod 16),
   16 + cell apple (mod 4 is 0), 32 + cell ripeness (1 + mod 3).

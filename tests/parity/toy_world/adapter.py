@@ -11,6 +11,7 @@ from gymnasium import spaces
 from jax import Array
 
 from parity import BatchEngine, EngineOptions, State
+from parity.prices import price_values
 from toy_world import in_jax
 from toy_world.in_jax import Orchard
 from toy_world.plain import refuse_bad
@@ -35,12 +36,13 @@ class OrchardJaxEnv(JaxEnv):
     low, high = 0.0, 1.0
     components = ORIGINAL.components
     component_unit = ORIGINAL.component_unit
+    prices = np.array(price_values(ORIGINAL), np.int32)
 
     def reset(self, seed: Array) -> Orchard:
         return in_jax.start(in_jax.pair(seed))
 
     def step(self, state: Orchard, action: Array) -> StepOutput:
-        after, turn = in_jax.turn(state, action)
+        after, turn = in_jax.turn(state, action, self.prices)
         reward, never = self.reward(turn.components), jnp.bool_(False)
         return StepOutput(after, reward, turn.components, turn.terminated, never, after)
 
@@ -89,7 +91,7 @@ def _text(state: State) -> str:
 
 
 def _open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
-    return JaxEngine(games, _JAX_ENV)
+    return JaxEngine(games, _JAX_ENV, prices=options.prices)
 
 
 _JAX_ENV = OrchardJaxEnv()

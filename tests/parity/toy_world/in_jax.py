@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
 
 SIDE, CELLS = 4, 16
 PICK, REST = 4, 5
@@ -103,8 +104,8 @@ class Turn(NamedTuple):
     terminated: Array
 
 
-def turn(game: Orchard, action: Array) -> tuple[Orchard, Turn]:
-    """One action and the wasp's answer (O-MOVE to O-REWARD)."""
+def turn(game: Orchard, action: Array, prices: ArrayLike) -> tuple[Orchard, Turn]:
+    """One action and the wasp's answer (O-MOVE to O-REWARD). ``prices``: int32 (3,), in thousandths."""
     valid = mask(game)[action]
     picked = jnp.where(valid & (action == PICK), game.fruit[game.walker], 0)
     walker = jnp.where(valid & (action < PICK), moved(game.walker, action % 4)[0], game.walker)
@@ -114,7 +115,7 @@ def turn(game: Orchard, action: Array) -> tuple[Orchard, Turn]:
     stung = valid & (wasp == walker)
     fruit = game.fruit.at[game.walker].add(-picked)
     after = Orchard(game.seed, walker, wasp, hp - stung, game.score + picked, count, fruit)
-    components = jnp.stack([-10 * valid, 100 * picked, -500 * stung]).astype(jnp.int32)
+    components = (jnp.stack([valid, picked, stung]) * jnp.asarray(prices)).astype(jnp.int32)
     return after, Turn(components, is_over(after) | ~valid)
 
 

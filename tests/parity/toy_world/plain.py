@@ -17,6 +17,8 @@ DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 PICK, REST = 4, 5
 MARKS = ("start", "start.empty", "move", "pick", "rest", "invalid", "wasp", "sting", "end.picked", "end.dead", "next")
 
+PRICES = (-10, 100, -500)
+
 
 def mix(value: int) -> int:
     """O-DRAW: splitmix64's finaliser."""
@@ -48,6 +50,7 @@ class Game:
     turn: int = 0
     apples: dict[int, int] = field(default_factory=dict)
     marks: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MARKS, 0))
+    prices: tuple[int, ...] = PRICES
 
     def start(self, seed: int) -> None:
         """O-START."""
@@ -82,7 +85,8 @@ class Game:
         sting = self.fly()
         if self.over():
             self.marks["end.picked" if not self.apples else "end.dead"] += 1
-        return [-10, 100 * fruit, -500 * sting], self.over()
+        step, ripeness, hurt = self.prices
+        return [step, ripeness * fruit, hurt * sting], self.over()
 
     def act(self, action: int) -> int:
         """O-MOVE, O-PICK, O-REST; the ripeness picked."""
@@ -152,7 +156,7 @@ class PlainEngine(BatchEngine):
 
     def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
-        self.list = [self.game() for _ in range(games)]
+        self.list = [self.game(prices=options.prices or PRICES) for _ in range(games)]
         self.counting = options.marks
 
     def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:

@@ -47,6 +47,7 @@ class PlanesEngine(BatchEngine):
         self.fruit = np.zeros((games, 16), dtype=np.int64)
         self.counts = np.zeros(len(COLUMNS), dtype=np.int64)
         self.counting = options.marks
+        self.prices = np.array(options.prices or (-10, 100, -500), np.int32)
 
     def count(self, mark: str, times: int) -> None:
         self.counts[COLUMNS.index(mark)] += times
@@ -106,7 +107,7 @@ class PlanesEngine(BatchEngine):
             ("end.dead", ending & self.fruit.any(axis=1)),
         ):
             self.count(mark, int(which.sum()))
-        components = np.stack([-10 * valid, 100 * picked, -500 * stung], axis=1).astype(np.int32)
+        components = (np.stack([valid, picked, stung], axis=1) * self.prices).astype(np.int32)
         reward = components.sum(axis=1).astype(np.float32) / np.float32(1000)
         return BatchStep(self.observe(), components, reward, over | ~valid)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from parity import Board, Mutant, MutationBench, Policy, State, UsageError, View, World
+from parity import Board, Mutant, MutationBench, Policy, Price, State, UsageError, View, World
 from parity.safe_read import MIB, Unreadable, read_json
 from toy_world import faulty
 from toy_world.plain import PlainEngine
@@ -84,7 +84,7 @@ def smaller_numbers(state: State) -> Iterator[State]:
 
 
 MUTANTS = (
-    Mutant("sting-is-cheap", "toy_world/planes.py", "-500 * stung", "-499 * stung", ("O-STING", "O-REWARD")),
+    Mutant("sting-is-cheap", "toy_world/planes.py", "(-10, 100, -500)", "(-10, 100, -499)", ("O-STING", "O-REWARD")),
     Mutant("no-op", "toy_world/planes.py", "splitmix64's finaliser.", "the finaliser.", ("O-DRAW",)),
 )
 
@@ -109,6 +109,11 @@ WORLD = World(
     state_fields=("seed", "walker", "wasp", "hp", "score", "turn", "apples"),
     draw=draw_board,
     component_unit=0.001,
+    prices=(
+        Price("step", -10, -1000, 1000, "each valid action"),
+        Price("fruit", 100, -10_000, 10_000, "each ripeness of an apple that is picked"),
+        Price("sting", -500, -10_000, 10_000, "each sting"),
+    ),
     observation_label=observation_label,
     marks={
         "start": "O-START",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import Array
 from toy_world import in_jax
+from toy_world.adapter import OrchardJaxEnv
 from toy_world.in_jax import Orchard
 
 from worldkit.ppo.masked_ppo import (
@@ -88,7 +89,7 @@ def replayed(rollout: Rollout) -> tuple[Array, Array, Array, Array]:
 
     def step(carry: tuple[Orchard, Array], action: Array) -> tuple[tuple[Orchard, Array], object]:
         state, count = carry
-        after, result = in_jax.turn(state, action)
+        after, result = in_jax.turn(state, action, OrchardJaxEnv.prices)
         ended = result.terminated | (count + 1 == LIMIT)
         fresh = in_jax.start(in_jax.next_seed(state))
         following = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, after)

@@ -1,0 +1,112 @@
+"""Prices: the numbers of a world's reward that may be changed when an engine is opened."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parity.errors import UsageError
+from parity.safe_read import MIB, Unreadable, quoted, read_text
+from parity.world import Price, PriceValues, World
+
+
+def with_prices(world: World, changes: Mapping[str, object]) -> World:
+    """The world with some prices changed, by name, in reward: all of its engines are opened with these.
+
+    Values are numbers, or the words for them. Raises UsageError for a name or a value that the world does not have.
+    """
+    if not changes:
+        return world
+    known = {price.name: price for price in world.prices}
+    values = dict(zip(known, price_values(world), strict=True))
+    for name, value in changes.items():
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise UsageError(f"world '{world.name}' has no price {quoted(name)}: its prices are {names}.")
+        values[name] = _in_units(world, known[name], value)
+    return replace(world, price_values=tuple(values.values()))
+
+
+def price_values(world: World) -> PriceValues:
+    """The prices that the engines of ``world`` are opened with."""
+    return world.price_values or tuple(price.default for price in world.prices)
+
+
+def changed_prices(world: World) -> dict[str, float]:
+    """Prices of ``world`` that are not the game's own, by name, in reward."""
+    pairs = zip(world.prices, price_values(world), strict=True)
+    return {price.name: float(value * _unit(world)) for price, value in pairs if value != price.default}
+
+
+def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
+    """The world with prices drawn from ``seed``, in a ``share`` of all seeds, unless they are given already.
+
+    About half of the prices then stay at their default and some are 0, the others are anywhere in their range.
+    """
+    rng = np.random.default_rng([seed, len(world.prices)])
+    if world.price_values is not None or not world.prices or rng.random() >= share:
+        return world
+    drawn = ((price.default, 0, int(rng.integers(price.low, price.high + 1))) for price in world.prices)
+    values = tuple(int(rng.choice(values, p=(0.5, 0.1, 0.4))) for values in drawn)
+    return replace(world, price_values=values)
+
+
+def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
+    """The prices of ``--price NAME=VALUE``, which go over those of the TOML file of ``--prices``.
+
+    Raises UsageError where a word or the file cannot be read; ``with_prices`` checks names and values.
+    """
+    prices: dict[str, object] = {}
+    if path is not None:
+        try:
+            prices |= tomllib.loads(read_text(path, MIB))
+        except FileNotFoundError:
+            raise UsageError(f"there is no file of prices {path}: give the path of a TOML file.") from None
+        except (Unreadable, tomllib.TOMLDecodeError) as fault:
+            raise UsageError(f"{path} cannot be read as prices: {fault}: give lines such as kills = 0.4.") from fault
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"--price takes NAME=VALUE, such as kills=0.4, got {quoted(word)}.")
+        prices[name.strip()] = value
+    return prices
+
+
+def add_price_flags(parser: argparse.ArgumentParser) -> None:
+    """Add ``--price`` and ``--prices``, which ``priced`` reads."""
+    group = parser.add_argument_group("prices of the reward")
+    text = "change a price of the reward, in reward; repeatable, and over --prices"
+    group.add_argument("--price", action="append", default=[], metavar="NAME=VALUE", help=text)
+    text = "TOML file of prices, with lines such as kills = 0.4"
+    group.add_argument("--prices", type=Path, default=None, metavar="FILE", help=text)
+
+
+def priced(world: World, options: argparse.Namespace) -> World:
+    """The world with the prices of the command line. Raises UsageError as ``read_prices`` and ``with_prices``."""
+    return with_prices(world, read_prices(options.price, options.prices))
+
+
+def _unit(world: World) -> Fraction:
+    """The reward of one unit: 1/1000 for 0.001, which as a float is a little more."""
+    return Fraction(world.component_unit).limit_denominator(10**9)
+
+
+def _in_units(world: World, price: Price, value: Any) -> int:  # noqa: ANN401 - of whatever type it is
+    unit = _unit(world)
+    span = f"{float(price.low * unit):g} to {float(price.high * unit):g}"
+    try:
+        units = Fraction(str(value)) / unit if not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        units = None
+    if units is None or not price.low <= units <= price.high:
+        raise UsageError(f"the price {price.name} must be a number from {span}, got {quoted(value)}.")
+    if units.denominator != 1:
+        raise UsageError(f"the price {price.name} must be a multiple of {float(unit):g}, got {quoted(value)}.")
+    return int(units)
