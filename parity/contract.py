@@ -14,21 +14,30 @@ from parity.errors import EngineError
 from parity.world import World
 
 StepFunction = Callable[[NDArray[np.int32]], BatchStep]
-HIGH_WORD = np.uint64(0x9E3779B9 << 32)
-"""Added to a seed it changes the upper 32 bits only, the highest among them."""
+_GOLDEN = 0x9E3779B97F4A7C15
 _SLOTS = 8
 _STEPS = 32
 _WATCHED = 64
 """Of so many games at most the courses are kept: hundreds of observations each, and other chance shows in a few."""
 
 
-def run_seeds(seed: int, games: int) -> NDArray[np.uint64]:
-    """Seeds of a run's games, (games,): seed + i, and ``HIGH_WORD`` more for every second, all modulo 2⁶⁴.
+def high_word(bits: int) -> np.uint64:
+    """A number whose lower half is 0: added to a seed of so many bits, it changes the upper half only."""
+    half = bits // 2
+    return np.uint64(_GOLDEN >> (64 - bits + half) << half)
 
-    Seeds that begin small would hide an engine that reads 32 bits of them only.
+
+def run_seeds(seed: int, games: int, bits: int = 64) -> NDArray[np.uint64]:
+    """Seeds of a run's games, (games,): seed + i, and ``high_word`` more for every second, all modulo 2 to the bits.
+
+    Seeds that begin small would hide an engine that reads the lower half of them only.
     """
     numbers = np.arange(games, dtype=np.uint64)
-    return np.uint64(seed) + numbers + HIGH_WORD * (numbers % np.uint64(2))
+    return _of_width(np.uint64(seed) + numbers + high_word(bits) * (numbers % np.uint64(2)), bits)
+
+
+def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:
+    return seeds & np.uint64(2**bits - 1)
 
 
 def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: bool) -> None:
@@ -40,7 +49,7 @@ def check_engine(world: World, engine: GuardedEngine, seed: int, *, restarting: 
     step = engine.step_restarting if restarting else engine.step
     _check_states(world, engine, step)
     if world.draws:
-        _check_seeds(engine, seed, step)
+        _check_seeds(engine, seed, step, world.seed_bits)
 
 
 def _check_states(world: World, engine: GuardedEngine, step: StepFunction) -> None:
@@ -48,10 +57,12 @@ def _check_states(world: World, engine: GuardedEngine, step: StepFunction) -> No
     slots: Slots = np.arange(min(_SLOTS, engine.games))
     states, actions = engine.get_state(slots), _first_valid(engine)
     untouched = _fields(engine, step(actions), slots)
-    engine.reset(engine.seeds()[slots] + np.uint64(1), slots)
+    engine.reset(_of_width(engine.seeds()[slots] + np.uint64(1), world.seed_bits), slots)
     engine.set_state(states, slots)
     _demand_same(world, engine, {STATE: states}, {STATE: engine.get_state(slots)}, "set_state(get_state())")
-    touched = _fields(engine, step(actions), slots)
+    again = _first_valid(engine)  # the other games have gone on
+    again[slots] = actions[slots]
+    touched = _fields(engine, step(again), slots)
     _demand_same(world, engine, untouched, touched, "set_state(get_state()) and a step")
 
 
@@ -70,13 +81,14 @@ def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed
         )
 
 
-def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction) -> None:
+def _check_seeds(engine: GuardedEngine, seed: int, step: StepFunction, bits: int) -> None:
     """Other seeds, in their lower bits or in their upper ones alone, play other games."""
-    seeds = np.uint64(seed) + np.arange(engine.games, dtype=np.uint64)
+    seeds = _of_width(np.uint64(seed) + np.arange(engine.games, dtype=np.uint64), bits)
     for other, remedy in (
         (seeds + np.uint64(engine.games), "its reset must start from the seed it is given"),
-        (seeds + HIGH_WORD, "its draws must depend on all 64 bits of a seed"),
+        (seeds + high_word(bits), f"its draws must depend on all {bits} bits of a seed"),
     ):
+        other = _of_width(other, bits)
         courses = zip(_course(engine, seeds, step), _course(engine, other, step), strict=True)
         if all(np.array_equal(one, another) for one, another in courses):
             raise EngineError(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 INTERRUPTED_EXIT_CODE = 130
 """Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
@@ -39,6 +41,18 @@ class EngineError(ParityError):
 
 class StateRefused(ParityError, ValueError):
     """An engine will not take a state in ``set_state``; its games are as they were before."""
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """Turn an exception of a world's own code into a UsageError of one sentence that names ``what`` raised it."""
+    try:
+        yield
+    except ParityError:
+        raise
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise UsageError(f"{what} fails with {fault} (--traceback shows where): correct it.") from error
 
 
 _OUT_OF_MEMORY = ("resource_exhausted", "out of memory", "can't allocate memory", "cannot allocate memory")

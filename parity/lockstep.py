@@ -99,7 +99,7 @@ class _Run:
 
     def play(self, progress: Callable[[], object]) -> None:
         """The whole run."""
-        seen = self.pair.reset(run_seeds(self.settings.seed, self.pair.games))
+        seen = self.pair.reset(run_seeds(self.settings.seed, self.pair.games, self.pair.world.seed_bits))
         self._note_seeds(self.pair.all)
         self.check(seen, self.pair.all)
         self.observation = seen.observation.copy()

@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from parity.compare import Difference, differing_cells, differing_scalars, value_text
-from parity.errors import UsageError
+from parity.errors import UsageError, blamed
 from parity.replay import ReplayMoment
 from parity.table import Table
 from parity.trace import RESTART, Action, Trace
@@ -100,12 +100,17 @@ def _difference_table(differences: tuple[Difference, ...], engines: tuple[str, s
 
 
 def _boards(report: Report, moment: ReplayMoment) -> RenderableType:
-    boards = tuple(map(report.world.draw, moment.states))
+    boards = _drawn(report.world, moment)
     cells, scalars = differing_cells(boards), differing_scalars(boards)
     return Columns(
         Panel(_board(board, cells, scalars), title=Text(name), expand=False)
         for name, board in zip(report.trace.engines, boards, strict=True)
     )
+
+
+def _drawn(world: World, moment: ReplayMoment) -> tuple[Board, ...]:
+    with blamed(f"drawing a state of world '{world.name}'"):
+        return tuple(map(world.draw, moment.states))
 
 
 def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> RenderableType:
@@ -153,7 +158,7 @@ def report_page(report: Report) -> Page:
 def _step(world: World, moment: ReplayMoment) -> Step:
     return Step(
         action=action_name(world, moment.action),
-        boards=tuple(map(world.draw, moment.states)),
+        boards=_drawn(world, moment),
         components=moment.components,
         differences=moment.differences,
         marks=None if moment.marks is None else tuple(tuple(sorted(fired)) for fired in moment.marks),

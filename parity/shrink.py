@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from parity.compare import STATE, Difference
-from parity.errors import StateRefused
+from parity.errors import StateRefused, blamed
 from parity.pair import Pair
 from parity.replay import differs_at, moments
 from parity.trace import Case
@@ -50,7 +50,7 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     if found is None:
         return None
     search = _Search(pair, _places(found.differences), time.monotonic() + seconds)
-    small = _shortest_rest(search, found.case)
+    small = found.case if pair.world.states_replay else _shortest_rest(search, found.case)
     while (smaller := _smaller(search, small)) is not None:
         small = smaller
     return small
@@ -87,12 +87,16 @@ def _smaller(search: _Search, case: Case) -> Case | None:
 
 
 def _candidates(pair: Pair, case: Case) -> Iterator[Case]:
-    for index in range(len(case.actions)):
-        yield replace(case, actions=case.actions[:index] + case.actions[index + 1 :])
+    length = len(case.actions)
+    while length := length // 2:  # long runs of actions first
+        for index in range(0, len(case.actions) - length + 1, length):
+            yield replace(case, actions=case.actions[:index] + case.actions[index + length :])
+    if len(case.actions) == 1:
+        yield replace(case, actions=())
     if case.state is None:
         seed = case.seed or 0
         yield from (replace(case, seed=smaller) for smaller in (*SMALL_SEEDS, seed >> 32, seed >> 1) if smaller < seed)
         return
     for shrinker in pair.world.shrinkers:
-        for state in shrinker(case.state):
-            yield replace(case, state=state)
+        with blamed("a shrinker"):
+            yield from (replace(case, state=state) for state in shrinker(case.state))

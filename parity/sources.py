@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import Array, Slots, State
-from parity.errors import UsageError
+from parity.errors import UsageError, blamed
 from parity.world import Policy, View, World
 
 DIRECTED_START_SHARE = 0.75
@@ -34,15 +34,16 @@ class Source:
 
     def weights(self, view: View) -> Array:
         """Weights (games, actions) of the next action of every game; invalid ones are masked later."""
-        return self._policy(view)
+        with blamed("the policy"):
+            return self._policy(view)
 
 
 class DirectedSource(Source):
     """Steers toward rare rules: made starts, and for each game one of the world's policies, or uniform."""
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
-        self._makers = list(world.starts.values())
-        self._policies = [uniform_policy, *world.policies.values()]
+        self._makers = list(world.starts.items())
+        self._policies = {"uniform": uniform_policy, **world.policies}
         self._rng = rng
         self._chosen = np.zeros(games, dtype=np.intp)
 
@@ -52,15 +53,21 @@ class DirectedSource(Source):
         if not self._makers:
             return {}
         made = slots[self._rng.random(len(slots)) < DIRECTED_START_SHARE]
-        return {int(slot): self._makers[self._rng.integers(len(self._makers))](self._rng) for slot in made}
+        return {int(slot): self._start() for slot in made}
+
+    def _start(self) -> State:
+        name, make = self._makers[self._rng.integers(len(self._makers))]
+        with blamed(f"the start '{name}'"):
+            return make(self._rng)
 
     def weights(self, view: View) -> Array:
         """Each game's by its own policy."""
         weights = np.ones(view.mask.shape)
-        for number, policy in enumerate(self._policies):
+        for number, (name, policy) in enumerate(self._policies.items()):
             slots = np.flatnonzero(self._chosen == number)
             if slots.size:
-                weights[slots] = policy(view.part(slots))
+                with blamed(f"the policy '{name}'"):
+                    weights[slots] = policy(view.part(slots))
         return weights
 
 
@@ -78,7 +85,8 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
         path = world.agent_at(Path(spec.removeprefix(POLICY)))
         if not os.path.exists(path):  # pathlib's own raises for a name that no file can have
             raise UsageError(f"there is no policy file {path}: give the path of a checkpoint.")
-        return Source(world.load_policy(path))
+        with blamed(f"loading the policy {path}"):
+            return Source(world.load_policy(path))
     raise UsageError(f"there is no source '{spec}': give uniform, directed, policy:FILE or traces:DIR.")
 
 

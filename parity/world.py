@@ -139,6 +139,9 @@ class World:
     colour_of: the colour, as red, green and blue of 0 … 255 on a dark ground, of a word in a drawn cell, whose text is
         words with spaces between them; None: the colour of any text.
     signs: what stands in drawn cells, words or parts of them -> what it means, for the pages of reports.
+    seed_bits: width of the seeds that all engines take, 2 to 64; lockstep gives no larger ones.
+    states_replay: states are no more than a seed and the actions since, so that a case gets shorter by its actions and
+        not by beginning in a later state.
     draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game.
     game_seeds: the seeds of the games that a person starts together from one seed: seed, seed + 1, … unless the world
         says otherwise.
@@ -173,6 +176,8 @@ class World:
     column_names: tuple[str, ...] = ()
     colour_of: Callable[[str], tuple[int, int, int] | None] | None = None
     signs: Mapping[str, str] = field(default_factory=dict)
+    seed_bits: int = 64
+    states_replay: bool = False
     draws: bool = True
     game_seeds: GameSeeds = consecutive_seeds
     facts: tuple[str, ...] = ()

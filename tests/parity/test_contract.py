@@ -16,8 +16,8 @@ from toy_world.faulty import changed
 from toy_world.plain import Game, PlainEngine
 from toy_world.planes import PlanesEngine
 
-from parity import EngineError, State
-from parity.contract import HIGH_WORD, run_seeds
+from parity import BatchStep, EngineError, State
+from parity.contract import high_word, run_seeds
 from parity.engine_guard import GuardedEngine
 from parity.lockstep import Settings, run
 
@@ -134,10 +134,38 @@ def test_a_port_that_reads_32_bits_of_its_seeds_differs_from_its_original() -> N
 
 
 def test_every_second_game_of_a_run_starts_from_a_seed_above_32_bits() -> None:
-    high = int(HIGH_WORD)
+    high = int(high_word(64))
     assert run_seeds(7, 4).tolist() == [7, 8 + high, 9, 10 + high]
     assert high % 2**32 == 0
     assert run_seeds(2**64 - 1, 3).tolist() == [2**64 - 1, high, 1]
+
+
+@pytest.mark.parametrize("bits", [31, 32])
+def test_engines_get_no_seed_that_is_wider_than_their_world_says(bits: int) -> None:
+    class Narrow(PlanesEngine):
+        def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
+            assert seeds.max() < 2**bits
+            return super().reset(seeds, slots)
+
+        def restart(self, slots: Slots) -> NDArray[Any]:
+            return self.reset((self.seed[slots] * np.uint64(3) + np.uint64(1)) & np.uint64(2**bits - 1), slots)
+
+    seeds = run_seeds(2**bits - 1, 3, bits).tolist()
+    assert seeds[0] == 2**bits - 1
+    assert max(seeds) < 2**bits
+    assert seeds[1] % 2 ** (bits // 2) == 0
+    words = "--engines", "narrow,narrow", "--steps", "20", "--seed", str(2**bits - 3)
+    assert parity("run", *words, world=orchard(engines={"narrow": Narrow}, seed_bits=bits)).code == 0
+
+
+def test_the_contract_is_checked_with_valid_actions_alone() -> None:
+    class Strict(PlanesEngine):
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            assert (self.mask()[np.arange(self.games), actions] | self.over()).all()
+            return super().step(actions)
+
+    words = "--engines", "tried,tried", "--games", "32", "--invalid", "0", "--source", "directed"
+    assert parity("run", *words, "--steps", "40", world=tried(Strict)).code == 0
 
 
 def test_an_engine_may_change_the_states_that_it_is_given() -> None:

@@ -57,6 +57,19 @@ def test_a_start_gets_a_small_seed_what_agrees_is_not_shrunk_and_without_time_th
     assert shrunk("restless", replace(case, actions=(*case.actions, REST, REST)), seconds=0) == case
 
 
+def test_an_engine_whose_states_are_seed_and_actions_is_shrunk_by_its_actions() -> None:
+    world = replace(WORLD, states_replay=True)
+    case = found_case("restless")
+    small = shrunk("restless", case, world=world)
+    assert small is not None
+    assert small.state is None
+    assert 1 < len(small.actions) < len(case.actions)
+    assert small.actions[-1] == REST
+    shorter = (small.actions[:index] + small.actions[index + 1 :] for index in range(len(small.actions)))
+    with open_alone(WORLD, ("plain", "restless"), case, timeout=60) as pair:
+        assert all(differs_at(pair, replace(small, actions=actions)) is None for actions in shorter)
+
+
 def test_refused_candidates_are_passed_over() -> None:
     def nonsense(state: State) -> Iterator[State]:
         yield {**state, "walker": -1}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from command_line import orchard, parity
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -39,3 +43,31 @@ def test_no_weight_on_a_valid_action_means_uniform() -> None:
 def test_weights_that_are_none_are_refused(weights: np.ndarray) -> None:
     with pytest.raises(UsageError, match="the policy's weights"):
         choose_actions(np.random.default_rng(0), weights, np.ones((2, 3), dtype=bool), 0.0)
+
+
+def broken(*_: object) -> Any:  # noqa: ANN401 - it returns nothing
+    raise KeyError("leaf")
+
+
+@pytest.mark.parametrize(
+    ("parts", "words", "fault"),
+    [
+        ({"policies": {"lazy": broken}, "starts": {}}, (), "the policy 'lazy' fails with KeyError: 'leaf'"),
+        ({"starts": {"late": broken}}, (), "the start 'late' fails with KeyError: 'leaf'"),
+        ({"load_policy": broken}, ("--source", "policy:pyproject.toml"), "loading the policy pyproject.toml fails"),
+        ({"load_policy": lambda path: broken}, ("--source", "policy:pyproject.toml"), "the policy fails with KeyError"),
+        ({"shrinkers": (broken,)}, ("--engines", "plain,restless", "--steps", "200"), "a shrinker fails with KeyError"),
+        (
+            {"draw": broken},
+            ("--engines", "plain,restless", "--steps", "200"),
+            "drawing a state of world",
+        ),
+    ],
+)
+def test_an_exception_in_a_world_s_own_code_is_one_sentence(
+    parts: dict[str, Any], words: tuple[str, ...], fault: str, tmp_path: Path
+) -> None:
+    given_words = "--source", "directed", "--out", tmp_path, *words
+    refusal = parity("run", *given_words, world=orchard(**parts)).refusal(2)
+    assert fault in refusal
+    assert refusal.endswith(" (--traceback shows where): correct it.\n")
