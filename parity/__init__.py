@@ -3,7 +3,19 @@
 from parity.engine import AutoResetBatch, BatchEngine, BatchStep, Engine, EngineOptions, Slots, State, Step
 from parity.errors import EngineError, ParityError, StateRefused, UsageError
 from parity.registry import load_world, open_batch, open_engine
-from parity.world import Board, EngineFactory, Mutant, MutationBench, Policy, Price, Shrinker, StartMaker, View, World
+from parity.world import (
+    Board,
+    EngineFactory,
+    Mutant,
+    MutationBench,
+    Policy,
+    Price,
+    Shrinker,
+    StartMaker,
+    Tolerance,
+    View,
+    World,
+)
 
 __all__ = [
     "AutoResetBatch",
@@ -25,6 +37,7 @@ __all__ = [
     "State",
     "StateRefused",
     "Step",
+    "Tolerance",
     "UsageError",
     "View",
     "World",

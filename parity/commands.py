@@ -44,6 +44,8 @@ def run(options: Namespace) -> int:
         if answer["prices"]:
             prices = (f"{name} {value:g}" for name, value in answer["prices"].items())
             console.print(f"Prices: {', '.join(prices)}.", soft_wrap=True)
+        for field, tolerances in answer["tolerances"].items():
+            console.print(f"Not compared bit for bit: {field} {'; '.join(tolerances)}.", soft_wrap=True)
 
     _answer(options, answer, show)
     return 1 if outcome.divergences else 0
@@ -250,6 +252,7 @@ def _compared(
         "identical": not outcome.divergences,
         "world": world.name,
         "prices": changed_prices(world),
+        "tolerances": {field: [str(each) for each in world.tolerances_of(field)] for field in world.tolerances},
         "engines": list(engines),
         **{name: getattr(options, name) for name in ("source", "seed", "games")},
         "steps_compared": outcome.steps,

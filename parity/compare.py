@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.engine import Array, State
-from parity.world import Board, World
+from parity.world import Board, Tolerance, World
 
 Fields = Mapping[str, Array | list[State]]
 """Name -> one row for each game: an array with a leading axis, or a list of states."""
@@ -34,25 +34,25 @@ class Difference:
         return self.field.split("[")[0].split(".")[0]
 
 
-def rows_that_differ(expected: Fields, observed: Fields, tolerances: Mapping[str, float]) -> NDArray[np.bool_]:
+def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArray[np.bool_]:
     """(rows,) bool: the games in which any field differs. Fields that only one side has differ everywhere."""
     rows = len(next(iter(expected.values())))
     if expected.keys() != observed.keys():
         return np.ones(rows, dtype=np.bool_)
     differ = np.zeros(rows, dtype=np.bool_)
     for name, values in expected.items():
-        differ |= _field_rows(values, observed[name], tolerances.get(name))
+        differ |= _field_rows(values, observed[name], world.tolerances_of(name))
     return differ
 
 
 def _field_rows(
-    expected: Array | list[State], observed: Array | list[State], tolerance: float | None
+    expected: Array | list[State], observed: Array | list[State], tolerances: tuple[Tolerance, ...]
 ) -> NDArray[np.bool_]:
     if isinstance(expected, list) or isinstance(observed, list):
         return np.array([not _same_state(*both) for both in zip(expected, observed, strict=True)], dtype=np.bool_)
-    if not _same_form(expected, observed):
+    if not _same_form(expected, observed, tolerances):
         return np.ones(len(expected), dtype=np.bool_)
-    differ = _elements_differ(expected, observed, tolerance)
+    differ = _elements_differ(expected, observed, tolerances)
     return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
 
 
@@ -64,20 +64,44 @@ def _same_state(expected: object, observed: object) -> bool:
     return one == other or next(state_differences(expected, observed), None) is None
 
 
-def _same_form(expected: Array, observed: Array) -> bool:
+def _same_form(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> bool:
     """Same shape, and the same type where bits count (floats); integers of any width and flags compare by value."""
+    if any(each.any_dtype for each in tolerances):
+        return expected.shape == observed.shape
     floating = np.issubdtype(expected.dtype, np.floating) or np.issubdtype(observed.dtype, np.floating)
     return expected.shape == observed.shape and (not floating or expected.dtype == observed.dtype)
 
 
-def _elements_differ(expected: Array, observed: Array, tolerance: float | None) -> NDArray[np.bool_]:
-    if tolerance is not None:
-        close = np.isclose(expected, observed, rtol=0, atol=tolerance, equal_nan=True)
-        return np.asarray(~close, dtype=np.bool_)
-    if np.issubdtype(expected.dtype, np.floating):
+def _elements_differ(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> NDArray[np.bool_]:
+    differ = _bits_differ(expected, observed)
+    for tolerance in tolerances:
+        near = _are_near(expected, observed, tolerance)
+        if tolerance.indices is None:
+            differ &= ~near
+        else:
+            places = list(tolerance.indices)
+            differ[:, places] &= ~near[:, places]
+    return differ
+
+
+def _bits_differ(expected: Array, observed: Array) -> NDArray[np.bool_]:
+    if expected.dtype == observed.dtype and np.issubdtype(expected.dtype, np.floating):
         bits = np.dtype(f"u{expected.dtype.itemsize}")
         expected, observed = (np.ascontiguousarray(side).view(bits) for side in (expected, observed))
     return np.asarray(expected != observed, dtype=np.bool_)
+
+
+def _are_near(expected: Array, observed: Array, tolerance: Tolerance) -> NDArray[np.bool_]:
+    types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.maximum(np.abs(expected), np.abs(observed)).astype(np.float64)
+        most = np.maximum(tolerance.absolute, tolerance.relative * size)
+        if tolerance.ulps and types:
+            narrowest = min(types, key=lambda kind: kind.itemsize)
+            most = np.maximum(most, tolerance.ulps * np.spacing(size.astype(narrowest)).astype(np.float64))
+        distance = np.abs(expected.astype(np.float64) - observed.astype(np.float64))
+        is_nan = np.isnan(expected.astype(np.float64)) & np.isnan(observed.astype(np.float64))
+        return np.asarray((expected == observed) | (distance <= most) | is_nan, dtype=np.bool_)
 
 
 def explain(world: World, expected: Fields, observed: Fields, row: int) -> list[Difference]:
@@ -90,13 +114,13 @@ def _explain_field(world: World, name: str, expected: Fields, observed: Fields, 
     if name not in expected or name not in observed:
         yield Difference(name, *("present" if name in side else ABSENT for side in (expected, observed)))
         return
-    one, other = expected[name], observed[name]
+    one, other, tolerances = expected[name], observed[name], world.tolerances_of(name)
     if isinstance(one, list) or isinstance(other, list):
         yield from state_differences(one[row], other[row])
-    elif not _same_form(one, other):
+    elif not _same_form(one, other, tolerances):
         yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
     else:
-        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], world.tolerances.get(name))[0])
+        places = np.argwhere(_elements_differ(one[row : row + 1], other[row : row + 1], tolerances)[0])
         for place in map(tuple, places.tolist()):
             label = _label(world, name, place)
             yield Difference(label, one[row][place].item(), other[row][place].item())

@@ -73,7 +73,7 @@ def _fields(engine: GuardedEngine, step: BatchStep, slots: Slots) -> Fields:
 
 
 def _demand_same(world: World, engine: GuardedEngine, expected: Fields, observed: Fields, what: str) -> None:
-    for row in np.flatnonzero(rows_that_differ(expected, observed, world.tolerances)):
+    for row in np.flatnonzero(rows_that_differ(world, expected, observed)):
         first = explain(world, expected, observed, int(row))[0]
         raise EngineError(
             f"engine '{engine.name}' does not round-trip its state: after {what} {first.field} is {first.observed!r} "

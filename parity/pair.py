@@ -94,7 +94,7 @@ class Pair(Closable):
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
-        return rows_that_differ(seen.expected, seen.observed, self.world.tolerances)
+        return rows_that_differ(self.world, seen.expected, seen.observed)
 
     def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
         """Every difference in one game; states are explained by their dicts wherever these differ."""

@@ -108,6 +108,33 @@ class MutationBench:
     ignore: tuple[str, ...] = ("__pycache__", ".git", ".venv", ".cache")
 
 
+@dataclass(frozen=True)
+class Tolerance:
+    """How far values of a field may be apart: within any of the three distances they count as equal.
+
+    absolute: the distance. relative: in shares of the larger of the two. ulps: in units in the last place, of the
+        narrower type where the two sides have different ones.
+    any_dtype: the sides may have different types; for a whole field alone. indices: those of the field's first axis
+        that it holds for; None: all.
+    reason: for reports.
+    """
+
+    absolute: float = 0.0
+    relative: float = 0.0
+    ulps: int = 0
+    any_dtype: bool = False
+    indices: tuple[int, ...] | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """The distances, where they hold and the reason, such as ``[3, 4] within 2 ulps (sine)``."""
+        distances = {"absolute": self.absolute, "relative": self.relative, "ulps": self.ulps}
+        within = " or ".join(f"{value:g} {name}" for name, value in distances.items() if value) or "0"
+        where = "" if self.indices is None else f"{list(self.indices)} "
+        types = ", any dtype" if self.any_dtype else ""
+        return f"{where}within {within}{types}" + (f" ({self.reason})" if self.reason else "")
+
+
 PriceValues = tuple[int, ...]
 """One value for each of a world's prices, in its order and in units of its components."""
 
@@ -155,7 +182,7 @@ class World:
     marks: mark -> rule id. Marks are what engines count; a rule is hit when one of its marks is. Their
         order is that of the columns of ``BatchEngine.marks``.
     rules: rule ids that a coverage run must hit (default: every id that a mark names).
-    tolerances: field -> absolute tolerance; a field not named here is compared bit for bit. Fields are
+    tolerances: field -> absolute tolerance, or ``Tolerance``s; all else is compared bit for bit. Fields are
         ``observation``, ``components``, ``reward``, ``facts`` and ``state.NAME`` (state arrays).
     starts, policies: what directed runs start from and choose actions by.
     load_policy: reads a checkpoint for ``--source policy:FILE``; raises UsageError when it cannot.
@@ -188,7 +215,7 @@ class World:
     observation_label: Callable[[tuple[int, ...]], str] | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
-    tolerances: Mapping[str, float] = field(default_factory=dict)
+    tolerances: Mapping[str, float | Tolerance | tuple[Tolerance, ...]] = field(default_factory=dict)
     starts: Mapping[str, StartMaker] = field(default_factory=dict)
     policies: Mapping[str, Policy] = field(default_factory=dict)
     load_policy: Callable[[Path], Policy] | None = None
@@ -205,6 +232,13 @@ class World:
             value = getattr(self, name)
             if wanted and value is not None and not isinstance(value, wanted):
                 raise TypeError(f"World.{name} is of type {type(value).__name__}, not {wanted.__name__}")
+
+    def tolerances_of(self, name: str) -> tuple[Tolerance, ...]:
+        """The tolerances of a compared field; none where it is compared bit for bit."""
+        given = self.tolerances.get(name, ())
+        if isinstance(given, Tolerance):
+            return (given,)
+        return given if isinstance(given, tuple) else (Tolerance(absolute=given),)
 
     def rule_ids(self) -> tuple[str, ...]:
         """The rule ids that coverage demands, in order."""

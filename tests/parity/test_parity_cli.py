@@ -14,6 +14,7 @@ import toy_world
 from command_line import ORCHARD, orchard, parity, run
 from written_page import episode_data, page_data
 
+from parity import Tolerance
 from parity.cli import main
 from parity.compare import Difference
 from parity.trace import Case, Trace, read_trace, write_trace
@@ -26,6 +27,14 @@ def test_identical_engines_end_with_0(tmp_path: Path) -> None:
     assert (ran.code, ran.json["identical"]) == (0, True)
     assert (ran.json["engines"], ran.json["steps_compared"]) == (["plain", "planes"], 400)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_names_the_tolerances_that_it_compared_with() -> None:
+    world = orchard(tolerances={"observation": Tolerance(absolute=0.5, reason="rounded")})
+    words = "--engines", "plain,planes", "--steps", "5", "--games", "2"
+    assert (
+        "Not compared bit for bit: observation within 0.5 absolute (rounded)." in parity("run", *words, world=world).out
+    )
 
 
 def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:

@@ -67,7 +67,6 @@ def broken(*_: object) -> Any:  # noqa: ANN401 - it returns nothing
 def test_an_exception_in_a_world_s_own_code_is_one_sentence(
     parts: dict[str, Any], words: tuple[str, ...], fault: str, tmp_path: Path
 ) -> None:
-    given_words = "--source", "directed", "--out", tmp_path, *words
-    refusal = parity("run", *given_words, world=orchard(**parts)).refusal(2)
+    refusal = parity("run", "--source", "directed", "--out", tmp_path, *words, world=orchard(**parts)).refusal(2)
     assert fault in refusal
     assert refusal.endswith(" (--traceback shows where): correct it.\n")
