@@ -33,7 +33,7 @@ def run_seeds(seed: int, games: int, bits: int = 64) -> NDArray[np.uint64]:
     Seeds that begin small would hide an engine that reads the lower half of them only.
     """
     numbers = np.arange(games, dtype=np.uint64)
-    return _of_width(np.uint64(seed) + numbers + high_word(bits) * (numbers % np.uint64(2)), bits)
+    return _of_width(np.uint64(seed % 2**bits) + numbers + high_word(bits) * (numbers % np.uint64(2)), bits)
 
 
 def _of_width(seeds: NDArray[np.uint64], bits: int) -> NDArray[np.uint64]:

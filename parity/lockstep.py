@@ -95,6 +95,7 @@ class _Run:
         self.taken = 0
         self.history = _History(pair.games, settings)
         self.active = np.ones(pair.games, dtype=np.bool_)
+        self.begun = pair.games
         self.observation: Array = np.zeros(0)
 
     def play(self, progress: Callable[[], object]) -> None:
@@ -104,9 +105,10 @@ class _Run:
         self.check(seen, self.pair.all)
         self.observation = seen.observation.copy()
         self._made_starts(self.pair.all)
-        divergences = self.outcome.divergences
-        while self.taken < self.settings.steps and len(divergences) < self.settings.stop_after and self.active.any():
+        self._replace_diverged()
+        while self.taken < self.settings.steps and self._goes_on():
             self.advance()
+            self._replace_diverged()
             if self.taken % DICT_CHECK_EVERY == 0:
                 self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
             self.taken += 1
@@ -142,7 +144,7 @@ class _Run:
             self.outcome.divergences.append(Divergence(self.history.case(slot, *then), differences, slot))
         fired = self.pair.newly_fired()
         # Marks are counted for all games together: once one went apart, they tell nothing about the others.
-        if fired is not None and self.active.all() and self.pair.rows_that_differ(fired)[0]:
+        if fired is not None and not self.outcome.divergences and self.pair.rows_that_differ(fired)[0]:
             self._find_marks_apart(fired, slots, *then)
 
     def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
@@ -160,6 +162,22 @@ class _Run:
     def check_dicts(self, slots: Slots) -> None:
         """Compare full state dicts, so that a field missing from the state arrays is noticed."""
         self.check(self.pair.check_states(slots), slots)
+
+    def _goes_on(self) -> bool:
+        return len(self.outcome.divergences) < self.settings.stop_after
+
+    def _replace_diverged(self) -> None:
+        """Begin games from new seeds where games went apart, so that one fault does not hide the others."""
+        while (apart := np.flatnonzero(~self.active)).size and self._goes_on():
+            seeds = run_seeds(self.settings.seed + self.begun, len(apart), self.pair.world.seed_bits)
+            self.begun += len(apart)
+            self.active[apart] = True
+            seen = self.pair.reset(seeds, apart)
+            self._note_seeds(apart)
+            self.check(seen, apart)
+            self.observation = self.observation.copy()
+            self.observation[apart] = seen.observation
+            self._made_starts(apart)
 
     def _next_games(self, ended: Slots) -> None:
         if not self.settings.auto_reset:
@@ -199,7 +217,7 @@ def run(
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
     Both engines get the same seeds, states and actions and are never brought back together. A game in
-    which they differ leaves the run. In the end, where none does, each engine is held to its contract.
+    which they differ is replaced by a new one. In the end, where none does, each engine is held to its contract.
     ``progress`` is called after each of them. Raises EngineError and UsageError.
     """
     rng = np.random.default_rng(settings.seed)

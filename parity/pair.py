@@ -69,9 +69,10 @@ class Pair(Closable):
             self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
             undo.pop_all()
 
-    def reset(self, seeds: NDArray[np.uint64]) -> Observed:
-        """Start new games in all slots."""
-        return self._situations(lambda engine: engine.reset(seeds, self.all), self.all)
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Observed:
+        """Start new games in some slots, or in all."""
+        chosen = self.all if slots is None else slots
+        return self._situations(lambda engine: engine.reset(seeds, chosen), chosen)
 
     def restart(self, slots: Slots) -> Observed:
         """The world's auto-reset in some slots."""

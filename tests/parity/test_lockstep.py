@@ -17,6 +17,7 @@ from toy_world.planes import PlanesEngine
 from parity import BatchStep, EngineError, EngineFactory, State
 from parity.lockstep import Outcome, Settings, run
 from parity.pair import Pair
+from parity.replay import differs_at
 from parity.shrink import shrink
 from parity.trace import RESTART
 
@@ -72,11 +73,18 @@ def test_a_planted_fault_is_found_with_the_course_that_led_to_it_which_follows_f
     assert found.case.seed is not None
 
 
-def test_games_that_differ_leave_the_run_and_only_steps_of_the_others_are_counted() -> None:
-    taken: list[None] = []
-    found = run(WORLD, ("plain", "restless"), replace(BASIC, stop_after=4), lambda: taken.append(None))
-    assert len({divergence.game for divergence in found.divergences}) == len(found.divergences) == 4
-    assert found.steps < BASIC.games * len(taken)
+def test_games_that_differ_are_replaced_by_new_ones_until_enough_have_been_found() -> None:
+    found = run(WORLD, ("plain", "restless"), replace(BASIC, games=4, steps=2000, stop_after=6))
+    assert len(found.divergences) == 6
+    cases = [divergence.case for divergence in found.divergences]
+    assert len({case.seed for case in cases}) == 6
+    with Pair(WORLD, ("plain", "restless"), 1) as pair:
+        assert all(differs_at(pair, case) for case in cases)
+
+
+def test_games_that_differ_from_their_start_on_end_the_run_too() -> None:
+    found = outcome("double", stop_after=40)
+    assert [len(divergence.case.actions) for divergence in found.divergences] == [0] * 40
 
 
 def test_a_wrong_next_game_is_found_at_the_restart() -> None:
