@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from parity.console import open_console
 from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
-from parity.finding import Finding, investigate, replay_command, replayed
+from parity.finding import Finding, grouped, investigate, replay_command, replayed
 from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
@@ -233,16 +233,17 @@ def _compared(
         with _progress(options, "steps of each game", settings.steps) as advance:
             outcome = run_lockstep(world, engines, settings, advance)
     findings: list[Finding] = []
-    for number, divergence in enumerate(() if options.no_report else outcome.divergences, start=1):
+    for number, alike in enumerate(() if options.no_report else grouped(outcome.divergences), start=1):
         trace_path = options.out / ("trace.json" if number == 1 else f"trace-{number}.json")
         limits = {"shrink_seconds": options.shrink_seconds, "timeout": options.timeout}
-        findings.append(investigate(world, spec, engines, divergence, trace_path, **limits))
+        findings.append(investigate(world, spec, engines, alike, trace_path, **limits))
     divergences: list[dict[str, Any]] = [
         {"game": found.game, "step": found.step, "fields": [difference.field for difference in found.differences]}
         for found in outcome.divergences
     ]
-    for value, finding in zip(divergences, findings, strict=False):
-        value |= {
+    for finding in findings:
+        divergences[outcome.divergences.index(finding.alike[0])] |= {
+            "alike": len(finding.alike),
             "trace": str(finding.trace_path),
             "report": str(finding.page_path),
             "rules": list(finding.report.trace.rules),

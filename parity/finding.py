@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,16 +13,16 @@ from parity.prices import changed_prices
 from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
-from parity.shrink import shrink
+from parity.shrink import places, shrink
 from parity.trace import Case, Trace, write_trace
 from parity.world import World
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A divergence, its report, and the files that were written."""
+    """Divergences that are alike, a report of the first, and the files that were written."""
 
-    divergence: Divergence
+    alike: tuple[Divergence, ...]
     report: Report
     trace_path: Path
     page_path: Path
@@ -73,21 +74,31 @@ def replayed(
     return Report(world, found, tuple(recorded), command)
 
 
+def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
+    """Divergences by their last action and the places in which the engines differ, in the order of the first ones."""
+    groups: dict[tuple[object, ...], list[Divergence]] = {}
+    for divergence in divergences:
+        key = (*divergence.case.actions[-1:], places(divergence.differences))
+        groups.setdefault(key, []).append(divergence)
+    return list(map(tuple, groups.values()))
+
+
 def investigate(
     world: World,
     spec: str,
     engines: tuple[str, str],
-    divergence: Divergence,
+    alike: tuple[Divergence, ...],
     trace_path: Path,
     *,
     shrink_seconds: float,
     timeout: float,
 ) -> Finding:
-    """Shrink a divergence, write its trace to ``trace_path`` and its page beside it.
+    """Shrink the first of some divergences that are alike, write its trace to ``trace_path`` and its page beside it.
 
     ``spec`` names the world as ``--world`` does. A divergence that does not show in a game played alone
     is written as it was found.
     """
+    divergence = alike[0]
     with open_alone(world, engines, divergence.case, timeout) as pair:
         small = shrink(pair, divergence.case, shrink_seconds)
         case = divergence.case if small is None else small
@@ -106,4 +117,4 @@ def investigate(
     page_path = trace_path.with_suffix(".html")
     write_trace(trace, trace_path)
     write_report(report, page_path)
-    return Finding(divergence, report, trace_path, page_path)
+    return Finding(alike, report, trace_path, page_path)

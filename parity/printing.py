@@ -27,7 +27,9 @@ def print_run(engines: tuple[str, str], outcome: Outcome, findings: Sequence[Fin
     verdict = "identical" if not outcome.divergences else counted(len(outcome.divergences), "divergence")
     console.print(f"{engines[0]} and {engines[1]}: {verdict}; {done}.", soft_wrap=True)
     for finding in findings:
-        console.print(f"\nGame {finding.divergence.game}, step {finding.divergence.step}:")
+        first, *others = finding.alike
+        more = f" ({len(others)} more with the same action and fields)" if others else ""
+        console.print(f"\nGame {first.game}, step {first.step}{more}:")
         print_report(finding.report, console)
         console.print(f"Page: {finding.page_path}", soft_wrap=True)
 

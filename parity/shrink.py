@@ -36,7 +36,7 @@ class _Search:
             found = differs_at(self.pair, case)
         except StateRefused:
             return None
-        if found is None or not _places(found.differences) & self.places:
+        if found is None or not places(found.differences) & self.places:
             return None
         return found.case
 
@@ -49,14 +49,14 @@ def shrink(pair: Pair, case: Case, seconds: float) -> Case | None:
     found = differs_at(pair, case)
     if found is None:
         return None
-    search = _Search(pair, _places(found.differences), time.monotonic() + seconds)
+    search = _Search(pair, places(found.differences), time.monotonic() + seconds)
     small = found.case if pair.world.states_replay else _shortest_rest(search, found.case)
     while (smaller := _smaller(search, small)) is not None:
         small = smaller
     return small
 
 
-def _places(differences: Sequence[Difference]) -> frozenset[str]:
+def places(differences: Sequence[Difference]) -> frozenset[str]:
     """Places of the differences, whichever entity or cell it is: in fields of the state, else in the other fields."""
     places = frozenset(re.sub(r"\[.*?\]", "", difference.field) for difference in differences)
     return frozenset(place for place in places if place.startswith(STATE)) or places

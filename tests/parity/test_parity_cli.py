@@ -9,12 +9,16 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import toy_world
 from command_line import ORCHARD, orchard, parity, run
+from numpy.typing import NDArray
+from toy_world.plain import PlainEngine
+from toy_world.planes import PlanesEngine
 from written_page import episode_data, page_data
 
-from parity import Tolerance
+from parity import BatchStep, Tolerance
 from parity.cli import main
 from parity.compare import Difference
 from parity.trace import Case, Trace, read_trace, write_trace
@@ -83,13 +87,29 @@ def test_a_difference_only_within_a_batch_is_said_to_be_one(tmp_path: Path) -> N
     assert episode_data(text, 0)["inBatch"][0][0] == "observation[1: score]"
 
 
-def test_each_of_several_divergences_gets_its_own_files_and_traces_are_a_source(tmp_path: Path) -> None:
-    assert parity("run", "--engines", "plain,restless", "--max-divergences", "2", "--out", tmp_path).code == 1
+class _Twice(PlanesEngine):
+    """Two faults: resting costs nothing, and a pick counts once more."""
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        valid = self.mask()[np.arange(self.games), actions]
+        step = super().step(actions)
+        self.score += valid & (actions == 4)
+        step.components[valid & (actions == 5), 0] = 0
+        return replace(step, observation=self.observe())
+
+
+def test_each_kind_of_divergence_gets_its_own_files_and_traces_are_a_source(tmp_path: Path) -> None:
+    world = orchard(engines={"plain": PlainEngine, "twice": _Twice})
+    ran = parity("run", "--engines", "plain,twice", "--max-divergences", "60", "--out", tmp_path, world=world)
+    assert ran.code == 1
+    found = re.findall(r"differ after 1 action: (\w+)", ran.out)
+    assert sorted(found) == ["pick", "rest"]
+    assert sum(map(int, re.findall(r"\((\d+) more with the same action and fields\)", ran.out))) == 58
     assert {path.name for path in tmp_path.iterdir()} == {"trace.json", "trace.html", "trace-2.json", "trace-2.html"}
     words = "run", "--source", f"traces:{tmp_path}", "--json"
     ran = parity(*words)
     assert (ran.code, ran.json["episodes"], ran.json["steps_compared"]) == (0, 2, 2)
-    ran = parity(*words, "--engines", "plain,restless", "--no-report")
+    ran = parity(*words, "--engines", "plain,twice", "--no-report", world=world)
     assert (ran.code, ran.json["divergences"][0]["step"]) == (1, 1)
 
 
