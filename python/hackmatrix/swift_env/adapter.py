@@ -41,6 +41,7 @@ class SwiftEngine(BatchEngine):
             np.zeros(games, np.uint64),
             None if options.packed else ObservationFormat.FLOATS,
             DEADLINE if options.deadline is None else options.deadline,
+            options.prices,
         )
         self._rows = self._games.opened
         self._marks_before = self._games.marks()[0] if options.marks else None

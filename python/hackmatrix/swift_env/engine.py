@@ -26,6 +26,7 @@ class SwiftGames(Closable):
     """``num_games`` games, in slots 0 … n − 1, that start from ``seeds``, uint64 (n,).
 
     observing: format of the observations in rows; None: floats in shared memory, compact through a pipe.
+    prices: those of table W, in its order and in thousandths; None: the game's own.
 
     Rows that a method returns are overwritten by the next call, except where ``lasts`` is true of their observation.
     Raises SwiftEngineError when the engine cannot be started, dies, or does not answer within ``deadline`` seconds,
@@ -37,6 +38,7 @@ class SwiftGames(Closable):
         seeds: NDArray[np.uint64],
         observing: ObservationFormat | None = ObservationFormat.FLOATS,
         deadline: float = DEADLINE,
+        prices: Sequence[int] | None = None,
     ) -> None:
         self.num_games = len(seeds)
         in_memory = ObservationFormat.FLOATS if observing is None else observing
@@ -60,6 +62,8 @@ class SwiftGames(Closable):
                     self._memory.file.close()
                 except CommandRefused:  # it knows of no memory, or cannot map it, and answers through the pipe
                     self._memory = None
+            if prices is not None:
+                self._ask(Command.SET_PRICES, protocol.content, np.array(prices, "<i4"))
             chosen = in_memory if self._memory is not None or observing is not None else ObservationFormat.COMPACT
             self._observing = int(chosen)
             self.opened = self._rows(Command.OPEN, self.num_games, int(chosen), seeds.astype("<u8"))

@@ -14,7 +14,7 @@ from hackmatrix.swift_env.process import SwiftEngineError, build_hint
 from parity.errors import ParityError
 from parity.strict_json import json_text
 
-VERSION = 2
+VERSION = 3
 ALL_GAMES = 2**32 - 1
 NUM_COMPONENTS = len(COMPONENTS)
 NUM_FACTS = len(FACTS) + 1
@@ -47,6 +47,7 @@ class Command(IntEnum):
     RESTART = 12
     SHARE = 13
     PLACE = 14
+    SET_PRICES = 15
 
 
 class ObservationFormat(IntEnum):

@@ -86,8 +86,11 @@ struct BinaryServer {
         case .resetMarks:
             batch.resetMarks()
             return Pipe.writeAll(Reply.done())
+        case .setPrices(let thousandths):
+            batch.prices.thousandths = thousandths
+            return Pipe.writeAll(Reply.done())
         case .getRules:
-            return Pipe.writeAll(try Reply.rules())
+            return Pipe.writeAll(try Reply.rules(batch.prices))
         }
     }
 

@@ -7,6 +7,8 @@ import HackMatrixProtocol
 /// Many games, and the counts of their marks.
 struct GameBatch {
     private(set) var games: [Game] = []
+    /// Those at which the steps of all games are rewarded.
+    var prices = Prices()
     private(set) var marks = [UInt64](repeating: 0, count: MarkSet.names.count)
 
     /// From so many games on several cores are faster, with the time to wake them and to wait for the slowest.
@@ -36,9 +38,10 @@ struct GameBatch {
     /// Performs one action in every game and writes the outcomes and the observations after them.
     mutating func step(_ step: StepRequest, into rows: RowWriter) {
         rows.writeHead()
+        let prices = prices
         inShares(of: games.count) { range, games, marks in
             for number in range {
-                let outcome = games[number].step(step.actions[number])
+                let outcome = games[number].step(step.actions[number], at: prices)
                 games[number].firedMarks.count(in: &marks)
                 let ends = outcome.isTerminated && step.autoReset[number]
                 rows.writeOutcome(number, outcome, EpisodeFacts(games[number]), wasReset: ends)

@@ -8,6 +8,7 @@ struct JSONServer {
     static let longestLine = 1 << 24
 
     private var game: Game?
+    private var prices = Prices()
     private let log: Log
 
     init(log: Log) {
@@ -49,7 +50,7 @@ struct JSONServer {
             return try JSONText.write(ResetAnswer(game))
         case .step(let action):
             var game = try currentGame()
-            let outcome = game.step(action)
+            let outcome = game.step(action, at: prices)
             self.game = game
             return try JSONText.write(StepAnswer(game, outcome))
         case .setState(let game):
@@ -66,7 +67,10 @@ struct JSONServer {
         case .getObservationSpace:
             return try JSONText.write(ObservationSpaceAnswer())
         case .getRules:
-            return try JSONText.write(RulesMessage())
+            return try JSONText.write(RulesMessage(prices))
+        case .setPrices(let changes):
+            for (index, thousandths) in changes.thousandths { prices.thousandths[index] = thousandths }
+            return try JSONText.write(["prices": Dictionary(uniqueKeysWithValues: zip(Prices.names, prices.thousandths))])
         }
     }
 

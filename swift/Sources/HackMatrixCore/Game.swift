@@ -49,9 +49,9 @@ public struct Game: Sendable {
     public var score: Int { now.player.score.value }
     public var hp: Int { Int(now.player.hp) }
 
-    /// Performs one action (C). An invalid one changes nothing but ends the episode (C1, C4).
+    /// Performs one action (C), rewarded at these prices. An invalid one changes nothing but ends the episode (C1, C4).
     @discardableResult
-    public mutating func step(_ action: Action) -> Outcome {
+    public mutating func step(_ action: Action, at prices: Prices = Prices()) -> Outcome {
         deed = StepEvents()
         firedMarks = MarkSet()
         guard isValid(action) else {
@@ -68,7 +68,7 @@ public struct Game: Sendable {
             enemyTurn()
         }
         fire(action.endsTurn ? .`C2.turnEnds` : .`C2.turnStays`)
-        return settle(action, since: before)
+        return settle(action, since: before, prices)
     }
 
     @inline(__always)

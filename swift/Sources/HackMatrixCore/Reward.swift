@@ -8,52 +8,76 @@ public enum Component: Int, CaseIterable, Sendable {
     /// The key in table W, for example "step_penalty".
     public var name: String { Rules.name(of: self) }
 
-    /// The prices of table W: one, one for every stage, or of victory its base and its price of a score.
-    public var prices: [Int] {
+    /// The names of its prices: one, one for every stage, or of victory its base and its price of a score.
+    public var priceNames: [String] {
         switch self {
-        case .stepPenalty: [Price.stepPenalty]
-        case .stageCompletion: (1...Stage.last).map(Price.stageCompletion)
-        case .scoreGain: [Price.scoreGain]
-        case .kills: [Price.kills]
-        case .dataSiphon: [Price.dataSiphon]
-        case .distanceShaping: [Price.distanceShaping]
-        case .victory: [Price.victory, Price.victoryPerScore]
-        case .deathPenalty: (1...Stage.last).map(Price.deathPenalty)
-        case .resourceGain: [Price.resourceGain]
-        case .resourceHolding: [Price.resourceHolding]
-        case .damagePenalty: [Price.damagePenalty]
-        case .hpRecovery: [Price.hpRecovery]
-        case .siphonQuality: [Price.siphonQuality]
-        case .siphonDeathPenalty: [Price.siphonDeathPenalty]
-        case .programWaste: [Price.programWaste]
+        case .stageCompletion, .deathPenalty: (1...Stage.last).map { "\(name)_\($0)" }
+        case .victory: [name, "victory_per_score"]
+        default: [name]
+        }
+    }
+
+    /// The places of its prices, in the order of their names.
+    fileprivate var prices: [WritableKeyPath<Prices, Int>] {
+        switch self {
+        case .stepPenalty: [\.stepPenalty]
+        case .stageCompletion: (0..<Stage.last).map { \.stageCompletion[$0] }
+        case .scoreGain: [\.scoreGain]
+        case .kills: [\.kills]
+        case .dataSiphon: [\.dataSiphon]
+        case .distanceShaping: [\.distanceShaping]
+        case .victory: [\.victory, \.victoryPerScore]
+        case .deathPenalty: (0..<Stage.last).map { \.deathPenalty[$0] }
+        case .resourceGain: [\.resourceGain]
+        case .resourceHolding: [\.resourceHolding]
+        case .damagePenalty: [\.damagePenalty]
+        case .hpRecovery: [\.hpRecovery]
+        case .siphonQuality: [\.siphonQuality]
+        case .siphonDeathPenalty: [\.siphonDeathPenalty]
+        case .programWaste: [\.programWaste]
         }
     }
 }
 
-/// The prices of table W in thousandths, each named after its component.
-public enum Price {
-    public static let stepPenalty = -10
-    public static let scoreGain = 500
-    public static let kills = 300
-    public static let dataSiphon = 1000
-    public static let distanceShaping = 50
-    public static let victory = 500_000
-    public static let victoryPerScore = 100_000
-    public static let resourceGain = 50
-    public static let resourceHolding = 10
-    public static let damagePenalty = -1000
-    public static let hpRecovery = 1000
-    public static let siphonQuality = -25
-    public static let siphonDeathPenalty = -10_000
-    public static let programWaste = -300
+/// The prices of table W in thousandths, each named after its component; those of the game unless they are changed.
+public struct Prices: Equatable, Sendable {
+    public var stepPenalty = -10
+    /// Of stages 1…8.
+    public var stageCompletion: SIMD8<Int> = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000]
+    public var scoreGain = 500
+    public var kills = 300
+    public var dataSiphon = 1000
+    public var distanceShaping = 50
+    public var victory = 500_000
+    public var victoryPerScore = 100_000
+    /// In stages 1…8.
+    public var deathPenalty: SIMD8<Int> = [0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500]
+    public var resourceGain = 50
+    public var resourceHolding = 10
+    public var damagePenalty = -1000
+    public var hpRecovery = 1000
+    public var siphonQuality = -25
+    public var siphonDeathPenalty = -10_000
+    public var programWaste = -300
 
-    public static func stageCompletion(of stage: Int) -> Int {
-        stage < Stage.last ? 1000 << (stage - 1) : 100_000
+    public init() {}
+
+    /// The names of all prices, in the order of table W.
+    public static var names: [String] { Component.allCases.flatMap(\.priceNames) }
+
+    /// All prices, in the order of their names.
+    public var thousandths: [Int32] {
+        get { Component.allCases.flatMap(thousandths(of:)).map(Int32.init(clamping:)) }
+        set {
+            for (price, value) in zip(Component.allCases.flatMap(\.prices), newValue) {
+                self[keyPath: price] = Int(value)
+            }
+        }
     }
 
-    /// Half of what the stages before this one gave.
-    public static func deathPenalty(in stage: Int) -> Int {
-        -(1..<stage).reduce(0) { $0 + stageCompletion(of: $1) } / 2
+    /// The prices of one component.
+    public func thousandths(of component: Component) -> [Int] {
+        component.prices.map { self[keyPath: $0] }
     }
 }
 
@@ -129,7 +153,7 @@ struct Before: Sendable {
 
 extension Game {
     /// The outcome of a valid action that has been performed; lowers the closest approach (W1).
-    mutating func settle(_ action: Action, since before: Before) -> Outcome {
+    mutating func settle(_ action: Action, since before: Before, _ prices: Prices) -> Outcome {
         var outcome = Outcome()
         outcome.completedStage = deed.completedStage != nil
         outcome.died = now.player.hp == 0
@@ -139,7 +163,7 @@ extension Game {
         if outcome.won { fire(.`C4.victory`) }
 
         let gained = distanceGained(since: before, died: outcome.died)
-        outcome.reward = reward(action, since: before, outcome, distanceGained: gained)
+        outcome.reward = reward(action, since: before, outcome, distanceGained: gained, prices)
         outcome.reward.withThousandths { thousandths in
             for component in Component.allCases where thousandths[component.rawValue] != 0 {
                 fire(component)
@@ -150,7 +174,7 @@ extension Game {
 
     /// Table W.
     private func reward(
-        _ action: Action, since before: Before, _ outcome: Outcome, distanceGained: Int
+        _ action: Action, since before: Before, _ outcome: Outcome, distanceGained: Int, _ prices: Prices
     ) -> Reward {
         let player = now.player
         let hpChange = Int(player.hp) - Int(before.player.hp)
@@ -158,24 +182,24 @@ extension Game {
         let resourcesBefore = before.player.credits.value + before.player.energy.value
 
         var reward = Reward()
-        reward[.stepPenalty] = Price.stepPenalty
-        reward[.scoreGain] = Price.scoreGain * (player.score.value - before.player.score.value)
-        reward[.kills] = Price.kills * (deed.kills - (deed.undone?.kills ?? 0))
-        reward[.dataSiphon] = Price.dataSiphon * (deed.pickups - (deed.undone?.pickups ?? 0))
-        reward[.distanceShaping] = Price.distanceShaping * distanceGained
-        reward[.resourceGain] = Price.resourceGain * (resources - resourcesBefore)
-        reward[.damagePenalty] = Price.damagePenalty * max(-hpChange, 0)
-        reward[.hpRecovery] = Price.hpRecovery * max(hpChange, 0)
-        reward[.siphonQuality] = Price.siphonQuality * deed.missedBySiphon
-        if action == .program(.reset) && before.player.hp == 2 { reward[.programWaste] = Price.programWaste }
+        reward[.stepPenalty] = prices.stepPenalty
+        reward[.scoreGain] = prices.scoreGain * (player.score.value - before.player.score.value)
+        reward[.kills] = prices.kills * (deed.kills - (deed.undone?.kills ?? 0))
+        reward[.dataSiphon] = prices.dataSiphon * (deed.pickups - (deed.undone?.pickups ?? 0))
+        reward[.distanceShaping] = prices.distanceShaping * distanceGained
+        reward[.resourceGain] = prices.resourceGain * (resources - resourcesBefore)
+        reward[.damagePenalty] = prices.damagePenalty * max(-hpChange, 0)
+        reward[.hpRecovery] = prices.hpRecovery * max(hpChange, 0)
+        reward[.siphonQuality] = prices.siphonQuality * deed.missedBySiphon
+        if action == .program(.reset) && before.player.hp == 2 { reward[.programWaste] = prices.programWaste }
         if let stage = deed.completedStage {
-            reward[.stageCompletion] = Price.stageCompletion(of: stage)
-            reward[.resourceHolding] = Price.resourceHolding * resources
+            reward[.stageCompletion] = prices.stageCompletion[stage - 1]
+            reward[.resourceHolding] = prices.resourceHolding * resources
         }
-        if outcome.won { reward[.victory] = Price.victory + Price.victoryPerScore * player.score.value }
+        if outcome.won { reward[.victory] = prices.victory + prices.victoryPerScore * player.score.value }
         if outcome.died {
-            reward[.deathPenalty] = Price.deathPenalty(in: before.stage)
-            if isSiphonEnemyAdjacent { reward[.siphonDeathPenalty] = Price.siphonDeathPenalty }
+            reward[.deathPenalty] = prices.deathPenalty[before.stage - 1]
+            if isSiphonEnemyAdjacent { reward[.siphonDeathPenalty] = prices.siphonDeathPenalty }
         }
         return reward
     }

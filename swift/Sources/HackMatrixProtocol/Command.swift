@@ -6,10 +6,11 @@ public enum Command: Decodable, Sendable {
     case reset(seed: UInt64?)
     case step(Action)
     case setState(Game)
+    case setPrices(PriceChanges)
     case getState, getValidActions, getActionSpace, getObservationSpace, getInternalState, getRules
 
     private enum Name: String, CaseIterable {
-        case reset, step, setState
+        case reset, step, setState, setPrices
         case getState, getValidActions, getActionSpace, getObservationSpace, getInternalState, getRules
     }
 
@@ -17,6 +18,7 @@ public enum Command: Decodable, Sendable {
     private enum ResetKey: String, FieldName { case action, seed }
     private enum StepKey: String, FieldName { case action, actionIndex }
     private enum SetStateKey: String, FieldName { case action, state }
+    private enum SetPricesKey: String, FieldName { case action, prices }
 
     public init(from decoder: any Decoder) throws {
         let fields = try Fields<CommandKey>(decoder)
@@ -27,6 +29,7 @@ public enum Command: Decodable, Sendable {
         case .reset: self = try Command.reset(decoder)
         case .step: self = try Command.step(decoder)
         case .setState: self = try Command.setState(decoder)
+        case .setPrices: self = try Command.setPrices(decoder)
         case .getState: self = .getState
         case .getValidActions: self = .getValidActions
         case .getActionSpace: self = .getActionSpace
@@ -38,7 +41,7 @@ public enum Command: Decodable, Sendable {
     }
 
     private static func takesNothing(_ name: Name) -> Bool {
-        ![.reset, .step, .setState].contains(name)
+        ![.reset, .step, .setState, .setPrices].contains(name)
     }
 
     private static func reset(_ decoder: any Decoder) throws -> Command {
@@ -59,5 +62,39 @@ public enum Command: Decodable, Sendable {
         let fields = try Fields<SetStateKey>(decoder)
         try fields.refuseUnknown(in: decoder)
         return .setState(try fields.value(.state, Game.self, "an object"))
+    }
+
+    private static func setPrices(_ decoder: any Decoder) throws -> Command {
+        let fields = try Fields<SetPricesKey>(decoder)
+        try fields.refuseUnknown(in: decoder)
+        return .setPrices(try fields.value(.prices, PriceChanges.self, "an object"))
+    }
+}
+
+/// Some prices by name, in thousandths.
+public struct PriceChanges: Decodable, Sendable {
+    /// By places in `Prices.names`.
+    public let thousandths: [Int: Int32]
+
+    private struct Key: FieldName {
+        let rawValue: String
+        var stringValue: String { rawValue }
+        var intValue: Int? { nil }
+
+        static var allCases: [Key] { Prices.names.map(Key.init(rawValue:)) }
+
+        init(rawValue: String) { self.rawValue = rawValue }
+        init?(stringValue: String) { self.init(rawValue: stringValue) }
+        init?(intValue: Int) { nil }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try Fields<Key>(decoder)
+        try fields.refuseUnknown(in: decoder)
+        let given = Key.allCases.enumerated().filter { fields.has($0.element) }
+        thousandths = Dictionary(
+            uniqueKeysWithValues: try given.map { index, key in
+                (index, try fields.integer(key, in: Int32.min...Int32.max))
+            })
     }
 }

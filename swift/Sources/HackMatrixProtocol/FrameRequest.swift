@@ -30,6 +30,8 @@ public enum FrameRequest: Sendable {
     case share(descriptor: Int32, size: Int)
     /// Answer with rows, and put them at an offset of the shared memory.
     indirect case place(offset: Int, FrameRequest)
+    /// One for each of `Prices.names`.
+    case setPrices([Int32])
 
     /// Reads what follows the number of a command, to the end.
     /// - Parameter games: the number of open games.
@@ -64,6 +66,7 @@ private struct RequestBody {
         case .getRules: return .getRules
         case .share: return try share()
         case .place: return try place()
+        case .setPrices: return .setPrices(try reader.integers(Int32.self, Prices.names.count))
         }
     }
 

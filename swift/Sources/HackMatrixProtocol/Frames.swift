@@ -3,7 +3,7 @@
 
 /// The constants of the protocol.
 public enum FrameProtocol {
-    public static let version: UInt32 = 2
+    public static let version: UInt32 = 3
     static let magic = Array("HKMX".utf8)
     static let mostGames = 1 << 16
     public static let longestFrame = 1 << 30
@@ -16,12 +16,12 @@ public enum FrameProtocol {
 /// The commands of the binary mode.
 public enum FrameCommand: UInt32, Sendable {
     case hello, open, step, observe, reset, getStates, setStates, getMarks, resetMarks, setObservation, getRules
-    case getPackedStates, restart, share, place
+    case getPackedStates, restart, share, place, setPrices
 
     public var needsGames: Bool {
         switch self {
         case .step, .observe, .reset, .getStates, .setStates, .getPackedStates, .restart: true
-        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place: false
+        case .hello, .open, .getMarks, .resetMarks, .setObservation, .getRules, .share, .place, .setPrices: false
         }
     }
 
@@ -29,7 +29,8 @@ public enum FrameCommand: UInt32, Sendable {
     public var hasRows: Bool {
         switch self {
         case .open, .step, .observe, .reset, .setStates, .restart: true
-        case .hello, .getStates, .getMarks, .resetMarks, .setObservation, .getRules, .getPackedStates, .share, .place:
+        case .hello, .getStates, .getMarks, .resetMarks, .setObservation, .getRules, .getPackedStates, .share, .place,
+            .setPrices:
             false
         }
     }

@@ -41,8 +41,8 @@ public enum Reply {
         }
     }
 
-    public static func rules() throws -> [UInt8] {
-        let text = try JSONText.write(RulesMessage())
+    public static func rules(_ prices: Prices) throws -> [UInt8] {
+        let text = try JSONText.write(RulesMessage(prices))
         return frame(.done) { $0.append(text) }
     }
 

@@ -8,13 +8,16 @@ public struct RulesMessage: Encodable, Sendable {
     let actionSpaceSize = Action.count
     let programs = Program.allCases.map(ProgramMessage.init)
     let enemies = EnemyType.allCases.map(EnemyMessage.init)
-    let rewards = RewardsMessage()
+    let rewards: RewardsMessage
     let observation = LayoutMessage()
     let stages = (1...Stage.last).map(StageMessage.init)
     let sites = Dictionary(uniqueKeysWithValues: Site.allCases.map { ($0.name, $0.rawValue) })
     let marks = MarkSet.names
 
-    public init() {}
+    /// - Parameter prices: those in use.
+    public init(_ prices: Prices) {
+        rewards = RewardsMessage(prices)
+    }
 
     struct ProgramMessage: Encodable, Sendable {
         let actionIndex: Int
@@ -49,7 +52,12 @@ public struct RulesMessage: Encodable, Sendable {
     /// All in thousandths.
     struct RewardsMessage: Encodable, Sendable {
         let components = Component.allCases.map(\.name)
-        let prices = Dictionary(uniqueKeysWithValues: Component.allCases.map { ($0.name, $0.prices) })
+        let prices: [String: [Int]]
+
+        init(_ prices: Prices) {
+            self.prices = Dictionary(
+                uniqueKeysWithValues: Component.allCases.map { ($0.name, prices.thousandths(of: $0)) })
+        }
     }
 
     struct LayoutMessage: Encodable, Sendable {

@@ -53,7 +53,7 @@ import Testing
     let components = game.components(.move(.right))
     #expect(game.now.player.dataSiphons.value == 1 && game.now.player.credits.value == 0)
     #expect(game.now.board.pickups.isEmpty && game.now.board.credits[at(2, 1)] == 3)
-    #expect(components[.dataSiphon, default: 0] == 1000)
+    #expect(components[.dataSiphon, default: 0] == Prices.distinct.dataSiphon)
 }
 
 @Test func `V4: scheduled enemies are no kills`() {
@@ -64,5 +64,5 @@ import Testing
     }
     #expect(game.components(.move(.right))[.kills, default: 0] == 0)
     #expect(game.fired(.`V4.scheduled`))
-    #expect(game.components(.move(.up))[.kills, default: 0] == 300)
+    #expect(game.components(.move(.up))[.kills, default: 0] == Prices.distinct.kills)
 }

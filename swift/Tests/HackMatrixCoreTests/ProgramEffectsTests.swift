@@ -210,7 +210,8 @@ func `P-POLY: another type, the damage carries over`(seed: UInt64) throws {
     for component in [Component.dataSiphon, .distanceShaping, .kills] {
         #expect(walked[component, default: 0] + undone[component, default: 0] == 0)
     }
-    #expect(walked[.distanceShaping, default: 0] == 50 && walked[.dataSiphon, default: 0] == 1000)
+    #expect(walked[.distanceShaping] == Prices.distinct.distanceShaping)
+    #expect(walked[.dataSiphon] == Prices.distinct.dataSiphon)
 }
 
 @Test func `P-UNDO: the cost is taken from the restored credits, not below 0`() {
@@ -234,6 +235,6 @@ func `P-POLY: another type, the damage carries over`(seed: UInt64) throws {
     #expect(game.history?.player.energy.value == 50)
     game.step(.program(.crash))
     #expect(game.killsSinceHistory.value == 1)
-    #expect(game.components(.program(.undo))[.kills, default: 0] == -300)
+    #expect(game.components(.program(.undo))[.kills, default: 0] == -Prices.distinct.kills)
     #expect(game.now.player.energy.value == 50 && game.now.enemies.cells == cells(at(1, 1)))
 }

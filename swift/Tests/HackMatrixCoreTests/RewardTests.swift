@@ -5,14 +5,16 @@ import Testing
 
 @testable import HackMatrixCore
 
-@Test func `W1: walking to and fro 100 steps costs exactly one`() {
+private let prices = Prices.distinct
+
+@Test func `W1: walking to and fro 100 steps costs the steps alone`() {
     var game = emptyGame(player: at(0, 0)) { $0.nextScheduledTaskTurn = 1000 }
     game.step(.move(.up))
     var total = 0
     for number in 0..<100 {
         total += game.components(.move(number % 2 == 0 ? .down : .up)).values.reduce(0, +)
     }
-    #expect(total == -1000)
+    #expect(total == 100 * prices.stepPenalty)
 }
 
 @Test func `W1: the closest approach pays once, enemies do not block, blocks do`() {
@@ -21,7 +23,7 @@ import Testing
         now.data(1, at(5, 3))
     }
     #expect(game.now.closestApproach == 7)
-    #expect(game.components(.move(.right))[.distanceShaping] == 50)
+    #expect(game.components(.move(.right))[.distanceShaping] == prices.distanceShaping)
     #expect(game.now.closestApproach == 6)
     #expect(game.components(.move(.left))[.distanceShaping, default: 0] == 0)
     #expect(game.now.closestApproach == 6)
@@ -47,7 +49,9 @@ import Testing
     }
     #expect(
         game.components(.move(.right)) == [
-            .stepPenalty: -10, .stageCompletion: 4000, .distanceShaping: 50, .resourceHolding: 110, .hpRecovery: 1000,
+            .stepPenalty: prices.stepPenalty, .stageCompletion: prices.stageCompletion[2],
+            .distanceShaping: prices.distanceShaping, .resourceHolding: 11 * prices.resourceHolding,
+            .hpRecovery: prices.hpRecovery,
         ])
 }
 
@@ -56,11 +60,12 @@ import Testing
         now.player.score = Amount(9999)
         now.stage = 8
     }
-    let outcome = game.step(.move(.right))
-    #expect(outcome.reward[.stageCompletion] == 100_000)
-    #expect(outcome.reward[.victory] == 500_000 + 100_000 * 9999)
-    #expect(outcome.reward.total == 1_000_500_040)
-    #expect(outcome.reward.float == Float(1_000_500_040) / 1000)
+    let reward = game.step(.move(.right), at: prices).reward
+    #expect(reward[.stageCompletion] == prices.stageCompletion[7])
+    #expect(reward[.victory] == prices.victory + 9999 * prices.victoryPerScore)
+    let others = prices.stepPenalty + prices.stageCompletion[7] + prices.distanceShaping
+    #expect(reward.total == reward[.victory] + others)
+    #expect(reward.float == Float(reward.total) / 1000)
 }
 
 @Test func `W: death`() {
@@ -69,17 +74,40 @@ import Testing
         now.stage = 4
         now.put(.daemon, at(1, 0), origin: Origin(fromSiphon: true))
     }
-    let outcome = game.step(.move(.left))
+    let outcome = game.step(.move(.left), at: prices)
     #expect(outcome.died && outcome.isTerminated)
     #expect(
         outcome.reward.components == [
-            .stepPenalty: -10, .deathPenalty: -3500, .damagePenalty: -1000, .siphonDeathPenalty: -10_000,
+            .stepPenalty: prices.stepPenalty, .deathPenalty: prices.deathPenalty[3],
+            .damagePenalty: prices.damagePenalty, .siphonDeathPenalty: prices.siphonDeathPenalty,
         ])
 }
 
-@Test func `W: the tables as the rules print them`() {
-    #expect((1...8).map(Price.stageCompletion) == [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000])
-    #expect((1...8).map(Price.deathPenalty) == [0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500])
+@Test func `W: a reward is paid at the prices of its step, the game's own where none are given`() {
+    var changed = Prices()
+    changed.stepPenalty = 7
+    #expect(Prices().stepPenalty != 7)
+    var game = emptyGame(player: at(2, 2))
+    #expect(game.step(.move(.left), at: changed).reward.components == [.stepPenalty: 7])
+    #expect(game.step(.move(.left)).reward.components == [.stepPenalty: Prices().stepPenalty])
+}
+
+@Test func `W: a component beyond 32 bits is cut there`() {
+    var highest = Prices()
+    highest.victoryPerScore = Int(Int32.max)
+    var game = emptyGame(player: at(5, 4)) { now in
+        now.player.score = Amount(2)
+        now.stage = 8
+    }
+    #expect(game.step(.move(.right), at: highest).reward[.victory] == Int(Int32.max))
+}
+
+@Test func `W: prices have a place and a name each, in the order of table W`() {
+    #expect(Prices.names.count == 30 && Set(Prices.names).count == 30)
+    #expect(prices.thousandths == Prices.names.indices.map { 10_007 + 101 * Int32($0) })
+    #expect(Prices.names[1] == "stage_completion_1" && prices.stageCompletion[0] == 10_108)
+    #expect(Prices.names[29] == "program_waste" && prices.programWaste == 12_936)
+    #expect(Component.allCases.flatMap(prices.thousandths(of:)).map(Int32.init) == prices.thousandths)
 }
 
 @Test func `W: RESET at hp 2 is a waste, at hp 1 it is not`() {
@@ -90,9 +118,9 @@ import Testing
         }
         return game.components(.program(.reset))
     }
-    let paid = [Component.stepPenalty: -10, .resourceGain: -200]
-    #expect(reward(hp: 2) == paid.merging([.hpRecovery: 1000, .programWaste: -300]) { $1 })
-    #expect(reward(hp: 1) == paid.merging([.hpRecovery: 2000]) { $1 })
+    let paid = [Component.stepPenalty: prices.stepPenalty, .resourceGain: -4 * prices.resourceGain]
+    #expect(reward(hp: 2) == paid.merging([.hpRecovery: prices.hpRecovery, .programWaste: prices.programWaste]) { $1 })
+    #expect(reward(hp: 1) == paid.merging([.hpRecovery: 2 * prices.hpRecovery]) { $1 })
 }
 
 @Test func `W: score and resources of a siphon`() {
@@ -101,7 +129,8 @@ import Testing
         now.data(9, at(0, 1))
         now.board.energy[at(0, 0)] = 3
     }
-    #expect(game.components(.siphon) == [.stepPenalty: -10, .scoreGain: 4500, .resourceGain: 150])
+    let gained = [Component.scoreGain: 9 * prices.scoreGain, .resourceGain: 3 * prices.resourceGain]
+    #expect(game.components(.siphon) == gained.merging([.stepPenalty: prices.stepPenalty]) { $1 })
 }
 
 @Test func `W: every component has its own mark`() {

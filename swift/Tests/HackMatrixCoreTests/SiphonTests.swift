@@ -62,7 +62,7 @@ import Testing
         now.board.credits[at(1, 4)] = 1
         now.board.energy[at(1, 4)] = 2
     }
-    #expect(game.components(.siphon)[.siphonQuality, default: 0] == -25 * (2 + 2))
+    #expect(game.components(.siphon)[.siphonQuality, default: 0] == Prices.distinct.siphonQuality * (2 + 2))
 }
 
 @Test func `W2: a cell with fewer of one resource is no better`() {
@@ -88,8 +88,9 @@ import Testing
         }
         return game.components(.siphon)[.siphonQuality, default: 0]
     }
-    #expect(quality(blockElsewhere: false) == -75)
-    #expect(quality(blockElsewhere: true) == -75, "equal points at another block do not count")
+    let missed = 3 * Prices.distinct.siphonQuality
+    #expect(quality(blockElsewhere: false) == missed)
+    #expect(quality(blockElsewhere: true) == missed, "equal points at another block do not count")
 }
 
 @Test func `W2: on a block the current yield is empty`() {
@@ -99,6 +100,6 @@ import Testing
         now.board.credits[at(0, 1)] = 3
         now.board.credits[at(4, 4)] = 2
     }
-    #expect(game.components(.siphon)[.siphonQuality, default: 0] == -25 * 3)
+    #expect(game.components(.siphon)[.siphonQuality, default: 0] == Prices.distinct.siphonQuality * 3)
     #expect(game.fired(.`W2.onBlock`) && game.now.player.score.value == 2)
 }

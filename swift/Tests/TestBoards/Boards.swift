@@ -52,10 +52,21 @@ extension Snapshot {
 }
 
 extension Game {
-    /// The 15 components in the order of table W.
-    public mutating func components(_ action: Action) -> [Component: Int] { step(action).reward.components }
+    /// The components of a step that are not zero, at the prices of the tests.
+    public mutating func components(_ action: Action) -> [Component: Int] {
+        step(action, at: .distinct).reward.components
+    }
 
     public func fired(_ mark: Mark) -> Bool { firedMarks.contains(mark) }
+}
+
+extension Prices {
+    /// Prices of which no two, nor small multiples of them, are equal.
+    public static let distinct: Prices = {
+        var prices = Prices()
+        prices.thousandths = Prices.names.indices.map { 10_007 + 101 * Int32($0) }
+        return prices
+    }()
 }
 
 extension Reward {

@@ -16,9 +16,12 @@ from hackmatrix.rules import EVENTS
 from hackmatrix.swift_env import CommandRefused, ObservationFormat, SwiftEngineError, SwiftGames
 from hackmatrix.swift_env.memory import MEMORY, PIPE
 from hackmatrix.swift_env.process import BINARY_VARIABLE, binary_path
+from hackmatrix.swift_env.protocol import VERSION
 from hackmatrix.world import open_swift
+from hackmatrix.world.prices import PRICES
 from parity import EngineOptions
 
+DEFAULTS = {price.name: price.default for price in PRICES}
 SEEDS = np.arange(5, dtype=np.uint64)
 
 
@@ -69,7 +72,7 @@ sys.stdin.buffer.read()
     engine.write_text(program)
     engine.chmod(0o755)
     monkeypatch.setenv(BINARY_VARIABLE, str(engine))
-    with pytest.raises(SwiftEngineError, match=r"version 1 of the protocol and not 2.*\./swift-build"):
+    with pytest.raises(SwiftEngineError, match=rf"version 1 of the protocol and not {VERSION}.*\./swift-build"):
         SwiftGames(SEEDS)
 
 
@@ -98,7 +101,7 @@ class TestPlay:
             rows = games.receive_step()
             assert rows.observation is not None
             assert rows.observation.dtype == np.float32
-            assert (rows.components[:, 0] == -10).all()
+            assert (rows.components[:, 0] == DEFAULTS["step_penalty"]).all()
             assert not rows.terminated.any()
             assert (rows.facts[:, 4] & (1 << EVENTS.index("invalid_action")) == 0).all()
 

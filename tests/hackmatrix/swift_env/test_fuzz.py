@@ -38,6 +38,7 @@ def valid_commands(rng: random.Random) -> list[dict[str, Any]]:
         {"action": "reset", "seed": rng.getrandbits(53)},
         *({"action": "step", "actionIndex": action} for action in range(rules.NUM_ACTIONS)),
         *({"action": "setState", "state": state} for state in states(rng)),
+        {"action": "setPrices", "prices": {"kills": rng.randrange(1000), "death_penalty_3": -7}},
         *({"action": action} for action in plain),
     ]
 
@@ -156,6 +157,7 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
         request(Command.RESET, chosen, seeds),
         request(Command.SET_STATES, states_with_games([rng.choice(made) for _ in games], games)),
         request(Command.SET_OBSERVATION, rng.randrange(3)),
+        request(Command.SET_PRICES, np.array([rng.randrange(1000) for _ in range(30)], "<i4")),
         request(Command.SHARE, rng.randrange(100), rng.getrandbits(32)),
         request(Command.PLACE, 8 * rng.randrange(100), request(Command.RESTART, chosen)),
     ]
