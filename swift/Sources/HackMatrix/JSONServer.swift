@@ -70,7 +70,8 @@ struct JSONServer {
             return try JSONText.write(RulesMessage(prices))
         case .setPrices(let changes):
             for (index, thousandths) in changes.thousandths { prices.thousandths[index] = thousandths }
-            return try JSONText.write(["prices": Dictionary(uniqueKeysWithValues: zip(Prices.names, prices.thousandths))])
+            let inUse = Dictionary(uniqueKeysWithValues: zip(Prices.names, prices.thousandths))
+            return try JSONText.write(["prices": inUse])
         }
     }
 

@@ -45,7 +45,8 @@ func `setPrices refuses what is no price`(_ prices: String, fault: String) {
 
 @Test func `a frame of prices has all of them and no more`() throws {
     func read(_ count: Int) throws -> FrameRequest {
-        let bytes = Prices.distinct.thousandths.prefix(count).flatMap { withUnsafeBytes(of: $0.littleEndian, Array.init) }
+        let values = Prices.distinct.thousandths.prefix(count)
+        let bytes = values.flatMap { withUnsafeBytes(of: $0.littleEndian, Array.init) }
         return try FrameRequest(.setPrices, from: ByteReader(bytes + (count > 30 ? [0] : [])), games: 0)
     }
     guard case .setPrices(let values) = try read(30) else { throw ProtocolFault("another request") }

@@ -1,10 +1,12 @@
 """Both engines' tables agree with each other and with those of docs/reference/hackmatrix-rules.md."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from hackmatrix import jax_env, rules
 from hackmatrix.swift_env import SwiftGames
+from hackmatrix.world.prices import PRICES
 
 RULEBOOK = (Path(__file__).parents[3] / "docs" / "reference" / "hackmatrix-rules.md").read_text()
 
@@ -44,13 +46,28 @@ def test_A5_enemies_are_those_of_the_rulebook() -> None:
 def test_W_components_are_those_of_the_rulebook() -> None:
     rewards = jax_env.rules()["rewards"]
     stated = dict(table("key"))
-    assert list(stated) == rewards["components"]
+    assert list(stated) == rewards["components"] == list(rules.COMPONENTS)
     numbers = {key: [int(n.replace("−", "-")) for n in re.findall(r"[−]?\d+", text)] for key, text in stated.items()}
     prices = rewards["prices"]
-    assert numbers["stage_completion"][-8:] == prices["stage_completion"]
-    assert prices["death_penalty"] == [-sum(prices["stage_completion"][:before]) // 2 for before in range(8)]
+    for key in ("stage_completion", "death_penalty"):
+        assert numbers[key][-8:] == prices[key], key
     for key in stated.keys() - {"stage_completion", "death_penalty"}:
         assert numbers[key][: len(prices[key])] == prices[key], key
+
+
+def test_W_declared_prices_are_those_of_both_engines(one_game: SwiftGames) -> None:
+    for tables in (one_game.rules(), jax_env.rules()):
+        prices = tables["rewards"]["prices"]
+        named = {name: values for component in rules.COMPONENTS for name, values in _named(component, prices)}
+        assert list(named.items()) == [(price.name, price.default) for price in PRICES]
+
+
+def _named(component: str, prices: dict[str, list[int]]) -> Iterator[tuple[str, int]]:
+    """The prices of a component under their names in the declaration."""
+    values = prices[component]
+    stages = [f"{component}_{stage}" for stage in range(1, 9)]
+    names = {1: [component], 2: [component, f"{component}_per_score"], 8: stages}[len(values)]
+    return zip(names, values, strict=True)
 
 
 def test_O_the_observation_is_laid_out_as_in_the_rulebook() -> None:
