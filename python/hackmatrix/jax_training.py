@@ -28,6 +28,7 @@ class HackMatrixJaxEnv(JaxEnv):
     low, high = 0.0, 1.0
     components = rules.COMPONENTS
     component_unit = rules.COMPONENT_UNIT
+    prices = jax_env.PRICES
     events = rules.EVENTS
     marks = tuple(rules.MARKS)
     levels = rules.WON_STAGE - 1
@@ -45,14 +46,14 @@ class HackMatrixJaxEnv(JaxEnv):
 
     def step(self, state: jax_env.State, action: Array) -> StepOutput:
         following, result = jax_env.step(state, action)
-        return _output(following, result, following)
+        return self._output(following, result, following)
 
     def next_game(self, state: jax_env.State) -> jax_env.State:
         return jax_env.restart(state, jnp.bool_(True))
 
     def step_autoreset(self, state: jax_env.State, action: Array, truncate: Array | None = None) -> StepOutput:
         # one pass makes the stages of completed and of new games
-        step = _output(*jax_env.step_auto_reset(state, action, truncate))
+        step = self._output(*jax_env.step_auto_reset(state, action, truncate))
         return step if truncate is None else step._replace(truncated=truncate & ~step.terminated)
 
     def seed(self, state: jax_env.State) -> Array:
@@ -91,17 +92,17 @@ class HackMatrixJaxEnv(JaxEnv):
         # a word is addressed by the seed and the event number (R4): neither of the game's own stays
         return state._replace(seed=Seed(seed[0], seed[1]), event_number=jnp.uint32(0))
 
-
-def _output(state: jax_env.State, result: jax_env.StepResult, final: jax_env.State) -> StepOutput:
-    return StepOutput(
-        state=state,
-        reward=jax_env.reward(result.components),
-        components=result.components,
-        terminated=result.terminated,
-        truncated=jnp.zeros_like(result.terminated),
-        final=final,
-        events={name: getattr(result, name) for name in rules.EVENTS},
-    )
+    def _output(self, state: jax_env.State, result: jax_env.StepResult, final: jax_env.State) -> StepOutput:
+        components = jax_env.components(result.counts, self.prices)
+        return StepOutput(
+            state=state,
+            reward=jax_env.reward(components),
+            components=components,
+            terminated=result.terminated,
+            truncated=jnp.zeros_like(result.terminated),
+            final=final,
+            events={name: getattr(result, name) for name in rules.EVENTS},
+        )
 
 
 ENV = HackMatrixJaxEnv()

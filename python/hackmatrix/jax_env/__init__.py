@@ -9,25 +9,28 @@ a pair of uint32.
 - ``step(state, action) -> (state, result)``; ``step_auto_reset`` the same with new games after ended ones
 - ``mask(state)``: bool, one for each action
 - ``observe(state)``: float32 (1545,); ``compact`` and ``expand`` are its two halves
-- ``reward(components)``: float32
+- ``components(counts, prices)``: int32 (15,), in thousandths, and ``reward(components)``: float32
 - ``get_state(state) -> dict`` and ``set_state(dict) -> state`` (host side), the state dict of the protocol
-- ``rules()``: every table as this engine holds it
+- ``rules(prices)``: every table as this engine holds it
 """
 
 from hackmatrix.jax_env.env import StepResult, at_stage, compact, mask, observe, reset, restart, step, step_auto_reset
 from hackmatrix.jax_env.observation import PACKED_SIZE, expand
-from hackmatrix.jax_env.rewards import reward
+from hackmatrix.jax_env.rewards import components, reward
 from hackmatrix.jax_env.state import State, state_bytes
 from hackmatrix.jax_env.state_from_dict import set_state
 from hackmatrix.jax_env.state_to_dict import get_state
+from hackmatrix.jax_env.tables import PRICES
 from hackmatrix.jax_env.tables import rules_tables as rules
 
 __all__ = [
     "PACKED_SIZE",
+    "PRICES",
     "State",
     "StepResult",
     "at_stage",
     "compact",
+    "components",
     "expand",
     "get_state",
     "mask",

@@ -32,8 +32,8 @@ _CHUNK = 64
 class StepResult(NamedTuple):
     """Output of a step, besides the new state."""
 
-    components: Array
-    """The reward components in thousandths (int32, table W)."""
+    counts: rewards.Counts
+    """What the step is paid for (W); ``rewards.components`` multiplies it by the prices."""
     terminated: Array
     """hp 0, victory or an invalid action (C4)."""
     stage_complete: Array
@@ -163,7 +163,7 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
         pickups=jnp.where(undone, -given.pickups_since_history, picked_up),
         missed=missed,
     )
-    components, closest_approach = rewards.components(before, now, deed)
+    counts, closest_approach = rewards.count(before, now, deed)
     now = now._replace(closest_approach=closest_approach)
     state = programs.count_since_history(state, kills, picked_up)
     state = state._replace(now=now, event_number=event_number)
@@ -174,7 +174,7 @@ def _play(given: State, action: Array) -> tuple[State, StepResult, Array]:
     mark("C4.invalid", lambda: ~valid)
     mark("C4.afterEnd", lambda: ~valid & is_over(given))
     result = StepResult(
-        components=components,
+        counts=counts,
         terminated=~valid | is_over(state),
         stage_complete=completed,
         death=death,

@@ -1,16 +1,17 @@
-"""The reward components in thousandths (W, W1, W3) and the float reward."""
+"""What a step is paid for, the reward components in thousandths (W, W1, W3) and the float reward."""
 
 from functools import partial
 from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 
 from hackmatrix import rules
 from hackmatrix.jax_env import bitboard as bb
 from hackmatrix.jax_env.pathfinding import shortest_path
 from hackmatrix.jax_env.state import Snapshot
-from hackmatrix.jax_env.tables import PRICE
+from hackmatrix.jax_env.tables import split_prices
 from worldkit.jax.exact import divided
 from worldkit.jax.marks import mark
 
@@ -33,8 +34,31 @@ class StepEvents(NamedTuple):
     """Credits and energy that the siphon missed (W2); 0 for other actions."""
 
 
-def components(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Array, Array]:
-    """The components (int32, ``(*batch, components)``) in the order of table W, and the new closest approach (W1).
+class Counts(NamedTuple):
+    """What a step is paid for: for each price of table W, how often; int32, or bool where it is at most once."""
+
+    step_penalty: Array
+    stage_completion: Array
+    score_gain: Array
+    kills: Array
+    data_siphon: Array
+    distance_shaping: Array
+    victory: Array
+    victory_per_score: Array
+    death_penalty: Array
+    resource_gain: Array
+    resource_holding: Array
+    damage_penalty: Array
+    hp_recovery: Array
+    siphon_quality: Array
+    siphon_death_penalty: Array
+    program_waste: Array
+    stage_index: Array
+    """Whose prices of a completed stage and of a death these are: int32, 0 for stage 1."""
+
+
+def count(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Counts, Array]:
+    """What a step is paid for, and the new closest approach (W1).
 
     ``before`` and ``after`` enclose everything the step did except generating the next stage, which changes nothing
     that is rewarded. After UNDO the closest approach of ``after`` is the restored one.
@@ -53,32 +77,46 @@ def components(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Arr
 
     died = (before.hp > 0) & (after.hp <= 0)
     won = deed.completed & (before.stage == rules.NUM_STAGES)
-    stage_index = jnp.clip(before.stage - 1, 0, rules.NUM_STAGES - 1)
     resources = after.credits + after.energy
     siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
 
-    by_name = {
-        "step_penalty": PRICE.step_penalty * deed.valid.astype(jnp.int32),
-        "stage_completion": jnp.where(deed.completed, jnp.asarray(PRICE.stage_completion, jnp.int32)[stage_index], 0),
-        "score_gain": PRICE.score_gain * (after.score - before.score),
-        "kills": PRICE.kills * deed.kills,
-        "data_siphon": PRICE.data_siphon * deed.pickups,
-        "distance_shaping": PRICE.distance_shaping * gained,
-        "victory": jnp.where(won, PRICE.victory + PRICE.victory_per_score * after.score, 0),
-        "death_penalty": jnp.where(died, jnp.asarray(PRICE.death_penalty, jnp.int32)[stage_index], 0),
-        "resource_gain": PRICE.resource_gain * (resources - before.credits - before.energy),
-        "resource_holding": jnp.where(deed.completed, PRICE.resource_holding * resources, 0),
-        "damage_penalty": PRICE.damage_penalty * jnp.maximum(before.hp - after.hp, 0),
-        "hp_recovery": PRICE.hp_recovery * jnp.maximum(after.hp - before.hp, 0),
-        "siphon_quality": PRICE.siphon_quality * deed.missed,
-        "siphon_death_penalty": PRICE.siphon_death_penalty * (died & siphon_enemy_near).astype(jnp.int32),
-        "program_waste": PRICE.program_waste * (deed.reset & (before.hp == 2)).astype(jnp.int32),
-    }
-    for name, value in by_name.items():
-        mark(f"W.{name}", partial(jnp.not_equal, value, 0))
     mark("W3.kills", lambda: deed.undone & (deed.kills < 0))
     mark("W3.pickups", lambda: deed.undone & (deed.pickups < 0))
-    return jnp.stack([by_name[name] for name in rules.COMPONENTS], axis=-1), closest
+    counts = Counts(
+        step_penalty=deed.valid,
+        stage_completion=deed.completed,
+        score_gain=after.score - before.score,
+        kills=deed.kills,
+        data_siphon=deed.pickups,
+        distance_shaping=gained,
+        victory=won,
+        victory_per_score=jnp.where(won, after.score, 0),
+        death_penalty=died,
+        resource_gain=resources - before.credits - before.energy,
+        resource_holding=jnp.where(deed.completed, resources, 0),
+        damage_penalty=jnp.maximum(before.hp - after.hp, 0),
+        hp_recovery=jnp.maximum(after.hp - before.hp, 0),
+        siphon_quality=deed.missed,
+        siphon_death_penalty=died & siphon_enemy_near,
+        program_waste=deed.reset & (before.hp == 2),
+        stage_index=jnp.clip(before.stage - 1, 0, rules.NUM_STAGES - 1),
+    )
+    return counts, closest
+
+
+def components(counts: Counts, prices: ArrayLike) -> Array:
+    """The components of one step in the order of table W: int32 ``(components,)``, in thousandths.
+
+    ``prices``: int32 ``(prices,)`` in the order of ``tables.PRICES``.
+    """
+    paid = {
+        name: getattr(counts, name) * each[counts.stage_index if len(each) > 1 else 0]
+        for name, each in split_prices(prices).items()
+    }
+    paid["victory"] += paid.pop("victory_per_score")
+    for name, value in paid.items():
+        mark(f"W.{name}", partial(jnp.not_equal, value, 0))
+    return jnp.stack([paid[name] for name in rules.COMPONENTS])
 
 
 def reward(components: Array) -> Array:

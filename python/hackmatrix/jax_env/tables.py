@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
 
 from hackmatrix import rules
 from hackmatrix.jax_env.random import Site
@@ -127,7 +130,15 @@ class Prices(NamedTuple):
     program_waste: int = -300
 
 
-PRICE = Prices()
+PRICES = np.hstack(Prices()).astype(np.int32)
+"""The prices of table W one after another: int32 (30,)."""
+
+
+def split_prices(prices: ArrayLike) -> dict[str, Array]:
+    """The prices of an array like ``PRICES`` by their names in ``Prices``: (8,) for those of the stages, else (1,)."""
+    ends = np.cumsum([np.size(price) for price in Prices()])[:-1]
+    return dict(zip(Prices._fields, jnp.split(jnp.asarray(prices), ends), strict=True))
+
 
 PLAYER_DIVISORS = {
     "row": 5,
@@ -144,10 +155,13 @@ CELL_DIVISORS = {"enemyHP": 3, "points": 9, "spawn": 9, "transmissionTurns": 4, 
 """O3: likewise for the numbers of a cell."""
 
 
-def rules_tables() -> dict[str, Any]:
-    """The tables A5, P, W, O1-O3, R5 and B2 as JSON values, under the names of the protocol's ``getRules``."""
-    prices = {name: np.atleast_1d(price).tolist() for name, price in PRICE._asdict().items()}
-    prices["victory"] += prices.pop("victory_per_score")
+def rules_tables(prices: ArrayLike = PRICES) -> dict[str, Any]:
+    """The tables A5, P, W, O1-O3, R5 and B2 as JSON values, under the names of the protocol's ``getRules``.
+
+    ``prices``: those of table W in use, in the order of ``PRICES``.
+    """
+    table_w = {name: price.tolist() for name, price in split_prices(prices).items()}
+    table_w["victory"] += table_w.pop("victory_per_score")
     return {
         "rulesVersion": rules.VERSION,
         "actionSpaceSize": rules.NUM_ACTIONS,
@@ -164,7 +178,7 @@ def rules_tables() -> dict[str, Any]:
             {"actionIndex": action, "name": name.lower(), **program._asdict()}
             for action, (name, program) in enumerate(zip(rules.PROGRAMS, PROGRAMS, strict=True), rules.FIRST_PROGRAM)
         ],
-        "rewards": {"components": list(rules.COMPONENTS), "prices": prices},
+        "rewards": {"components": list(rules.COMPONENTS), "prices": table_w},
         "observation": {
             "size": rules.OBSERVATION_SIZE,
             "player": _features(rules.PLAYER_FEATURES, PLAYER_DIVISORS),

@@ -15,6 +15,7 @@ from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Board, EngineOptions, State, World
+from parity.world import PriceValues
 from worldkit.jax.xla import enable_compilation_cache
 
 
@@ -31,18 +32,21 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
     from hackmatrix.jax_training import ENV
     from worldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, ENV, marks=options.marks)
+    return JaxEngine(games, ENV, marks=options.marks, prices=options.prices)
 
 
 ENGINES = {"swift": open_swift, "jax": open_jax}
 
 
-def rules_of(engine: str) -> dict[str, Any]:
-    """Every table of the rules as this engine holds it (``getRules``); raises EngineError where it cannot start."""
+def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
+    """Every table of the rules as this engine holds it (``getRules``); raises EngineError where it cannot start.
+
+    ``prices``: those that it is opened with, as ``EngineOptions`` has them.
+    """
     if engine == "jax":
         from hackmatrix import jax_env
 
-        return jax_env.rules()
+        return jax_env.rules(jax_env.PRICES if prices is None else np.array(prices, np.int32))
     from hackmatrix.swift_env import SwiftGames
 
     with SwiftGames(np.zeros(1, np.uint64)) as games:

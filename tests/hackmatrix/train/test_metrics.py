@@ -8,8 +8,9 @@ import pytest
 
 from hackmatrix import jax_env
 from hackmatrix.jax_env import StepResult
+from hackmatrix.jax_env.rewards import Counts
 from hackmatrix.jax_training import HackMatrixJaxEnv
-from hackmatrix.rules import COMPONENTS, EVENTS, SIPHON, WON_STAGE
+from hackmatrix.rules import EVENTS, SIPHON, WON_STAGE
 from worldkit.jax.env import StepOutput
 
 
@@ -39,7 +40,8 @@ def test_C4_a_game_that_ends_by_itself_at_the_limit_is_not_truncated(
     monkeypatch: pytest.MonkeyPatch, terminated: int, limit: int, truncated: bool
 ) -> None:
     flags = {name: jnp.bool_(False) for name in EVENTS}
-    result = StepResult(components=jnp.zeros(len(COMPONENTS), int), terminated=jnp.bool_(terminated), **flags)
+    counts = Counts(*jnp.zeros(len(Counts._fields), int))
+    result = StepResult(counts=counts, terminated=jnp.bool_(terminated), **flags)
     monkeypatch.setattr(jax_env, "step_auto_reset", lambda state, action, truncate: (state, result, state))
     step = HackMatrixJaxEnv().step_autoreset(jax_env.state.BLANK_STATE, jnp.int32(0), jnp.bool_(limit))
     assert (bool(step.terminated), bool(step.truncated)) == (bool(terminated), truncated)
