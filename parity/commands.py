@@ -19,7 +19,7 @@ from parity.lockstep import Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
-from parity.prices import changed_prices, draw_prices, priced, with_prices
+from parity.prices import changed_prices, draw_prices, priced, prices_text, with_prices
 from parity.printing import print_coverage, print_mutants, print_rewards, print_run
 from parity.registry import engine_name, load_named_in, load_world, world_spec
 from parity.report import counted, print_report, write_report
@@ -42,8 +42,7 @@ def run(options: Namespace) -> int:
     def show(console: Console) -> None:
         print_run(engines, outcome, findings, console)
         if answer["prices"]:
-            prices = (f"{name} {value:g}" for name, value in answer["prices"].items())
-            console.print(f"Prices: {', '.join(prices)}.", soft_wrap=True)
+            console.print(f"Prices: {prices_text(answer['prices'])}.", soft_wrap=True)
         for field, tolerances in answer["tolerances"].items():
             console.print(f"Not compared bit for bit: {field} {'; '.join(tolerances)}.", soft_wrap=True)
 

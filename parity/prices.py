@@ -45,6 +45,11 @@ def changed_prices(world: World) -> dict[str, float]:
     return {price.name: float(value * _unit(world)) for price, value in pairs if value != price.default}
 
 
+def prices_text(prices: Mapping[str, float]) -> str:
+    """Prices that are not the game's own, as people read them."""
+    return ", ".join(f"{name} {value:.9g}" for name, value in prices.items()) or "the game's own"
+
+
 def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
     """The world with prices drawn from ``seed``, in a ``share`` of all seeds, unless they are given already.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from parity.prices import price_values, with_prices
 from worldkit.ppo.config import TrainConfig
 from worldkit.runs.milestone import Milestone
 from worldkit.sb3.config import MaskablePPOConfig
@@ -106,3 +109,30 @@ class Game:
     def requirement(self) -> str:
         """The requirement for all of its commands, as pip wants it."""
         return f"{self.package}[{self.extra}]"
+
+    def with_prices(self, prices: Mapping[str, object]) -> Game:
+        """The same with some prices of the reward changed, by name, in all that it opens.
+
+        The world's own commands and benchmarks stay as they are. Opening raises UsageError for a wrong name or value.
+        """
+        if not prices:
+            return self
+        env, train_env, evaluation, view, sb3_env = self.env, self.train_env, self.evaluation, self.view, self.sb3_env
+
+        def evaluated(spec: EvaluationSpec) -> EvaluationSpec:
+            return replace(spec, env=spec.env.with_prices(prices))
+
+        def viewed(spec: ViewSpec) -> ViewSpec:
+            return replace(spec, evaluation=evaluated(spec.evaluation))
+
+        def trained(unpriced: JaxEnv) -> JaxEnv:
+            return unpriced.with_prices(np.array(price_values(with_prices(env().world, prices)), np.int32))
+
+        return replace(
+            self,
+            env=lambda: env().with_prices(prices),
+            train_env=train_env and (lambda: trained(train_env())),
+            evaluation=evaluation and (lambda: evaluated(evaluation())),
+            view=view and (lambda mode, path: viewed(view(mode, path))),
+            sb3_env=sb3_env and (lambda config: sb3_env(config).with_prices(prices)),
+        )

@@ -229,7 +229,7 @@ def test_an_evaluation_names_endings_by_event() -> None:
     assert list(figures["actions"]) == ["pick", "rest"]
     uses = [episode.uses[WORLD.actions.index("pick")] for episode in episodes]
     assert figures["actions"]["pick"]["uses"]["mean"] == pytest.approx(np.mean(uses))
-    assert as_tables(spec, figures, "evening")[0].row_count == 4
+    assert as_tables(spec, figures, "evening")[0].row_count == 5
     with pytest.raises(UsageError, match="there is no player 'wasp': evaluate random"):
         player_of(spec, "wasp", deterministic=False, seed=0)
 

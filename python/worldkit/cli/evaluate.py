@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from parity.arguments import GAMES, Parser
 from parity.console import open_console
 from parity.errors import UsageError
+from parity.prices import add_price_flags, read_prices
 from worldkit.cli import players
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, check_output, write_output
 from worldkit.game import Game
@@ -24,6 +25,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     parser = _parser(game)
     args = parser.parse_args(argv)
     check_output(parser, args.json)
+    game = game.with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(game.name)
     # Imported only now: a mistaken command line should not have to wait for JAX.
     from worldkit.evaluation.play import play_episodes
@@ -99,4 +101,5 @@ def _parser(game: Game) -> Parser:
     )
     parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    add_price_flags(parser)
     return parser

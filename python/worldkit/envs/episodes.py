@@ -105,7 +105,8 @@ class Episodes:
         self._user = SingleThreadGuard()
         self._num_components = len(world.components)
         self._game_seeds = world.game_seeds
-        self._open = partial(world.engines[name], num_games, EngineOptions(packed=True, deadline=deadline))
+        options = EngineOptions(packed=True, deadline=deadline, prices=world.price_values)
+        self._open = partial(world.engines[name], num_games, options)
         self._restart, self._max_episode_steps = restart, check_limit(max_episode_steps)
         self._all: Slots = np.arange(num_games)
         self._actions = np.zeros(num_games, np.int32)

@@ -1,6 +1,7 @@
 """One game of a world as a Gymnasium environment."""
 
 import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
@@ -44,6 +45,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
             ``info["engine_restarted"]`` says why. Otherwise EngineError is raised.
         max_episode_steps: an episode is truncated after this many steps, or when the world says so; None: as many as
             the ``gym.make`` that makes this environment is told.
+        prices: those of the reward that are not the world's own, by name.
 
     Raises:
         UsageError: an argument is wrong.
@@ -62,8 +64,9 @@ class WorldEnv(gym.Env[Any, np.int64]):
         deadline: float | None = None,
         restart: bool = False,
         max_episode_steps: int | None = None,
+        prices: Mapping[str, object] | None = None,
     ) -> None:
-        modes = spec.render_modes
+        spec, modes = spec.with_prices(prices or {}), spec.render_modes
         if render_mode not in (None, *modes):
             raise UsageError(f"there is no render mode {render_mode!r}: choose one of {', '.join(modes)}.")
         self.env_spec, self.render_mode, self.metadata = spec, render_mode, spec.metadata

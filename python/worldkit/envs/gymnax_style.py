@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import struct
 from jax import Array
 
@@ -25,9 +26,11 @@ class EnvParams(struct.PyTreeNode):
     """Parameters of the environment in Gymnax's sense; ``replace`` makes others of them.
 
     max_steps_in_episode: an episode is truncated after this many steps; NO_LIMIT never does.
+    prices: those of the reward, as ``parity.World.price_values``; none: the environment's own.
     """
 
     max_steps_in_episode: int | Array = NO_LIMIT
+    prices: tuple[int | Array, ...] = ()
 
 
 class EnvState(NamedTuple):
@@ -63,7 +66,8 @@ class GymnaxStyle:
     @property
     def default_params(self) -> EnvParams:
         """The parameters that hold where ``reset`` and ``step`` are given none."""
-        return EnvParams() if self.max_steps is None else EnvParams(self.max_steps)
+        prices = tuple(np.asarray(self.env.prices).tolist())
+        return EnvParams(NO_LIMIT if self.max_steps is None else self.max_steps, prices)
 
     def action_space(self, params: EnvParams | None = None) -> "spaces.Discrete":
         """The actions, valid or not."""
@@ -115,10 +119,12 @@ class GymnaxStyle:
         self, state: EnvState, action: Array | int, params: EnvParams | None = None
     ) -> tuple[EnvState, StepOutput]:
         """Play one action as ``step`` does, without observing anything."""
-        limit = (self.default_params if params is None else params).max_steps_in_episode
+        params = self.default_params if params is None else params
+        env = self.env.with_prices(jnp.array(params.prices, jnp.int32)) if params.prices else self.env
+        limit = params.max_steps_in_episode
         steps = state.steps + 1
         truncate = None if isinstance(limit, int) and limit == NO_LIMIT else steps >= limit
-        step = self.env.step_autoreset(state.game, jnp.asarray(action, jnp.int32), truncate)
+        step = env.step_autoreset(state.game, jnp.asarray(action, jnp.int32), truncate)
         return _in_progress(step.state, jnp.where(step.terminated | step.truncated, 0, steps)), step
 
     def get_action_mask(self, state: EnvState) -> Array:

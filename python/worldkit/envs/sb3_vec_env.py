@@ -1,6 +1,6 @@
 """Many games of a world as a vector environment of Stable-Baselines3: all in one engine, one call for all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -28,7 +28,7 @@ class WorldVecEnv(VecEnv):
     Args:
         spec: the world.
         num_envs: how many games.
-        engine, deadline, restart: as in `gym_env.WorldEnv`.
+        engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
         seed: ``reset`` plays the games seed, seed + 1, …, as after ``seed(seed)``; None: random ones.
         max_episode_steps: an episode is truncated after this many steps, or when the world says so.
 
@@ -47,8 +47,9 @@ class WorldVecEnv(VecEnv):
         deadline: float | None = None,
         restart: bool = False,
         max_episode_steps: int | None = None,
+        prices: Mapping[str, object] | None = None,
     ) -> None:
-        self.env_spec = spec
+        self.env_spec = spec = spec.with_prices(prices or {})
         self._episodes = Episodes(
             spec.world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
         )

@@ -1,8 +1,8 @@
 """``EnvSpec``: what an environment needs to know of a world beyond ``parity.World``."""
 
 import pkgutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from parity import State, World
 from parity.engine import Array
+from parity.prices import changed_prices, with_prices
 from worldkit.envs.statistics import Counts, Summary
 
 if TYPE_CHECKING:
@@ -56,8 +57,12 @@ class EnvSpec:
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         if self.home is not None:
-            return pkgutil.resolve_name, (self.home,)
+            return _found_at, (self.home, changed_prices(self.world))
         return EnvSpec, tuple(getattr(self, field.name) for field in fields(self))
+
+    def with_prices(self, prices: Mapping[str, object]) -> "EnvSpec":
+        """The same with some prices of the reward changed, by name; raises UsageError as `parity.prices` does."""
+        return replace(self, world=with_prices(self.world, prices)) if prices else self
 
     @property
     def title(self) -> str:
@@ -108,3 +113,9 @@ class EnvSpec:
             "steps": counts.steps,
         }
         return general if self.own_statistics is None else {**general, **self.own_statistics(counts)}
+
+
+def _found_at(home: str, prices: Mapping[str, object]) -> EnvSpec:
+    """The value that stands at ``home``, with other prices."""
+    spec: EnvSpec = pkgutil.resolve_name(home)
+    return spec.with_prices(prices)

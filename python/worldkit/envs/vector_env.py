@@ -1,6 +1,6 @@
 """Many games of a world as a native vector environment: all in one engine, one call for all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         spec: the world.
         num_envs: how many games.
         render_mode: ``ansi`` or ``rgb_array``, where the world draws that, or None.
-        engine, deadline, restart: as in `gym_env.WorldEnv`.
+        engine, deadline, restart, prices: as in `gym_env.WorldEnv`.
         autoreset_mode: an AutoresetMode or its value.
         max_episode_steps: an episode is truncated after this many steps, or when the world says so.
 
@@ -56,6 +56,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         restart: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
+        prices: Mapping[str, object] | None = None,
     ) -> None:
         try:
             self._mode = AutoresetMode(autoreset_mode)
@@ -66,6 +67,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         if render_mode not in (None, *drawn):
             choice = f"choose one of {', '.join(drawn)}" if drawn else "leave it out"
             raise UsageError(f"there is no render mode {render_mode!r} for many games: {choice}.")
+        spec = spec.with_prices(prices or {})
         self.env_spec, self.num_envs, self.render_mode = spec, num_envs, render_mode
         self.metadata = {**spec.metadata, "render_modes": drawn, "autoreset_mode": self._mode}
         self.single_observation_space = spec.observation_space()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from parity.prices import changed_prices, prices_text
 from parity.strict_json import json_text
 from parity.table import Table
 from worldkit.evaluation.spec import Episode, EvaluationSpec, Figures, Rows
@@ -18,7 +19,8 @@ def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
     """Return the figures as plain values, the world's among them.
 
     Means are ``{"mean", "low", "high"}`` with a normal interval, shares the same with Wilson's (1927). Of each
-    action with an opening: uses in an episode, and the share of its openings in which it was taken at once.
+    action with an opening: uses in an episode, and the share of its openings in which it was taken at once. ``prices``
+    are those that are not the game's own, in reward.
     """
     world = spec.env.world
     reported = world.actions if spec.actions is None else spec.actions
@@ -33,7 +35,7 @@ def summary(spec: EvaluationSpec, episodes: Sequence[Episode]) -> Figures:
         },
         "actions": {name: _use(episodes, world.actions.index(name)) for name in reported},
     }
-    return spec.figures(general, episodes)
+    return {**spec.figures(general, episodes), "prices": changed_prices(world)}
 
 
 def as_json(figures: Figures) -> str:
@@ -51,7 +53,7 @@ def as_tables(spec: EvaluationSpec, figures: Figures, title: str) -> list[Table]
         ("length", interval(figures["length"], 1)),
         ("endings", shares(figures["endings"], count)),
     ]
-    for row in spec.rows(general, figures):
+    for row in (*spec.rows(general, figures), ("prices", prices_text(figures["prices"]))):
         overview.add_row(*row)
 
     reward = Table("component", "per episode", box=None)

@@ -37,7 +37,7 @@ def searcher_of(world: World, env: JaxEnv, path: Path, lookahead: Lookahead, *, 
     """The agent whose parameters the trainer wrote as ``params_*.npz``, unless a search knows better.
 
     Without that it takes the likeliest action. A choice depends on the game so far and on (``seed``, game's seed, step)
-    alone.
+    alone. Rewards are those at the prices of ``env``.
 
     The player follows its games on the JAX engine of ``world``, whose states must be those of ``env``, whichever engine
     they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
@@ -85,7 +85,9 @@ def search_program(env: JaxEnv, judge: PolicyAndValue, params: Params, search: S
     """
 
     @jax.jit
-    def choice(params: Params, key: Array, games: State, seeds: Array, steps: Array, masks: Array) -> Array:
+    def choice(
+        params: Params, key: Array, prices: Array, games: State, seeds: Array, steps: Array, masks: Array
+    ) -> Array:
         def key_of(seed: Array, step: Array) -> Array:
             one: Array = key
             for number in (*seed, step):
@@ -93,9 +95,10 @@ def search_program(env: JaxEnv, judge: PolicyAndValue, params: Params, search: S
             return one
 
         games = jax.tree.map(lambda leaf: leaf[: len(masks)], games)
-        return best_actions(env, partial(judge, params), search, games, masks, jax.vmap(key_of)(seeds, steps))
+        keys = jax.vmap(key_of)(seeds, steps)
+        return best_actions(env.with_prices(prices), partial(judge, params), search, games, masks, keys)
 
-    return partial(choice, params, jax.random.key(seed))
+    return partial(choice, params, jax.random.key(seed), np.asarray(env.prices, np.int32))
 
 
 def discount_of(path: Path) -> float:

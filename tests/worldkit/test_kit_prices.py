@@ -1,0 +1,117 @@
+"""Prices of the reward, changed in environments and commands of any world; here Orchard's."""
+
+import json
+import pickle
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from toy_world.adapter import ENV, EVALUATION, GAME, OrchardJaxEnv
+
+from parity import UsageError
+from parity.prices import changed_prices
+from worldkit.cli.app import main
+from worldkit.envs.gymnax_style import GymnaxStyle
+from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.jax import engine as jax_engine
+
+OTHERS = {"fruit": 0.3, "sting": "-2"}
+FACTORS = {"step": 1, "fruit": 3, "sting": 4}
+"""What each component earns more with these prices than with the game's own."""
+GAMES, STEPS = 16, 12
+
+
+def earned(envs: Any, components: Callable[[Any], NDArray[Any]]) -> NDArray[np.float64]:  # noqa: ANN401 - of many games
+    """The components (steps, games, 3) of random valid actions, as ``components`` finds them in a step's output."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(STEPS):
+        actions = (envs.action_masks() * rng.random((GAMES, 6))).argmax(axis=1)
+        found.append(components(envs.step(actions)))
+    return np.array(found)
+
+
+def check_pays(own: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    assert own.any(axis=(0, 1)).all()
+    assert np.allclose(others, own * list(FACTORS.values()), atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["plain", "jax"])
+def test_environments_pay_the_prices_that_they_are_made_with(engine: str) -> None:
+    def native(**prices: Any) -> NDArray[np.float64]:  # noqa: ANN401 - as gym.make_vec takes them
+        envs = gym.make_vec(ENV.id, GAMES, "vector_entry_point", engine=engine, **prices)
+        envs.reset(seed=0)
+        return earned(envs, lambda output: np.stack([output[4]["reward_breakdown"][name] for name in FACTORS], axis=1))
+
+    def of_sb3(**prices: Any) -> NDArray[np.float64]:  # noqa: ANN401 - as the class takes them
+        envs = WorldVecEnv(ENV, GAMES, seed=0, engine=engine, **prices)
+        envs.reset()
+        return earned(envs, lambda output: np.array([list(info["reward_breakdown"].values()) for info in output[3]]))
+
+    for made in (native, of_sb3):
+        check_pays(made(), made(prices=OTHERS))
+
+
+def test_a_pickled_environment_keeps_its_prices() -> None:
+    env = gym.make(ENV.id, prices={"step": 0.5}).unwrapped
+    env.reset(seed=1)
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.env_spec == env.env_spec  # type: ignore[attr-defined]
+    assert env.step(5)[1] == twin.step(5)[1] == 0.5
+    assert changed_prices(gym.make(env.spec).unwrapped.env_spec.world) == {"step": 0.5}  # type: ignore[arg-type, attr-defined]
+
+
+def test_other_prices_compile_nothing_anew() -> None:
+    gym.make(ENV.id, engine="jax").reset()
+    programs = len(jax_engine._PROGRAMS)
+    gym.make(ENV.id, engine="jax", prices=OTHERS).reset()
+    assert len(jax_engine._PROGRAMS) == programs
+
+    env = GymnaxStyle(OrchardJaxEnv())
+    step: Any = jax.jit(env.step)
+    key, (_, state) = jax.random.key(0), env.reset(jax.random.key(0))
+    rest = jnp.int32(5)
+    for price in (-10, 700):
+        params = env.default_params.replace(prices=(price, 100, -500))
+        assert step(key, state, rest, params)[2] == np.float32(price / 1000)
+    assert step._cache_size() == 1
+    priced = GymnaxStyle(env.env.with_prices(np.array([700, 100, -500], np.int32)))
+    assert jax.jit(priced.step)(key, state, rest)[2] == np.float32(0.7)
+
+
+def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def figures(*words: str) -> tuple[Any, str]:
+        command = ["evaluate", "random", "--episodes", "40", "--engine", "plain", "--json", str(tmp_path / "out.json")]
+        assert main(GAME, [*command, *words]) == 0
+        return json.loads((tmp_path / "out.json").read_text()), capsys.readouterr().out
+
+    path = tmp_path / "prices.toml"
+    path.write_text("fruit = 0.2\nsting = -2\n")
+    own, printed = figures()
+    others, printed_others = figures("--prices", str(path), "--price", "fruit=0.3")
+    assert (own["prices"], others["prices"]) == ({}, {"fruit": 0.3, "sting": -2.0})
+    assert re.search(r"^ prices +the game's own *$", printed, re.MULTILINE)
+    assert re.search(r"^ prices +fruit 0\.3, sting -2 *$", printed_others, re.MULTILINE)
+    for name, factor in FACTORS.items():
+        assert others["reward"][name]["mean"] == pytest.approx(factor * own["reward"][name]["mean"])
+    assert (own["endings"], own["length"]) == (others["endings"], others["length"])
+
+
+def test_a_price_that_there_is_not_is_one_sentence(refused: Callable[..., str]) -> None:
+    none = "world 'orchard' has no price 'stings': its prices are step, fruit, sting.\n"
+    assert refused("evaluate", "random", "--price", "stings=1") == none
+    priceless = replace(
+        GAME, evaluation=lambda: replace(EVALUATION, env=replace(ENV, world=replace(ENV.world, prices=())))
+    )
+    expected = "world 'orchard' has no price 'x': its prices are none.\n"
+    assert refused("evaluate", "random", "--price", "x=1", game=priceless) == expected
+    with pytest.raises(UsageError, match=r"the price sting must be a multiple of 0\.001"):
+        gym.make(ENV.id, prices={"sting": 1e-4})
