@@ -8,9 +8,11 @@ from hackmatrix.explain.play import ExplainedStep, explained_steps
 from hackmatrix.explain.show import WIDTH, as_json, print_before, print_step, verdict
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import TRACE_NAMES, WORLD
+from parity import World
 from parity.arguments import SEED, IntRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import ParityError, UsageError
+from parity.prices import add_price_flags, priced, with_prices
 from parity.strict_json import json_text
 from parity.trace import RESTART, Action, Case
 from worldkit.cli.outputs import STANDARD_OUTPUT, check_output, write_output
@@ -38,8 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("nothing to play; give either TRACE or --seed and --actions")
     check_output(parser, args.json)
     try:
-        case = read_own_trace(WORLD, args.trace, TRACE_NAMES).case if args.trace else Case(args.actions, seed=args.seed)
-        played = _play(_cut(case, args), args)
+        trace = read_own_trace(WORLD, args.trace, TRACE_NAMES) if args.trace else None
+        case = trace.case if trace else Case(args.actions, seed=args.seed)
+        world = priced(with_prices(WORLD, trace.prices if trace else {}), args)
+        played = _play(_cut(case, args), world, args)
     except ParityError as error:
         raise UsageError(str(error)) from error
     if not all(step.sound for step in played):
@@ -72,6 +76,7 @@ def _parser() -> Parser:
         "--from", dest="first", type=_STEP, default=0, metavar="STEP", help="first step to show, from 0"
     )
     parser.add_argument("--to", dest="last", type=_STEP, metavar="STEP", help="last step to play (default: all)")
+    add_price_flags(parser)
     parser.add_argument("--json", metavar="FILE", help="write all that is shown as JSON; - is standard output")
     return parser
 
@@ -86,12 +91,12 @@ def _cut(case: Case, args: argparse.Namespace) -> Case:
     return case.prefix(last + 1)
 
 
-def _play(case: Case, args: argparse.Namespace) -> list[ExplainedStep]:
+def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedStep]:
     """Play the case and print it from ``--from`` on; return all its steps."""
     console = open_console(quiet=args.json == STANDARD_OUTPUT, width=WIDTH)
     played: list[ExplainedStep] = []
     printed: list[ExplainedStep] = []
-    for step in explained_steps(args.engines, case):
+    for step in explained_steps(args.engines, case, world):
         before = played[-1].state if played else None
         played.append(step)
         if max(step.number, 0) >= args.first:  # the start belongs to step 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hackmatrix.explain.readings import Prices, Reading, readings_of
 from hackmatrix.explain.transition import Transition
 from hackmatrix.world import WORLD, rules_of
-from parity import State
+from parity import State, World
 from parity.trace import Action, Case
 from worldkit.viewer.replay import open_engines, replay
 
@@ -44,14 +44,15 @@ class ExplainedStep:
         return self.engines_agree and self.readings_agree
 
 
-def explained_steps(engines: Sequence[str], case: Case) -> Iterator[ExplainedStep]:
+def explained_steps(engines: Sequence[str], case: Case, world: World = WORLD) -> Iterator[ExplainedStep]:
     """The start of a case and every action of it, on one game of each engine named, with the first one's prices.
 
+    ``world``: HackMatrix, with the prices that its engines are opened with.
     Raises EngineError where an engine cannot start, StateRefused where one refuses the case's start state.
     """
-    prices: Prices = rules_of(engines[0])["rewards"]["prices"]
+    prices: Prices = rules_of(engines[0], world.price_values)["rewards"]["prices"]
     before: State = {}
-    with open_engines(WORLD, engines) as opened:
+    with open_engines(world, engines) as opened:
         for step in replay(opened, case):
             state = step.states[0]
             transition = Transition(before, state, step.action) if isinstance(step.action, int) else None

@@ -13,6 +13,7 @@ from hackmatrix.render.model import NUMBERS, board_model
 from hackmatrix.render.words import SIGNS, cell_text
 from hackmatrix.world.benches import BENCHES
 from hackmatrix.world.policies import POLICIES, load_policy
+from hackmatrix.world.prices import PRICES
 from hackmatrix.world.starts import STARTS
 from parity import BatchEngine, Board, EngineOptions, State, World
 from parity.world import PriceValues
@@ -49,7 +50,7 @@ def rules_of(engine: str, prices: PriceValues | None = None) -> dict[str, Any]:
         return jax_env.rules(jax_env.PRICES if prices is None else np.array(prices, np.int32))
     from hackmatrix.swift_env import SwiftGames
 
-    with SwiftGames(np.zeros(1, np.uint64)) as games:
+    with SwiftGames(np.zeros(1, np.uint64), prices=prices) as games:
         return games.rules()
 
 
@@ -117,6 +118,7 @@ WORLD = World(
     facts=rules.FACTS,
     events=rules.EVENTS,
     component_unit=rules.COMPONENT_UNIT,
+    prices=PRICES,
     observation_label=rules.observation_label,
     marks=rules.MARKS,
     rules=rules.RULES,

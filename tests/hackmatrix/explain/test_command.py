@@ -1,6 +1,7 @@
 """``hackmatrix explain``: what it prints and writes, and how it ends."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from hackmatrix import rules
+from hackmatrix.cli import explain as command
 from hackmatrix.cli.main import main
 from hackmatrix.explain import play
 from hackmatrix.world import WORLD, rules_of
@@ -25,9 +27,9 @@ def explain(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int
     return code, capsys.readouterr().out
 
 
-def traced(path: Path, *actions: Action, **fields: Any) -> Path:  # noqa: ANN401
+def traced(path: Path, *actions: Action, prices: Mapping[str, float] = {}, **fields: Any) -> Path:  # noqa: ANN401
     case = Case(actions, **({"seed": 7} | fields if "state" not in fields else fields))
-    write_trace(Trace("hackmatrix", ("swift", "jax"), case), path)
+    write_trace(Trace("hackmatrix", ("swift", "jax"), case, prices=prices), path)
     return path
 
 
@@ -48,7 +50,7 @@ def altered(monkeypatch: pytest.MonkeyPatch) -> None:
         engine.step = paying_less  # type: ignore[method-assign]
         return engine
 
-    monkeypatch.setattr(play, "WORLD", replace(WORLD, engines={**WORLD.engines, "jax": open_altered}))
+    monkeypatch.setattr(command, "WORLD", replace(WORLD, engines={**WORLD.engines, "jax": open_altered}))
 
 
 def test_numbers_and_names_in_any_case_are_the_same_game(swift_built: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,6 +121,22 @@ def test_both_engines_are_shown_side_by_side(swift_built: None, tmp_path: Path) 
     assert last["state"]["closestApproach"] == 6
 
 
+def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
+    swift_built: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    hit = state(daemon(2, 3), owned="wait", energy=1)
+    path = traced(tmp_path / "t.json", 10, state=hit, prices={"damage_penalty": -2, "step_penalty": 0.5})
+    file = tmp_path / "prices.toml"
+    file.write_text("damage_penalty = -3\nresource_gain = 0\n")
+    for words, damage in (((), -2), (("--prices", file), -3), (("--prices", file, "--price", "damage_penalty=4"), 4)):
+        code, printed = explain(capsys, path, *words)
+        assert code == 0
+        assert f"{damage:+.3f}  | {damage:+.3f}  = {damage} x 1: hp 3 -> 2" in printed
+        assert "= 0.5 x 1: a valid action" in printed
+        assert ("resource_gain" in printed) is (damage == -2)
+        assert "swift and jax agree on 1 step; the rewards recomputed from table W agree." in printed
+
+
 def test_engines_that_differ_are_marked_and_the_code_is_1(
     swift_built: None, altered: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +151,7 @@ def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     prices = {**rules_of("swift")["rewards"]["prices"], "distance_shaping": [60]}
-    monkeypatch.setattr(play, "rules_of", lambda engine: {"rewards": {"prices": prices}})
+    monkeypatch.setattr(play, "rules_of", lambda *_: {"rewards": {"prices": prices}})
     code, printed = explain(capsys, *START, "up")
     assert code == 1
     assert "+0.050  != +0.060 by table W, = 0.06 x 1: closest approach 9 -> 8" in printed
@@ -160,6 +178,8 @@ def test_the_jax_engine_alone_needs_no_swift(
         ((*START, "up,"), "'' is no action"),
         ((*START, "up", "--from", "1"), "steps 0 ... 0"),
         ((*START, "up", "--json", "/no/such/folder/f"), "/no/such/folder/f"),
+        ((*START, "up", "--price", "damage=-3"), "world 'hackmatrix' has no price 'damage': its prices are step_pen"),
+        ((*START, "up", "--prices", "/no/such/file"), "there is no file of prices /no/such/file"),
         (("--seed", "7", "--actions", "up", "--engines", "swift,plain"), "swift,plain"),
     ],
 )
