@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from parity import commands
-from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, Parser
+from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
+from parity.lockstep import MODES, STRICT
 from parity.prices import add_price_flags
 
 JOBS = IntRange(1, 1024)
@@ -53,6 +54,13 @@ _COMPARISON = {
     **_PAIR,
     **_PLAY,
     "--auto-reset": _switch("step with the engines' own auto-reset; how ended games look is not compared then"),
+    "--mode": _value(
+        "MODE",
+        "strict: both engines start from seeds; injected: each game starts in the reference's state; "
+        "resynchronised: each step does (default: %(default)s)",
+        OneOf(MODES),
+        STRICT,
+    ),
     "--out": _value("DIR", "where traces and report pages go (default: %(default)s)", Path, Path("parity-report")),
     "--max-divergences": _value(
         "N", "diverging games to collect before the run stops (default: %(default)s)", GAMES, 1

@@ -15,7 +15,7 @@ from parity.console import open_console
 from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
 from parity.finding import Finding, grouped, investigate, replay_command, replayed
-from parity.lockstep import Outcome, Settings, run_cases
+from parity.lockstep import STRICT, Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
@@ -208,6 +208,7 @@ def _settings(options: Namespace, *, marks: bool = False) -> Settings:
         **{name: getattr(options, name) for name in names},
         marks=marks,
         auto_reset=getattr(options, "auto_reset", False),
+        mode=getattr(options, "mode", STRICT),
         stop_after=getattr(options, "max_divergences", 1),
     )
 
@@ -217,6 +218,8 @@ def _compared(
 ) -> tuple[Outcome, list[Finding], dict[str, Any]]:
     """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
     settings = _settings(options, marks=marks)
+    if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
+        raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
     if settings.source.startswith(TRACES):
@@ -254,6 +257,7 @@ def _compared(
         "prices": changed_prices(world),
         "tolerances": {field: [str(each) for each in world.tolerances_of(field)] for field in world.tolerances},
         "engines": list(engines),
+        "mode": settings.mode,
         **{name: getattr(options, name) for name in ("source", "seed", "games")},
         "steps_compared": outcome.steps,
         "episodes": outcome.episodes,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from parity.engine import Array, State
+from parity.safe_read import is_number
 from parity.world import Board, Tolerance, World
 
 Fields = Mapping[str, Array | list[State]]
@@ -41,27 +43,29 @@ def rows_that_differ(world: World, expected: Fields, observed: Fields) -> NDArra
         return np.ones(rows, dtype=np.bool_)
     differ = np.zeros(rows, dtype=np.bool_)
     for name, values in expected.items():
-        differ |= _field_rows(values, observed[name], world.tolerances_of(name))
+        differ |= _field_rows(world, name, values, observed[name])
     return differ
 
 
 def _field_rows(
-    expected: Array | list[State], observed: Array | list[State], tolerances: tuple[Tolerance, ...]
+    world: World, name: str, expected: Array | list[State], observed: Array | list[State]
 ) -> NDArray[np.bool_]:
     if isinstance(expected, list) or isinstance(observed, list):
-        return np.array([not _same_state(*both) for both in zip(expected, observed, strict=True)], dtype=np.bool_)
+        pairs = zip(expected, observed, strict=True)
+        return np.array([not _same_state(world, *both) for both in pairs], dtype=np.bool_)
+    tolerances = world.tolerances_of(name)
     if not _same_form(expected, observed, tolerances):
         return np.ones(len(expected), dtype=np.bool_)
     differ = _elements_differ(expected, observed, tolerances)
     return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
 
 
-def _same_state(expected: object, observed: object) -> bool:
+def _same_state(world: World, expected: object, observed: object) -> bool:
     """Equality that tells 1 from True and 1.0, which ``==`` does not; equal texts settle it fast."""
-    if expected != observed:
+    if expected != observed and not any(name.startswith(STATE) for name in world.tolerances):
         return False
     one, other = (json.dumps(state, sort_keys=True) for state in (expected, observed))
-    return one == other or next(state_differences(expected, observed), None) is None
+    return one == other or next(state_differences(world, expected, observed), None) is None
 
 
 def _same_form(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> bool:
@@ -74,8 +78,10 @@ def _same_form(expected: Array, observed: Array, tolerances: tuple[Tolerance, ..
 
 def _elements_differ(expected: Array, observed: Array, tolerances: tuple[Tolerance, ...]) -> NDArray[np.bool_]:
     differ = _bits_differ(expected, observed)
+    types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
+    narrowest = min(types, key=lambda kind: kind.itemsize, default=None)
     for tolerance in tolerances:
-        near = _are_near(expected, observed, tolerance)
+        near = _are_near(expected, observed, tolerance, narrowest)
         if tolerance.indices is None:
             differ &= ~near
         else:
@@ -91,14 +97,16 @@ def _bits_differ(expected: Array, observed: Array) -> NDArray[np.bool_]:
     return np.asarray(expected != observed, dtype=np.bool_)
 
 
-def _are_near(expected: Array, observed: Array, tolerance: Tolerance) -> NDArray[np.bool_]:
-    types = [side.dtype for side in (expected, observed) if np.issubdtype(side.dtype, np.floating)]
+def _are_near(
+    expected: ArrayLike, observed: ArrayLike, tolerance: Tolerance, kind: DTypeLike | None
+) -> NDArray[np.bool_]:
+    """Elements within a tolerance. kind: the type whose ULPs count; None: there are none."""
+    expected, observed = np.asarray(expected), np.asarray(observed)
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.maximum(np.abs(expected), np.abs(observed)).astype(np.float64)
         most = np.maximum(tolerance.absolute, tolerance.relative * size)
-        if tolerance.ulps and types:
-            narrowest = min(types, key=lambda kind: kind.itemsize)
-            most = np.maximum(most, tolerance.ulps * np.spacing(size.astype(narrowest)).astype(np.float64))
+        if tolerance.ulps and kind is not None:
+            most = np.maximum(most, tolerance.ulps * np.spacing(size.astype(kind)).astype(np.float64))
         distance = np.abs(expected.astype(np.float64) - observed.astype(np.float64))
         is_nan = np.isnan(expected.astype(np.float64)) & np.isnan(observed.astype(np.float64))
         return np.asarray((expected == observed) | (distance <= most) | is_nan, dtype=np.bool_)
@@ -116,7 +124,7 @@ def _explain_field(world: World, name: str, expected: Fields, observed: Fields, 
         return
     one, other, tolerances = expected[name], observed[name], world.tolerances_of(name)
     if isinstance(one, list) or isinstance(other, list):
-        yield from state_differences(one[row], other[row])
+        yield from state_differences(world, one[row], other[row])
     elif not _same_form(one, other, tolerances):
         yield Difference(name, f"{one.dtype} {one.shape[1:]}", f"{other.dtype} {other.shape[1:]}")
     else:
@@ -142,17 +150,33 @@ def _label(world: World, name: str, place: tuple[int, ...]) -> str:
     return f"{name}[{names[name][place[0]]}]" if name in names else f"{name}[{index}]"
 
 
-def state_differences(expected: object, observed: object, path: str = STATE) -> Iterator[Difference]:
-    """The places, as paths such as ``state.player.hp`` or ``state.enemies[0].row``, in which two states differ."""
+def state_differences(world: World, expected: object, observed: object, path: str = STATE) -> Iterator[Difference]:
+    """The places, as paths such as ``state.player.hp`` or ``state.enemies[0].row``, in which two states differ.
+
+    Numbers have the tolerances of their path without indices, such as ``state.enemies.row``, else those of ``state``;
+    ULPs are those of float32.
+    """
     if isinstance(expected, dict) and isinstance(observed, dict):
         for key in dict.fromkeys([*expected, *observed]):
-            yield from state_differences(expected.get(key, ABSENT), observed.get(key, ABSENT), f"{path}.{key}")
+            yield from state_differences(world, expected.get(key, ABSENT), observed.get(key, ABSENT), f"{path}.{key}")
     elif isinstance(expected, list) and isinstance(observed, list):
         for index in range(max(len(expected), len(observed))):
             one, other = (side[index] if index < len(side) else ABSENT for side in (expected, observed))
-            yield from state_differences(one, other, f"{path}[{index}]")
-    elif type(expected) is not type(observed) or expected != observed:
+            yield from state_differences(world, one, other, f"{path}[{index}]")
+    elif (type(expected) is not type(observed) or expected != observed) and not _are_near_in_state(
+        world, expected, observed, path
+    ):
         yield Difference(path, expected, observed)
+
+
+def _are_near_in_state(world: World, expected: object, observed: object, path: str) -> bool:
+    values = expected, observed
+    if not (world.tolerances and all(map(is_number, values)) and any(isinstance(each, float) for each in values)):
+        return False
+    place = re.sub(r"\[\d+\]", "", path)
+    one, other = np.float64(expected), np.float64(observed)  # type: ignore[arg-type]
+    tolerances = world.tolerances_of(place) or world.tolerances_of(STATE)
+    return any(bool(_are_near(one, other, each, np.float32)) for each in tolerances)
 
 
 def value_text(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from parity.sources import Source, choose_actions, open_source
 from parity.trace import RESTART, Action, Case
 from parity.world import View, World
 
+STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 DICT_CHECK_EVERY = 16
 TRIM_EVERY = 1024
 
@@ -29,6 +30,9 @@ class Settings:
 
     marks: count and compare rule marks too. stop_after: how many diverging games end the run.
     auto_reset: step with the engines' own auto-reset. That path is compared then, but not how ended games look.
+    mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
+        begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
+        every difference where it arises.
     """
 
     source: str = "uniform"
@@ -38,6 +42,7 @@ class Settings:
     invalid: float = 0.01
     marks: bool = False
     auto_reset: bool = False
+    mode: str = STRICT
     stop_after: int = 1
     timeout: float = DEFAULT_TIMEOUT
 
@@ -95,16 +100,12 @@ class _Run:
         self.taken = 0
         self.history = _History(pair.games, settings)
         self.active = np.ones(pair.games, dtype=np.bool_)
-        self.begun = pair.games
+        self.begun = 0
         self.observation: Array = np.zeros(0)
 
     def play(self, progress: Callable[[], object]) -> None:
         """The whole run."""
-        seen = self.pair.reset(run_seeds(self.settings.seed, self.pair.games, self.pair.world.seed_bits))
-        self._note_seeds(self.pair.all)
-        self.check(seen, self.pair.all)
-        self.observation = seen.observation.copy()
-        self._made_starts(self.pair.all)
+        self._new_games(self.pair.all)
         self._replace_diverged()
         while self.taken < self.settings.steps and self._goes_on():
             self.advance()
@@ -119,6 +120,8 @@ class _Run:
 
     def advance(self) -> None:
         """One action in every game, and the next game wherever one ended."""
+        if self.settings.mode == RESYNCHRONISED and self.taken:
+            self._inject(self.pair.all)
         mask = self.pair.reference.mask()
         view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
         actions = choose_actions(self.rng, self.source.weights(view), mask, self.settings.invalid)
@@ -169,26 +172,47 @@ class _Run:
     def _replace_diverged(self) -> None:
         """Begin games from new seeds where games went apart, so that one fault does not hide the others."""
         while (apart := np.flatnonzero(~self.active)).size and self._goes_on():
-            seeds = run_seeds(self.settings.seed + self.begun, len(apart), self.pair.world.seed_bits)
-            self.begun += len(apart)
             self.active[apart] = True
-            seen = self.pair.reset(seeds, apart)
-            self._note_seeds(apart)
-            self.check(seen, apart)
-            self.observation = self.observation.copy()
-            self.observation[apart] = seen.observation
-            self._made_starts(apart)
+            if self.settings.mode != RESYNCHRONISED:
+                self._new_games(apart)
+
+    def _new_games(self, slots: Slots) -> None:
+        """Begin games from seeds that the run has not used yet."""
+        seeds = run_seeds(self.settings.seed + self.begun, len(slots), self.pair.world.seed_bits)
+        self.begun += len(slots)
+        if self.settings.mode == STRICT:
+            seen = self.pair.reset(seeds, slots)
+            self._note_seeds(slots)
+            self._take(seen, slots)
+        else:
+            self.pair.reference.reset(seeds, slots)
+            self._inject(slots)
+        self._made_starts(slots)
 
     def _next_games(self, ended: Slots) -> None:
-        if not self.settings.auto_reset:
-            observation = self.observation.copy()
-            seen = self.pair.restart(ended)
-            self.check(seen, ended, RESTART)
-            observation[ended] = seen.observation
-            self.observation = observation
         self.outcome.episodes += len(ended)
-        self._note_seeds(ended)
+        if self.settings.mode != STRICT:
+            self.pair.reference.restart(ended)
+            self._inject(ended)
+        else:
+            if not self.settings.auto_reset:
+                self._take(self.pair.restart(ended), ended, RESTART)
+            self._note_seeds(ended)
         self._made_starts(ended)
+
+    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Check how games begin, and keep what they show."""
+        self.check(seen, slots, *then)
+        observation = np.array(seen.observation)
+        if len(slots) < self.pair.games:
+            observation, new = self.observation.copy(), observation
+            observation[slots] = new
+        self.observation = observation
+
+    def _inject(self, slots: Slots) -> None:
+        """Put both engines into the reference's states."""
+        states = self.pair.reference.get_state(slots)
+        self._place(dict(zip(slots.tolist(), states, strict=True)), "state of the reference")
 
     def _note_seeds(self, slots: Slots) -> None:
         seeds = self.pair.reference.seeds()
@@ -196,19 +220,18 @@ class _Run:
             self.history.begin(int(slot), int(seeds[slot]))
 
     def _made_starts(self, slots: Slots) -> None:
-        made = self.source.starts(slots)
-        if not made:
-            return
+        if made := self.source.starts(slots):
+            self._place(made, "directed start")
+
+    def _place(self, made: Mapping[int, State], what: str) -> None:
         chosen: Slots = np.array(list(made), dtype=np.intp)
         try:
             seen = self.pair.set_state(list(made.values()), chosen)
         except StateRefused as error:
-            raise EngineError(f"a directed start of world '{self.pair.world.name}' is refused: {error}") from error
+            raise EngineError(f"a {what} of world '{self.pair.world.name}' is refused: {error}") from error
         for slot, state in made.items():
             self.history.begin(slot, state)
-        self.check(seen, chosen)
-        self.observation = self.observation.copy()
-        self.observation[chosen] = seen.observation
+        self._take(seen, chosen)
 
 
 def run(
@@ -216,8 +239,9 @@ def run(
 ) -> Outcome:
     """Play ``settings.games`` games for ``settings.steps`` steps each and compare everything.
 
-    Both engines get the same seeds, states and actions and are never brought back together. A game in
-    which they differ is replaced by a new one. In the end, where none does, each engine is held to its contract.
+    Both engines get the same seeds, states and actions and, but for the mode ``resynchronised``, are never brought back
+    together. A game in which they differ is replaced by a new one. In the end, where none does, each engine is held to
+    its contract.
     ``progress`` is called after each of them. Raises EngineError and UsageError.
     """
     rng = np.random.default_rng(settings.seed)

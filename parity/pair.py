@@ -103,7 +103,7 @@ class Pair(Closable):
         if not self._arrays or all(found.family != STATE for found in differences):
             return differences
         place: Slots = np.array([slot])
-        dicts = list(state_differences(self.reference.get_state(place)[0], self.other.get_state(place)[0]))
+        dicts = list(state_differences(self.world, self.reference.get_state(place)[0], self.other.get_state(place)[0]))
         if not dicts:
             return differences
         return [*(found for found in differences if found.family != STATE), *dicts]

@@ -39,6 +39,9 @@ class SingleGame(ABC):
     state is the seed and the actions since, and going back to one plays them again.
     """
 
+    has_states = False
+    """Whether ``pull`` and ``push`` work."""
+
     @abstractmethod
     def begin(self, seed: int) -> ArrayLike:
         """Start a new game; returns its observation."""
@@ -81,7 +84,7 @@ class SingleGames(BatchEngine):
         self._seeds = np.zeros(games, np.uint64)
         self._taken: list[list[int]] = [[] for _ in range(games)]
         self._ends: list[Outcome | None] = [None] * games  # of the games that are over, which are not played on
-        self._has_states = type(self._games[0]).pull is not SingleGame.pull
+        self._has_states = self._games[0].has_states
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         self._seeds[slots] = seeds

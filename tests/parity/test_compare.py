@@ -73,6 +73,15 @@ def test_types_may_differ_where_a_tolerance_says_so(value: float) -> None:
     assert not rows_that_differ(replace(WORLD, tolerances={"x": Tolerance(ulps=1, any_dtype=True)}), one, other).any()
 
 
+def test_numbers_in_states_have_the_tolerance_of_their_path() -> None:
+    expected, observed = {"a": [1.0, 2], "b": {"c": 1.0}}, {"a": [1.05, 2], "b": {"c": 1.05}}
+    both = {"state": [expected]}, {"state": [observed]}
+    assert not rows_that_differ(replace(WORLD, tolerances={"state": 0.1}), *both).any()
+    world = replace(WORLD, tolerances={"state.a": 0.1})
+    assert rows_that_differ(world, *both).all()
+    assert explain(world, *both, 0) == [Difference("state.b.c", 1.0, 1.05)]
+
+
 def test_a_tolerance_says_what_it_allows_and_why() -> None:
     said = str(Tolerance(ulps=2, indices=(3, 4), any_dtype=True, reason="another sine"))
     assert said == "[3, 4] within 2 ulps, any dtype (another sine)"
@@ -88,14 +97,14 @@ def test_a_field_that_one_side_lacks_differs() -> None:
 def test_states_tell_json_types_apart(one: object, other: object) -> None:
     expected, observed = [{"a": [one]}], [{"a": [other]}]
     assert rows_that_differ(WORLD, {"state": expected}, {"state": observed}).all()
-    assert list(state_differences(expected[0], observed[0])) == [Difference("state.a[0]", one, other)]
+    assert list(state_differences(WORLD, expected[0], observed[0])) == [Difference("state.a[0]", one, other)]
 
 
 def test_state_differences_name_paths_and_what_is_absent_and_ignore_the_order_of_keys() -> None:
     assert not rows_that_differ(WORLD, {"state": [{"a": 1, "b": 2}]}, {"state": [{"b": 2, "a": 1}]}).any()
     expected = {"hp": 2, "apples": [{"cell": 1}, {"cell": 5}]}
     observed = {"hp": 2, "apples": [{"cell": 2}], "extra": 0}
-    assert list(state_differences(expected, observed)) == [
+    assert list(state_differences(WORLD, expected, observed)) == [
         Difference("state.apples[0].cell", 1, 2),
         Difference("state.apples[1]", {"cell": 5}, "absent"),
         Difference("state.extra", "absent", 0),

@@ -14,7 +14,8 @@ from toy_world import WORLD
 from toy_world.faulty import CountingEngine, changed
 from toy_world.planes import PlanesEngine
 
-from parity import BatchStep, EngineError, EngineFactory, State
+from parity import BatchStep, EngineError, EngineFactory, Slots, State
+from parity.engine import Array
 from parity.lockstep import Outcome, Settings, run
 from parity.pair import Pair
 from parity.replay import differs_at
@@ -85,6 +86,31 @@ def test_games_that_differ_are_replaced_by_new_ones_until_enough_have_been_found
 def test_games_that_differ_from_their_start_on_end_the_run_too() -> None:
     found = outcome("double", stop_after=40)
     assert [len(divergence.case.actions) for divergence in found.divergences] == [0] * 40
+
+
+class _DrawsOtherwise(PlanesEngine):
+    """Begins other games from the same seeds."""
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        super().reset(seeds ^ np.uint64(1), slots)
+        self.seed[slots] = seeds
+        return self.observe()[slots]
+
+
+def test_engines_that_draw_otherwise_are_compared_from_the_states_of_the_reference() -> None:
+    assert len(outcome(_DrawsOtherwise).divergences) == 1
+    found = outcome(_DrawsOtherwise, mode="injected")
+    assert (found.divergences, found.steps) == ([], 80 * 32)
+    assert found.episodes > 32
+    (divergence,) = outcome("restless", mode="injected").divergences
+    assert divergence.case.state is not None
+
+
+def test_resynchronised_engines_show_every_difference_in_the_step_where_it_arises() -> None:
+    found = outcome("restless", mode="resynchronised", stop_after=40, games=8, steps=400)
+    assert len(found.divergences) == 40
+    assert {len(divergence.case.actions) for divergence in found.divergences} == {1}
+    assert all(divergence.case.actions == (REST,) for divergence in found.divergences)
 
 
 def test_a_wrong_next_game_is_found_at_the_restart() -> None:

@@ -39,6 +39,8 @@ class Blind(SingleGame):
 class Open(Blind):
     """Orchard with its states."""
 
+    has_states = True
+
     def pull(self) -> State:
         return self._game.state()
 
