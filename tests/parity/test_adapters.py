@@ -28,8 +28,7 @@ def place(state: State, env: Any) -> None:  # noqa: ANN401 - an environment
 
 def values_of(env: Any) -> State:  # noqa: ANN401 - an environment
     """The state as Gymnax has it, in float32."""
-    numbers: list[float] = np.float32(env.state).tolist()
-    return dict(zip(FIELDS, numbers, strict=True))
+    return dict(zip(FIELDS, map(float, np.float32(env.state)), strict=True))
 
 
 def original() -> GymGame:
