@@ -1,0 +1,232 @@
+"""The workflows of GitHub Actions: their syntax, and what their scripts do, with stand-ins for the tools.
+
+GitHub has not run them: what a runner or somebody's action does is not seen here.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.project.dry_run import Job, dry_run, evaluate, holds, inputs_of, read_workflow
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = ROOT / ".github" / "workflows"
+CI, DOCS, DIFF = (read_workflow(WORKFLOWS / f"{name}.yml") for name in ("ci", "docs", "parity-diff"))
+PYTHON = "uses actions/setup-python@v6 python-version=3.11"
+INSTALL = "python -m pip install --editable ."
+FILES = "--html parity-diff/diff.html --json parity-diff/diff.json --markdown parity-diff/diff.md"
+UPLOAD = "uses actions/upload-artifact@v6 name=parity-diff path=parity-diff"
+CI_VALUES = {
+    "github.event_name": "pull_request",
+    "hashFiles('pyproject.toml', 'constraints.txt')": "A",
+    "hashFiles('swift/**')": "B",
+}
+
+
+def lint(*files: Path) -> "subprocess.CompletedProcess[str]":
+    """Check files, or everything that the repository has for GitHub."""
+    shellcheck = shutil.which("shellcheck")
+    assert shellcheck is not None
+    command = ["jactionlint", "--strict-exit", "--no-color", f"--shellcheck={shellcheck}", *map(str, files)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def diff(folder: Path, inputs: dict[str, Any], **tools: str) -> Job:
+    """Run the job that compares."""
+    return dry_run(DIFF, "diff", {**inputs_of(DIFF, inputs), "steps.diff.outputs.exit-code": ""}, folder, **tools)
+
+
+def test_the_linter_finds_nothing() -> None:
+    done = lint()
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ('"$WORLD"', "$WORLD", "shellcheck"),
+        ('"$WORLD"', '"${{ inputs.world }}"', "template-injection"),
+        ("${{ inputs.world }}", "${{ inputs.wrold }}", "undefined-property"),
+        ("fetch-depth", "fetch-deep", "unknown-action-input"),
+        ("timeout-minutes: 60", "timeout: 60", "workflow-syntax"),
+    ],
+)
+def test_the_linter_finds_a_mistake(old: str, new: str, rule: str, tmp_path: Path) -> None:
+    text = (WORKFLOWS / "parity-diff.yml").read_text()
+    assert old in text
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(text.replace(old, new, 1))
+    done = lint(wrong)
+    assert done.returncode == 1
+    assert f"[{rule}]" in done.stdout
+
+
+@pytest.mark.parametrize(("workflow", "writes"), [(CI, set()), (DIFF, set()), (DOCS, {"id-token", "pages"})])
+def test_workflows_need_no_secret_and_write_nothing_but_the_pages(workflow: dict[str, Any], writes: set[str]) -> None:
+    assert "pull_request_target" not in workflow["on"]
+    assert "secrets." not in str(workflow)
+    rights = [workflow.get("permissions", {}), *(job.get("permissions", {}) for job in workflow["jobs"].values())]
+    assert {scope for right in rights for scope, level in right.items() if level != "read"} == writes
+
+
+def test_ci_runs_the_check_on_sources_of_a_fixed_time(tmp_path: Path) -> None:
+    source = tmp_path / "work" / "swift" / "a.swift"
+    source.parent.mkdir(parents=True)
+    source.touch()
+    job = dry_run(CI, "check", CI_VALUES, tmp_path)
+    assert job.succeeded, job.log
+    assert job.record == [
+        "uses actions/checkout@v6 persist-credentials=false",
+        "uses actions/cache@v5 path=/root/.cache/pip key=pip-3.11-A",
+        "uses actions/cache@v5 path=.build-linux key=swift-6.2-B",
+        "git config --global --add safe.directory .",
+        ".ci/run",
+    ]
+    assert source.stat().st_mtime // 86400 == 10957  # days from 1970 to 2000
+
+
+@pytest.mark.parametrize(("workflow", "job", "tool"), [(CI, "check", "run"), (DOCS, "publish", "make")])
+def test_a_failed_check_fails_the_job(workflow: dict[str, Any], job: str, tool: str, tmp_path: Path) -> None:
+    (tmp_path / "work" / "swift").mkdir(parents=True)
+    done = dry_run(workflow, job, CI_VALUES, tmp_path, FAILING=tool)
+    assert not done.succeeded
+    assert tool in done.record[-1]
+
+
+def test_docs_builds_and_deploys_the_site(tmp_path: Path) -> None:
+    assert dry_run(DOCS, "publish", {}, tmp_path).record == [
+        "uses actions/checkout@v6 persist-credentials=false",
+        PYTHON,
+        "make docs",
+        "uses actions/upload-pages-artifact@v4 path=.cache/site",
+        "uses actions/deploy-pages@v5",
+    ]
+
+
+@pytest.mark.parametrize("world", CI["jobs"]["parity-diff"]["strategy"]["matrix"]["world"])
+def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(world: str, tmp_path: Path) -> None:
+    call = CI["jobs"]["parity-diff"]
+    assert (WORKFLOWS / Path(call["uses"]).name).samefile(ROOT / call["uses"])
+    assert holds(call["if"], CI_VALUES, True)
+    assert not holds(call["if"], {"github.event_name": "push"}, True)
+    inputs = {name: evaluate(value, {"matrix.world": world}) for name, value in call["with"].items()}
+    job = diff(tmp_path, inputs, PARITY_CODE="1")
+    assert job.succeeded
+    assert job.record == [
+        "uses actions/checkout@v6 fetch-depth=0 persist-credentials=false",
+        PYTHON,
+        "python -m pip install --constraint constraints.txt --editable .",
+        f"parity diff HEAD\\^ HEAD --world {world} --engine jax {FILES}",
+        f"uses actions/upload-artifact@v6 name=parity-diff-{world} path=parity-diff",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "fail_on_difference", "succeeded"),
+    [
+        (0, True, True),
+        (0, False, True),
+        (1, True, False),
+        (1, False, True),
+        (2, True, False),
+        (2, False, False),
+        (3, True, False),
+        (3, False, False),
+    ],
+)
+def test_parity_diff_fails_as_configured_and_reports_in_any_case(
+    code: int, fail_on_difference: bool, succeeded: bool, tmp_path: Path
+) -> None:
+    job = diff(tmp_path, {"world": "orchard", "fail-on-difference": fail_on_difference}, PARITY_CODE=str(code))
+    assert job.succeeded == succeeded
+    assert job.outputs == {"exit-code": str(code)}
+    failed = f"`parity diff` ended with exit code {code}:\n\n    parity: cannot.\n"
+    assert job.summary == ("what --markdown has\n" if code < 2 else failed)
+    assert ("parity: cannot." in job.log) == (code >= 2)
+    assert ("::warning::" in job.log) == (code == 1 and not fail_on_difference)
+    assert job.record[-2:] == [f"parity diff HEAD\\^ HEAD --world orchard {FILES}", UPLOAD]
+    assert (tmp_path / "temp" / "parity-diff" / "diff.md").read_text() == job.summary
+
+
+def test_parity_diff_gives_every_input_to_parity_as_it_is(tmp_path: Path) -> None:
+    inputs = {
+        "world": "a:B; $(touch pwned)",
+        "engine": "`touch pwned`",
+        "base": "'main'",
+        "head": ".",
+        "arguments": '--price-a  kill=1\n--games 8 * "',
+        "expect": "rewards:kills  mask\nfacts",
+        "install": "pip install one && pip install two",
+        "artifact": "one",
+    }
+    job = diff(tmp_path, inputs)
+    assert job.succeeded, job.log
+    assert job.record[2:] == [
+        "pip install one",
+        "pip install two",
+        "parity diff \\'main\\' . --world a:B\\;\\ \\$\\(touch\\ pwned\\) --price-a kill=1 --games 8 \\* \\\" "
+        f"--engine \\`touch\\ pwned\\` --expect rewards:kills --expect mask --expect facts {FILES}",
+        "uses actions/upload-artifact@v6 name=one path=parity-diff",
+    ]
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == [".ci"]
+
+
+def test_parity_diff_compares_nothing_where_the_installation_failed(tmp_path: Path) -> None:
+    job = diff(tmp_path, {"world": "orchard", "install": "pip install one; pip install two"}, FAILING="pip")
+    assert not job.succeeded
+    assert job.record[2:] == ["pip install one"]
+    assert job.outputs == {"exit-code": ""}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "repository", "runs"),
+    [
+        (True, "1", "us/game", True),
+        (False, "1", "us/game", False),
+        (True, "", "us/game", False),
+        (True, "1", "fork/game", False),
+    ],
+)
+def test_a_comment_is_for_results_on_branches_of_the_repository(
+    wanted: bool, code: str, repository: str, runs: bool
+) -> None:
+    values = {
+        "inputs.comment": wanted,
+        "needs.diff.outputs.exit-code": code,
+        "github.event.pull_request.head.repo.full_name": repository,
+        "github.repository": "us/game",
+    }
+    assert holds(DIFF["jobs"]["comment"]["if"], values, succeeded=False) == runs
+
+
+@pytest.mark.parametrize(("found", "sent"), [("", "$COMMENTS"), ("7\\n9\\n", "--method PATCH $ALL/7")])
+def test_the_comment_is_posted_once_and_then_changed(found: str, sent: str, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "diff.md").write_text("Nothing differs.\n")
+    values = {
+        "inputs.artifact": "parity-diff",
+        "github.token": "t",
+        "github.repository": "us/game",
+        "github.event.pull_request.number": 5,
+    }
+    job = dry_run(DIFF, "comment", values, tmp_path, COMMENT_IDS=found)
+    assert job.succeeded, job.log
+    comments = "repos/us/game/issues/5/comments"
+    query = r".\[\]\ \|\ select\(.body\ \|\ startswith\(env.MARKER\)\)\ \|\ .id"
+    assert job.record == [
+        "uses actions/download-artifact@v7 name=parity-diff",
+        f"gh api --paginate {comments} --jq {query}",
+        f"gh api {sent} --field body=@comment.md".replace("$COMMENTS", comments).replace(
+            "$ALL", "repos/us/game/issues/comments"
+        ),
+    ]
+    comment = (tmp_path / "work" / "comment.md").read_text()
+    assert comment == "<!-- parity-diff -->\nNothing differs.\n"
+
+
+def test_an_expression_without_a_value_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match=r"inputs\.artifact"):
+        dry_run(DIFF, "comment", {}, tmp_path)
