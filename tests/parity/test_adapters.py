@@ -28,7 +28,7 @@ def place(state: State, env: Any) -> None:  # noqa: ANN401 - an environment
 
 def values_of(env: Any) -> State:  # noqa: ANN401 - an environment
     """The state as Gymnax has it, in float32."""
-    return dict(zip(FIELDS, map(float, np.float32(env.state)), strict=True))
+    return dict(zip(FIELDS, np.array(env.state, np.float32).tolist(), strict=True))
 
 
 def original() -> GymGame:
