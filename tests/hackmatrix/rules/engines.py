@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hackmatrix.jax_training import ENV
 from hackmatrix.rules import COMPONENTS, EVENTS
 from hackmatrix.world import open_jax
+from hackmatrix.world.prices import PRICES
 from parity import BatchEngine, Slots
 
 from .reference import actions, board, game, observation, stage
@@ -20,6 +21,8 @@ StateDict = dict[str, Any]
 Entry = dict[str, Any]
 Place = tuple[int, int]
 Json: TypeAlias = Any  # whatever a field may hold, mistakes included
+PRICE = {price.name: price.default for price in PRICES}
+"""The game's own prices in thousandths, by name."""
 WIDTH = 8
 """Games of the JAX engine at once: the width whose programs other tests use, too."""
 FLAGS = ("terminated", "stage_complete", "death", "victory", "invalid_action")
@@ -202,6 +205,11 @@ class Case:
 def case(what: str, start: StateDict, *actions: int, **expected: Json) -> Json:
     """A row of a table: a state, one or more actions, and what the last of them gives."""
     return pytest.param(Case(start, actions, expected), id=what)
+
+
+def paid(**quantities: int) -> dict[str, int]:
+    """The components that pay for these quantities, at the game's own prices."""
+    return {name: PRICE[name] * quantity for name, quantity in quantities.items()}
 
 
 def cases(*rows: Json) -> pytest.MarkDecorator:

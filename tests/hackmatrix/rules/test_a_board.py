@@ -6,7 +6,7 @@ from hackmatrix import rules
 
 from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
 from .builders import DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, run, state
-from .engines import Case, Engine, Json, Place, case, cases, only, places
+from .engines import Case, Engine, Json, Place, case, cases, only, paid, places
 from .movers import coming, cryptog, daemon, enemy, glitch, virus
 from .reference.board import ENEMIES, PROGRAM_TABLE
 
@@ -117,9 +117,9 @@ def test_A7_disabled_holds_255_turns(engine: Engine) -> None:
 
 @cases(
     case("A7: credits, energy and score", FULL, SIPHON, credits=MOST, energy=MOST, score=MOST),
-    case("A7: and their rewards", FULL, SIPHON, score_gain=500 * 3, resource_gain=50 * (1 + 2)),
+    case("A7: and their rewards", FULL, SIPHON, **paid(score_gain=3, resource_gain=1 + 2)),
     case("A7: data siphons, by SIPH+", *run("siph+", dataSiphons=MOST), dataSiphons=MOST),
-    case("A7: by a pickup", state(pickup(3, 2), dataSiphons=MOST), UP, dataSiphons=MOST, data_siphon=1000),
+    case("A7: by a pickup", state(pickup(3, 2), dataSiphons=MOST), UP, dataSiphons=MOST, **paid(data_siphon=1)),
     case("A7: energy of EXCH", *run("exch", energy=MOST), energy=MOST),
     case("A7: score of SCORE", *run("score", score=MOST), score=MOST),
     # The pending spawns are gone at the end of the turn, so STEP keeps them visible.

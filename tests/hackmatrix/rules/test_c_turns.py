@@ -8,7 +8,7 @@ from hackmatrix import rules
 
 from .blocks import EVERYWHERE, data, pickup, walls
 from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, run, state
-from .engines import Case, Engine, Entry, Json, Place, StateDict, case, cases
+from .engines import PRICE, Case, Engine, Entry, Json, Place, StateDict, case, cases, paid
 from .movers import coming, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ENEMIES, OWN_KEYS
@@ -71,7 +71,7 @@ CARRIED = {"score": 17, "credits": 21, "energy": 9, "dataSiphons": 4, "attackDam
         for hp, then in ((1, 2), (2, 3), (3, 3))
     ),
     case("WARP", *WARPED, flags="stage_complete", stage=5, player=(5, 5), hp=2, enemies=[]),
-    case("and its rewards", *WARPED, kills=300, stage_completion=8000),
+    case("and its rewards", *WARPED, **paid(kills=1), stage_completion=PRICE["stage_completion_4"]),
     case("no attack into the exit", doorstep(daemon(5, 5, frozen=True)), UP, flags="", player=(4, 5)),
     case("no standing on the exit", *run("step", player=(5, 5)), flags="", stage=1),
     case("no attack from it", state(daemon(5, 3, frozen=True), player=(5, 5)), LEFT, flags="", stage=1),

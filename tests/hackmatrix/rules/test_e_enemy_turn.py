@@ -6,7 +6,7 @@ import pytest
 
 from .blocks import data, walls
 from .builders import RIGHT, UP, WAIT, state
-from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only
+from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, paid
 from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, enemy, glitch, virus
 from .reference import randomness as site
 from .reference.board import ENEMIES, MAX_HP
@@ -265,7 +265,7 @@ def test_E_the_turn_of_a_move_is_played_around_the_new_cell(engine: Engine) -> N
     turn("E4: who has attacked skips the second round", waiting(virus(0, 1)), hp=2),
     turn("E4: a walk, then an attack", waiting(virus(0, 2)), hp=2, enemies=[(0, 1)]),
     *(
-        turn(kind, waiting(enemy(kind, 3, 2), player=(2, 2)), hp=2, enemies=[(3, 2)], damage_penalty=-1000)
+        turn(kind, waiting(enemy(kind, 3, 2), player=(2, 2)), hp=2, enemies=[(3, 2)], **paid(damage_penalty=1))
         for kind in ENEMIES
     ),
     turn("E5: not a diagonal neighbour", waiting(daemon(3, 3), player=(2, 2)), hp=3, damage_penalty=0),

@@ -6,7 +6,7 @@ import pytest
 
 from .blocks import credits, data, pickup, program, question
 from .builders import APPLICABLE, DOWN, SIPHON, UP, WAIT, doorstep, rich, run, state
-from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, places
+from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, paid, places
 from .movers import SCHEDULED, coming, cryptog, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ACTION, COST, ENEMIES, MAX_HP, OWN_KEYS
@@ -185,7 +185,7 @@ THREE = [daemon(0, 0), daemon(4, 4), daemon(3, 3)]
 
 def hits(name: str, what: str, hps: dict[Place, int], *entries: Entry, kills: int = 0, **fields: Json) -> Json:
     """A row that says how many hp enemies are left with after a program."""
-    return case(f"{name}: {what}", *run(name, *entries, **fields), hps=hps, kills=300 * kills)
+    return case(f"{name}: {what}", *run(name, *entries, **fields), hps=hps, **paid(kills=kills))
 
 
 @cases(
@@ -281,11 +281,11 @@ SIGNALS = [coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)]
     case("P_POLY: to more hp", *poly("daemon", virus(4, 4, hp=1)), kinds={(4, 4): "daemon"}, hps={(4, 4): 2}, kills=0),
     case("P_POLY: to fewer hp", *poly("virus", daemon(4, 4, hp=2)), kinds={(4, 4): "virus"}, hps={(4, 4): 1}, kills=0),
     case("P_POLY: as many", *poly("cryptog", glitch(4, 4, hp=1)), kinds={(4, 4): "cryptog"}, hps={(4, 4): 1}, kills=0),
-    case("P_POLY: to none", *poly("glitch", daemon(4, 4, hp=1)), enemies=[], kills=300),
+    case("P_POLY: to none", *poly("glitch", daemon(4, 4, hp=1)), enemies=[], **paid(kills=1)),
     case("P_POLY: a scheduled one is no kill", *poly("virus", daemon(4, 4, hp=1, **SCHEDULED)), enemies=[], kills=0),
-    case("P_UNDO: an attack too", rich(daemon(5, 2, hp=1), owned="undo"), UP, UNDO, hps={(5, 2): 1}, kills=-300),
+    case("P_UNDO: an attack too", rich(daemon(5, 2, hp=1), owned="undo"), UP, UNDO, hps={(5, 2): 1}, **paid(kills=-1)),
     case("P_UNDO: what WAIT and programs cost", EARNED, WAIT, ACTION["exch"], UNDO, credits=9 - 1, energy=9),
-    case("P_UNDO: paid from the restored credits, not below 0", POOR, UNDO, credits=0, resource_gain=50 * (0 - 5)),
+    case("P_UNDO: paid from the restored credits, not below 0", POOR, UNDO, credits=0, **paid(resource_gain=0 - 5)),
     case("P_UNDO: programs", LATER, UNDO, owned="push", attackDamage=2, atkPlusUses=1),
     case("P_UNDO: flags", LATER, UNDO, stepActive=True, showActivated=True, scheduledTasksDisabled=False),
     case("P_UNDO: one turn alone", *TWO_TURNS, player=(3, 2), history=None),
@@ -294,7 +294,7 @@ SIGNALS = [coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)]
     counted(UP, ACTION["row"], kills=1, pickups=1),
     counted(UP, ACTION["row"], ACTION["crash"], kills=2, pickups=1),
     counted(UP, ACTION["row"], ACTION["crash"], UP, kills=0, pickups=0),
-    case("P_UNDO: without a record nothing", *run("row", daemon(2, 5, hp=1)), kills=300, killsSinceHistory=0),
+    case("P_UNDO: without a record nothing", *run("row", daemon(2, 5, hp=1)), **paid(kills=1), killsSinceHistory=0),
     case(
         "P_UNDO: at most 9999",
         *run("row", *(virus(2, c, hp=1) for c in (0, 1, 3)), history=state(player=(0, 0)), killsSinceHistory=9998),
@@ -312,7 +312,7 @@ SIGNALS = [coming("virus", 0, 0, turns=1), coming("daemon", 4, 4, turns=7)]
     case("P_RESET: from 1", *run("reset", hp=1), hp=3),
     case("P_RESET: from 2", *run("reset", hp=2), hp=3),
     *(
-        case(f"P_SCORE: in stage {s}", *run("score", stage=s, score=10), score=18 - s, score_gain=500 * (8 - s))
+        case(f"P_SCORE: in stage {s}", *run("score", stage=s, score=10), score=18 - s, **paid(score_gain=8 - s))
         for s in range(1, 8)
     ),
     case("P_CALM: on", DUE, CALM, scheduledTasksDisabled=True),

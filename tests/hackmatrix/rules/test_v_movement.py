@@ -2,7 +2,7 @@
 
 from .blocks import credits, data, energy, pickup
 from .builders import DOWN, LEFT, RIGHT, UP, state
-from .engines import Case, Engine, case, cases
+from .engines import Case, Engine, case, cases, paid
 from .movers import CALLED, SCHEDULED, coming, cryptog, daemon, glitch, virus
 
 FAR = daemon(5, 2, frozen=True)
@@ -27,17 +27,19 @@ LYING = state(credits(3, 2, 3), energy(4, 2, 2))
     # The flag itself is gone again at the end of the enemy turn (E12); a skipped turn shows it.
     case("V2: and is stunned", state(daemon(3, 2), stepActive=True), UP, stunned=[(3, 2)]),
     case("V2: an attack of 2", state(daemon(5, 2), attackDamage=2), UP, hps={(5, 2): 1}, kills=0),
-    case("V2: of 3", state(daemon(5, 2), attackDamage=3), UP, player=(2, 2), hps={}, kills=300),
-    case("V2: as much as is left", state(daemon(5, 2, hp=2), attackDamage=2), UP, hps={}, kills=300),
-    case("V2: more than is left", state(daemon(5, 2, hp=1), attackDamage=3), UP, hps={}, kills=300),
-    case("V3: a pickup", state(pickup(3, 2), pickup(0, 5)), UP, dataSiphons=1, resources=[(0, 5)], data_siphon=1000),
+    case("V2: of 3", state(daemon(5, 2), attackDamage=3), UP, player=(2, 2), hps={}, **paid(kills=1)),
+    case("V2: as much as is left", state(daemon(5, 2, hp=2), attackDamage=2), UP, hps={}, **paid(kills=1)),
+    case("V2: more than is left", state(daemon(5, 2, hp=1), attackDamage=3), UP, hps={}, **paid(kills=1)),
+    case(
+        "V3: a pickup", state(pickup(3, 2), pickup(0, 5)), UP, dataSiphons=1, resources=[(0, 5)], **paid(data_siphon=1)
+    ),
     case("V3: none under an enemy", state(pickup(3, 2), virus(3, 2, hp=1)), UP, dataSiphons=0, resources=[(3, 2)]),
     case("V3: no amounts", LYING, UP, UP, player=(4, 2), credits=0, energy=0, amounts={(3, 2): (3, 0), (4, 2): (0, 2)}),
     case(
         "V4: no scheduled one's", state(daemon(3, 2, hp=1, **SCHEDULED)), UP, enemies=[], kills=0, killsSinceHistory=0
     ),
     case("V4: nor transmission's", state(coming("virus", 3, 2, **SCHEDULED)), UP, transmissions=[], kills=0),
-    case("V4: a siphon's", state(daemon(3, 2, hp=1, **CALLED)), UP, enemies=[], kills=300, killsSinceHistory=1),
+    case("V4: a siphon's", state(daemon(3, 2, hp=1, **CALLED)), UP, enemies=[], **paid(kills=1), killsSinceHistory=1),
 )
 def test_V_moving_and_attacking(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected

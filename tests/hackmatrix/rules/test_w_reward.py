@@ -9,12 +9,11 @@ from hackmatrix.rules import COMPONENTS
 
 from .blocks import credits, data, energy, pickup, program, question
 from .builders import APPLICABLE, DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, doorstep, rich, run, state
-from .engines import Case, Engine, Entry, Json, StateDict, case, cases
+from .engines import PRICE, Case, Engine, Entry, Json, StateDict, case, cases, paid
 from .movers import CALLED, SCHEDULED, daemon, virus
 from .reference.board import ACTION
 from .reference.game import REWARD_NAMES
 
-COMPLETION = [1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000]
 UNDO = ACTION["undo"]
 
 
@@ -23,7 +22,7 @@ def dying(*entries: Entry, **fields: Json) -> StateDict:
 
 
 def test_W_the_float_reward_is_the_rounded_quotient_of_the_total() -> None:
-    largest = 500_000 + 100_000 * 9999 + 600_000
+    largest = 1_001_000_000
     rng = np.random.default_rng(0)
     totals = np.concatenate([np.arange(-200_000, 200_000), rng.integers(-(2**24), largest, 100_000), [largest]])
     components = np.zeros((len(totals), len(COMPONENTS)), np.int32)
@@ -32,6 +31,10 @@ def test_W_the_float_reward_is_the_rounded_quotient_of_the_total() -> None:
     rewards = np.asarray(jax.jit(jax.vmap(jax_env.reward))(components))
     assert rewards.dtype == np.float32
     np.testing.assert_array_equal(rewards, totals.astype(np.float32) / np.float32(1000))
+
+
+def _won(score: int) -> int:
+    return PRICE["victory"] + score * PRICE["victory_per_score"]
 
 
 TWO_KILLS = run("row", daemon(2, 0), virus(2, 4), virus(2, 5, **SCHEDULED), attackDamage=3)
@@ -72,7 +75,7 @@ PARTED = [data(4, col) for col in range(1, 6)]
 
 def approach(what: str, start: StateDict, *actions: int, gain: int, closest: int) -> Json:
     """A row that says how many cells were gained, and how near the player has been by then."""
-    return case(what, start, *actions, distance_shaping=50 * gain, closestApproach=closest)
+    return case(what, start, *actions, **paid(distance_shaping=gain), closestApproach=closest)
 
 
 def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
@@ -81,7 +84,7 @@ def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
         outcome = engine.play(now, (UP, DOWN)[number % 2])
         total += sum(outcome.components.values())
         now = outcome.state
-    assert total == -200
+    assert total == 20 * PRICE["step_penalty"]
 
 
 # W2: the state of each row has its siphon in (2,2)
@@ -89,7 +92,7 @@ def test_W1_walking_to_and_fro_is_worth_exactly_minus_1(engine: Engine) -> None:
 
 def missed(what: str, amount: int, *entries: Entry, **fields: Json) -> Json:
     """A row that says how much a siphon in (2,2) misses."""
-    return case(what, state(*entries, **({"dataSiphons": 1} | fields)), SIPHON, siphon_quality=-25 * amount)
+    return case(what, state(*entries, **({"dataSiphons": 1} | fields)), SIPHON, **paid(siphon_quality=amount))
 
 
 HERE = (credits(2, 2, 1), energy(2, 3, 1))
@@ -112,58 +115,65 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
     first = engine.play(start, action)
     second = engine.play(first.state, UNDO)
     both = {name: first.components[name] + second.components[name] for name in REWARD_NAMES}
-    paid = {"step_penalty": -20, "resource_gain": -50}
-    assert {name: value for name, value in both.items() if value and name != "siphon_quality"} == paid
+    costs = paid(step_penalty=2, resource_gain=-1)
+    assert {name: value for name, value in both.items() if value and name != "siphon_quality"} == costs
 
 
 @cases(
-    *(case(name, *run(name, **fields), step_penalty=-10) for name, fields in APPLICABLE.items()),
-    case("W_step_penalty: a siphon", state(dataSiphons=1), SIPHON, step_penalty=-10),
-    case("W_step_penalty: a move", doorstep(), UP, step_penalty=-10),
+    *(case(name, *run(name, **fields), **paid(step_penalty=1)) for name, fields in APPLICABLE.items()),
+    case("W_step_penalty: a siphon", state(dataSiphons=1), SIPHON, **paid(step_penalty=1)),
+    case("W_step_penalty: a move", doorstep(), UP, **paid(step_penalty=1)),
     case("W_step_penalty: nothing that is invalid", doorstep(), RIGHT, step_penalty=0),
     *(
-        case(f"W_stage_completion: stage {stage}", doorstep(stage=stage), UP, stage_completion=COMPLETION[stage - 1])
-        for stage in range(1, 9)
+        case(f"W_stage_completion: stage {s}", doorstep(stage=s), UP, stage_completion=PRICE[f"stage_completion_{s}"])
+        for s in range(1, 9)
     ),
     case("W_stage_completion: none", doorstep(), LEFT, stage_completion=0),
     *(
-        case(f"W_victory: score {score}", doorstep(stage=8, score=score), UP, victory=500_000 + 100_000 * score)
+        case(f"W_victory: score {score}", doorstep(stage=8, score=score), UP, victory=_won(score))
         for score in (0, 7, 9999)
     ),
     case("W_victory: not before", doorstep(stage=7, score=7), UP, victory=0),
     *(
-        case(f"W_death_penalty: stage {s}", dying(stage=s), WAIT, death_penalty=-sum(COMPLETION[: s - 1]) // 2)
+        case(f"W_death_penalty: stage {s}", dying(stage=s), WAIT, death_penalty=PRICE[f"death_penalty_{s}"])
         for s in range(1, 9)
     ),
     case("W_death_penalty: not alive", dying(stage=3, hp=2), WAIT, flags="", death_penalty=0),
-    case("W_score_gain: data", SCORING, SIPHON, score_gain=500 * 9),
-    case("W_kills", *TWO_KILLS, kills=600),
-    case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, data_siphon=1000),
+    case("W_score_gain: data", SCORING, SIPHON, **paid(score_gain=9)),
+    case("W_kills", *TWO_KILLS, **paid(kills=2)),
+    case("W_data_siphon: a pickup walked onto", state(pickup(3, 2)), UP, **paid(data_siphon=1)),
     case("W_data_siphon: a siphon of SIPH+", *run("siph+"), data_siphon=0),
-    case("W_distance_shaping: a step nearer", WALK, UP, distance_shaping=50),
+    case("W_distance_shaping: a step nearer", WALK, UP, **paid(distance_shaping=1)),
     case("W_distance_shaping: a step away", WALK, DOWN, distance_shaping=0),
-    case("W_resource_gain: siphoned", RESOURCES, SIPHON, resource_gain=50 * 5),
-    case("W_resource_gain: paid", *run("crash", data(3, 3)), resource_gain=-50 * 5),
+    case("W_resource_gain: siphoned", RESOURCES, SIPHON, **paid(resource_gain=5)),
+    case("W_resource_gain: paid", *run("crash", data(3, 3)), **paid(resource_gain=-5)),
     case("W_resource_gain: exchanged", *run("exch"), resource_gain=0),
-    case("W_resource_holding: held at the end of a stage", doorstep(**HOLDING), UP, resource_holding=300),
-    case("W_resource_holding: held at the end of the game", doorstep(stage=8, **HOLDING), UP, resource_holding=300),
+    case("W_resource_holding: held at the end of a stage", doorstep(**HOLDING), UP, **paid(resource_holding=30)),
+    case(
+        "W_resource_holding: held at the end of the game", doorstep(stage=8, **HOLDING), UP, **paid(resource_holding=30)
+    ),
     case("W_resource_holding: held meanwhile", doorstep(**HOLDING), LEFT, resource_holding=0),
-    case("W_resource_holding: held after a WARP", *run("warp", daemon(5, 5)), resource_holding=10 * (48 + 48)),
-    case("W_damage_penalty: struck twice", PAIN, WAIT, damage_penalty=-2000, hp_recovery=0),
-    case("W_damage_penalty: one hp to lose", PAIN | {"player": PAIN["player"] | {"hp": 1}}, WAIT, damage_penalty=-1000),
-    case("W_damage_penalty: by UNDO", rich(owned="undo", hp=3, history=state(hp=1)), UNDO, damage_penalty=-2000),
-    case("W_hp_recovery: healed by RESET", *run("reset", hp=1), hp_recovery=2000, program_waste=0),
-    case("W_program_waste: RESET at hp 2", *run("reset", hp=2), program_waste=-300),
-    case("W_hp_recovery: healed by a stage", doorstep(hp=2), UP, hp_recovery=1000),
-    case("W_hp_recovery: healed by the last one", doorstep(hp=2, stage=8), UP, hp_recovery=1000),
+    case("W_resource_holding: held after a WARP", *run("warp", daemon(5, 5)), **paid(resource_holding=48 + 48)),
+    case("W_damage_penalty: struck twice", PAIN, WAIT, hp_recovery=0, **paid(damage_penalty=2)),
+    case(
+        "W_damage_penalty: one hp to lose",
+        PAIN | {"player": PAIN["player"] | {"hp": 1}},
+        WAIT,
+        **paid(damage_penalty=1),
+    ),
+    case("W_damage_penalty: by UNDO", rich(owned="undo", hp=3, history=state(hp=1)), UNDO, **paid(damage_penalty=2)),
+    case("W_hp_recovery: healed by RESET", *run("reset", hp=1), program_waste=0, **paid(hp_recovery=2)),
+    case("W_program_waste: RESET at hp 2", *run("reset", hp=2), **paid(program_waste=1)),
+    case("W_hp_recovery: healed by a stage", doorstep(hp=2), UP, **paid(hp_recovery=1)),
+    case("W_hp_recovery: healed by the last one", doorstep(hp=2, stage=8), UP, **paid(hp_recovery=1)),
     case("W_hp_recovery: nothing to heal", doorstep(hp=3), UP, hp_recovery=0),
     # (5,0) and its neighbours yield 3 credits and no energy: as much energy, more credits.
     # (0,0) has less credits than 1, so it is not better.
-    case("W_siphon_quality: elsewhere", BETTER, SIPHON, siphon_quality=-25 * 2),
-    case("W_siphon_death_penalty: the killer", KILLER, WAIT, siphon_death_penalty=-10000),
-    case("W_siphon_death_penalty: anybody", dying(BESIDE), WAIT, siphon_death_penalty=-10000),
+    case("W_siphon_quality: elsewhere", BETTER, SIPHON, **paid(siphon_quality=2)),
+    case("W_siphon_death_penalty: the killer", KILLER, WAIT, **paid(siphon_death_penalty=1)),
+    case("W_siphon_death_penalty: anybody", dying(BESIDE), WAIT, **paid(siphon_death_penalty=1)),
     # It arrives next to the player only in this turn.
-    case("W_siphon_death_penalty: at last", dying(virus(2, 0, **CALLED)), WAIT, siphon_death_penalty=-10000),
+    case("W_siphon_death_penalty: at last", dying(virus(2, 0, **CALLED)), WAIT, **paid(siphon_death_penalty=1)),
     case("W_siphon_death_penalty: diagonal", dying(DIAGONAL), WAIT, siphon_death_penalty=0),
     case("W_siphon_death_penalty: nobody else", dying(), WAIT, siphon_death_penalty=0),
     case("W_siphon_death_penalty: not alive", dying(BESIDE, hp=2), WAIT, siphon_death_penalty=0),
@@ -176,9 +186,9 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
     approach("W1: by WARP", *run("warp", daemon(4, 4), player=(0, 0)), gain=8, closest=2),
     approach("W1: a longer way costs nothing", *run("warp", daemon(0, 0), player=(4, 5)), gain=0, closest=1),
     approach("W1: on the exit itself", *run("step", player=(5, 5), closestApproach=4), gain=4, closest=0),
-    case("W1: all that remains of a stage", doorstep(closestApproach=1), UP, distance_shaping=50),
-    case("W1: however much it is", doorstep(closestApproach=7), UP, distance_shaping=350),
-    case("W1: and by WARP", *run("warp", daemon(5, 5), player=(0, 0)), distance_shaping=500),
+    case("W1: all that remains of a stage", doorstep(closestApproach=1), UP, **paid(distance_shaping=1)),
+    case("W1: however much it is", doorstep(closestApproach=7), UP, **paid(distance_shaping=7)),
+    case("W1: and by WARP", *run("warp", daemon(5, 5), player=(0, 0)), **paid(distance_shaping=10)),
     missed("W2: nothing anywhere", 0),
     missed("W2: nothing elsewhere", 0, credits(2, 2, 2)),
     missed("W2: as much, but not more", 0, credits(2, 2, 2), credits(5, 0, 2)),
@@ -220,8 +230,8 @@ def test_W3_doing_and_undoing_earns_nothing_but_the_costs(engine: Engine, action
     missed("W2: the exit is a cell too", 3, credits(5, 5, 3), data(4, 4), data(3, 5)),
     missed("W2: occupied and unreachable ones", 3, credits(5, 5, 3), *SHUT, daemon(5, 5, frozen=True), exit=(0, 0)),
     case("W2: about the siphon alone", state(credits(5, 0, 3)), UP, siphon_quality=0),
-    case("W3: kills and pickups", COUNTED, UNDO, kills=-1200, data_siphon=-1000),
-    case("W3: the approach", rich(owned="undo"), UP, UNDO, distance_shaping=-50, closestApproach=6),
+    case("W3: kills and pickups", COUNTED, UNDO, **paid(kills=-4, data_siphon=-1)),
+    case("W3: the approach", rich(owned="undo"), UP, UNDO, **paid(distance_shaping=-1), closestApproach=6),
 )
 def test_W_rewards(engine: Engine, case: Case) -> None:
     assert case.seen_by(engine) == case.expected
