@@ -207,7 +207,7 @@ def case(what: str, start: StateDict, *actions: int, **expected: Json) -> Json:
     return pytest.param(Case(start, actions, expected), id=what)
 
 
-def paid(**quantities: int) -> dict[str, int]:
+def paid(**quantities: int) -> dict[str, Any]:
     """The components that pay for these quantities, at the game's own prices."""
     return {name: PRICE[name] * quantity for name, quantity in quantities.items()}
 
