@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from parity import commands
+from parity import commands, diff_command
 from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
@@ -30,6 +30,10 @@ def _engines(text: str) -> tuple[str, str]:
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
     return {"metavar": name, "help": text, "type": kind, "default": default}
+
+
+def _several(name: str, text: str) -> dict[str, Any]:
+    return {"metavar": name, "help": f"{text}; repeatable", "action": "append", "default": []}
 
 
 def _switch(text: str) -> dict[str, Any]:
@@ -134,7 +138,7 @@ def build_parser() -> argparse.ArgumentParser:
             "judged by the tests that they name",
             Path,
         ),
-        "--only": {"action": "append", "default": [], "metavar": "MUTANT", "help": "only this mutant; repeatable"},
+        "--only": _several("MUTANT", "only this mutant"),
         "--jobs": _value("N", "mutants at a time (default: %(default)s, the cores)", JOBS, os.cpu_count() or 1),
         "--run-timeout": _value(
             "SECONDS", "how long the run of one mutant may take (default: %(default)g)", SECONDS, 1800.0
@@ -142,6 +146,25 @@ def build_parser() -> argparse.ArgumentParser:
     }
     text = "Plant faults in a copy of an engine, or of a project, and see them caught."
     command(commands.mutants, text, mutants, steps=500, games=64, source="directed")
+    diff = {
+        "a": {"metavar": "SIDE-A", "help": "., a git revision, pip:REQUIREMENT or python:FILE"},
+        "b": {"metavar": "SIDE-B", "help": "the other side, of the same kinds"},
+        "--engine": _value("NAME", "the engine to compare (default: the world's first)"),
+        **{name: _PLAY[name] for name in ("--steps", "--games", "--seed", "--invalid")},
+        "--agent": _several("AGENT", "file or name of an agent to play (default: the first that comes with the world)"),
+        "--price-a": _several("NAME=VALUE", "change a price on side A only"),
+        "--price-b": _several("NAME=VALUE", "change a price on side B only"),
+        "--expect": _several("FAMILY", "let this differ, such as rewards:kills, observation or state:player"),
+        "--cases": _value("N", "differences to make small and show (default: %(default)s)", IntRange(0, 100), 4),
+        "--shrink-seconds": _value(
+            "SECONDS", "time for making each small (default: %(default)g)", FloatRange(0, SECONDS.most), 5.0
+        ),
+        "--html": _value("FILE", "write a page of the cases and episodes", Path),
+        "--json": _value("FILE", "write the result as JSON (-: print it instead of text)"),
+        "--markdown": _value("FILE", "write the result as a comment for a pull request", Path),
+    }
+    text = "Compare an engine at two places, such as two revisions, and show what a change does."
+    command(diff_command.diff, text, diff, steps=200, games=16)
     return parser
 
 
@@ -150,7 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     open_missing_streams()
     parser = build_parser()
     options = parser.parse_args(arguments)
-    if options.json and is_output_closed():
+    options.words = sys.argv[1:] if arguments is None else arguments
+    if options.json in (True, "-") and is_output_closed():
         parser.error("--json prints on standard output, which is closed")
     try:
         exit_code = int(options.does(options))

@@ -161,7 +161,7 @@ def mutants(options: Namespace) -> int:
         name, judge = world.name, LockstepJudge(spec, _settings(options), options.run_timeout, changed_prices(world))
         chosen = chosen_benches(world, options.engine, options.only)
     verdicts: list[Verdict] = []
-    with _progress(options, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
+    with progress_bar(options.json, "mutants", sum(len(mutants) for _, mutants in chosen)) as advance:
         for bench, planted in chosen:
             verdicts += run_mutants(bench, planted, judge, options.jobs, advance)
     judged = [verdict for verdict in verdicts if verdict.is_judged]
@@ -232,7 +232,7 @@ def _compared(
         if not outcome.divergences:
             _demand_steps(traces, folder)
     else:
-        with _progress(options, "steps of each game", settings.steps) as advance:
+        with progress_bar(options.json, "steps of each game", settings.steps) as advance:
             outcome = run_lockstep(world, engines, settings, advance)
     findings: list[Finding] = []
     for number, alike in enumerate(() if options.no_report else grouped(outcome.divergences), start=1):
@@ -281,11 +281,10 @@ def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console]
 
 
 @contextmanager
-def _progress(options: Namespace, what: str, total: int) -> Iterator[Callable[[], None]]:
+def progress_bar(silent: bool, what: str, total: int) -> Iterator[Callable[[], None]]:
     """A function that moves a bar on standard error on by one; silent without a terminal."""
     console = open_console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    silent = options.json or not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+    with Progress(*columns, console=console, transient=True, disable=silent or not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda: bar.advance(task)

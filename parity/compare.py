@@ -53,11 +53,16 @@ def _field_rows(
     if isinstance(expected, list) or isinstance(observed, list):
         pairs = zip(expected, observed, strict=True)
         return np.array([not _same_state(world, *both) for both in pairs], dtype=np.bool_)
+    differ = elements_that_differ(world, name, expected, observed)
+    return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
+
+
+def elements_that_differ(world: World, name: str, expected: Array, observed: Array) -> NDArray[np.bool_]:
+    """The elements (rows, …) of an array field that differ: all of them where the arrays have different forms."""
     tolerances = world.tolerances_of(name)
     if not _same_form(expected, observed, tolerances):
-        return np.ones(len(expected), dtype=np.bool_)
-    differ = _elements_differ(expected, observed, tolerances)
-    return np.asarray(differ.reshape(len(differ), -1).any(axis=1))
+        return np.ones(expected.shape if expected.size else (len(expected), 1), dtype=np.bool_)
+    return _elements_differ(expected, observed, tolerances)
 
 
 def _same_state(world: World, expected: object, observed: object) -> bool:

@@ -98,23 +98,31 @@ def investigate(
     ``spec`` names the world as ``--world`` does. A divergence that does not show in a game played alone
     is written as it was found.
     """
-    divergence = alike[0]
-    with open_alone(world, engines, divergence.case, timeout) as pair:
-        small = shrink(pair, divergence.case, shrink_seconds)
-        case = divergence.case if small is None else small
-        recorded = moments(pair, case)
-    trace = Trace(
-        world=spec,
-        engines=engines,
-        case=case,
-        differences=divergence.differences if small is None else recorded[-1].differences,
-        rules=rules_in_play(world, recorded[-1]),
-        found=None if case == divergence.case else divergence.case,
-        prices=changed_prices(world),
-    )
     # a world that is not registered is imported only where the command line names it
-    report = Report(world, trace, tuple(recorded), replay_command(trace_path, spec if is_module(spec) else None))
+    command = replay_command(trace_path, spec if is_module(spec) else None)
+    with open_alone(world, engines, alike[0].case, timeout) as pair:
+        report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
     page_path = trace_path.with_suffix(".html")
-    write_trace(trace, trace_path)
+    write_trace(report.trace, trace_path)
     write_report(report, page_path)
     return Finding(alike, report, trace_path, page_path)
+
+
+def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float, command: str) -> Report:
+    """A divergence, shrunk as ``shrink`` does and replayed by ``pair``, of one game.
+
+    It stays as it is where it shows only among other games.
+    """
+    small = shrink(pair, divergence.case, seconds)
+    case = divergence.case if small is None else small
+    recorded = moments(pair, case)
+    trace = Trace(
+        world=spec,
+        engines=pair.names,
+        case=case,
+        differences=divergence.differences if small is None else recorded[-1].differences,
+        rules=rules_in_play(pair.world, recorded[-1]),
+        found=None if case == divergence.case else divergence.case,
+        prices=changed_prices(pair.world),
+    )
+    return Report(pair.world, trace, tuple(recorded), command)

@@ -56,6 +56,8 @@ class Pair(Closable):
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
         self.world = world
+        self.ignores: Callable[[Difference], bool] = lambda _: False
+        """Differences that alone do not end a replay."""
         self.names = names
         self.games = games
         self.all: Slots = np.arange(games)
@@ -82,11 +84,17 @@ class Pair(Closable):
         """Put states into some slots. Raises StateRefused when an engine does not take them."""
         return self._situations(lambda engine: engine.set_state(states, slots), slots)
 
-    def step(self, actions: NDArray[np.int32], *, restarting: bool = False) -> Observed:
-        """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended."""
-        for engine in self.both:
-            engine.begin_step(actions, restarting=restarting)
-        steps = [engine.step_restarting(actions) if restarting else engine.step(actions) for engine in self.both]
+    def step(
+        self, actions: NDArray[np.int32], *, restarting: bool = False, others: NDArray[np.int32] | None = None
+    ) -> Observed:
+        """One action in every game; with ``restarting`` also the engines' own auto-reset of what ended.
+
+        ``others``: the second engine's actions, where games that are no longer compared go their own ways.
+        """
+        given = list(zip(self.both, (actions, actions if others is None else others), strict=True))
+        for engine, taken in given:
+            engine.begin_step(taken, restarting=restarting)
+        steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given]
         fields = [
             self._step_fields(step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)

@@ -63,7 +63,8 @@ def differs_at(pair: Pair, case: Case) -> Divergence | None:
 def _differences(pair: Pair, seen: Observed) -> tuple[Difference, ...]:
     both = (seen, pair.newly_fired())
     differing = (each for each in both if each and pair.rows_that_differ(each)[0])
-    return tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
+    differences = tuple(difference for each in differing for difference in pair.explain(each, 0, 0))
+    return () if all(map(pair.ignores, differences)) else differences
 
 
 def moments(pair: Pair, case: Case) -> list[ReplayMoment]:

@@ -140,18 +140,23 @@ def report_page(report: Report) -> Page:
     """The page of a report: one episode with two sides."""
     trace = report.trace
     rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
-    episode = Episode(
-        name="the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}",
-        verdict=counted(len(report.moments) - 1, "action"),
-        steps=(_step(report.world, moment) for moment in report.moments),
-        in_batch=trace.differences if report.batch_only else (),
-    )
+    name = "the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}"
     return Page(
         headline=report.headline,
         sides=trace.engines,
-        episodes=(episode,),
+        episodes=(report_episode(report, name, counted(len(report.moments) - 1, "action")),),
         about=(f"World {report.world.name}. Start: {start_text(trace)}.", *rules),
         command=report.command,
+    )
+
+
+def report_episode(report: Report, name: str, verdict: str) -> Episode:
+    """The case of a report as an episode of a page, with two sides."""
+    return Episode(
+        name=name,
+        verdict=verdict,
+        steps=(_step(report.world, moment) for moment in report.moments),
+        in_batch=report.trace.differences if report.batch_only else (),
     )
 
 

@@ -94,7 +94,7 @@ def replay_golden(
 ) -> list[Episode]:
     """Replay every golden episode on both engines. Raises UsageError for a file that is no golden episode."""
     paths = trace_files(folder)
-    traces = [_golden(world, path) for path in paths]
+    traces = [read_golden(world, path) for path in paths]
     played = []
     for name in engines:
         with closing(GuardedEngine(world, name, 1, timeout=timeout)) as engine:
@@ -102,7 +102,8 @@ def replay_golden(
     return [Episode(*parts) for parts in zip(paths, traces, *played, strict=True)]
 
 
-def _golden(world: World, path: Path) -> Trace:
+def read_golden(world: World, path: Path) -> Trace:
+    """The golden episode in a file, with names for its components; raises UsageError for a file that holds none."""
     trace = read_trace(path)
     if RESTART in trace.case.actions:
         raise UsageError(f"{path} goes on after a restart: a golden episode is one game, record it anew.")

@@ -91,21 +91,27 @@ def open_source(spec: str, world: World, games: int, rng: np.random.Generator) -
 
 
 def choose_actions(
-    rng: np.random.Generator, weights: Array, mask: NDArray[np.bool_], invalid_share: float
+    rng: np.random.Generator, weights: Array, mask: NDArray[np.bool_], invalid_share: float | Array
 ) -> NDArray[np.int32]:
     """Actions (games,) drawn by ``weights`` among the valid ones, and now and then an invalid one.
 
-    ``invalid_share``: probability, for every game that has an invalid action, of drawing uniformly among
-    those. A game with no weight on a valid action draws uniformly among the valid ones, a game without
-    valid actions among all. Raises UsageError for weights that are none.
+    ``invalid_share``: probability, of all or (games,), for a game that has an invalid action, of drawing uniformly
+    among those. A game without valid actions draws among all. Raises UsageError for weights that are none.
+    """
+    actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), valid_weights(weights, mask), 1.0))
+    wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
+    return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
+
+
+def valid_weights(weights: Array, mask: NDArray[np.bool_]) -> Array:
+    """Weights (games, actions) without those of invalid actions; of a game that has none on a valid one, all alike.
+
+    Raises UsageError for weights that are none.
     """
     if np.shape(weights) != mask.shape or not np.all(np.isfinite(weights)) or np.any(np.less(weights, 0)):
         raise UsageError(f"the policy's weights must be {mask.shape} finite numbers, none negative: fix the policy.")
     allowed = np.where(mask, np.asarray(weights, dtype=np.float64), 0.0)
-    allowed = np.where(allowed.sum(axis=1, keepdims=True) > 0, allowed, mask)
-    actions = _draw(rng, np.where(mask.any(axis=1, keepdims=True), allowed, 1.0))
-    wrong = (rng.random(len(mask)) < invalid_share) & ~mask.all(axis=1)
-    return np.where(wrong, _draw(rng, np.where(wrong[:, None], ~mask, True)), actions).astype(np.int32)
+    return np.where(allowed.sum(axis=1, keepdims=True) > 0, allowed, mask)
 
 
 def _draw(rng: np.random.Generator, weights: Array) -> NDArray[np.intp]:

@@ -15,7 +15,7 @@ from toy_world.plain import Game, PlainEngine, mix
 from toy_world.planes import PlanesEngine
 
 
-def changed(base: type[PlanesEngine] = PlanesEngine, **changes: Callable[..., Any]) -> type[PlanesEngine]:
+def changed(base: Any = PlanesEngine, **changes: Callable[..., Any]) -> Any:  # noqa: ANN401 - an engine's class
     """The engine with other answers of some methods: name=function(engine, answer)."""
 
     def method(name: str, change: Callable[..., Any]) -> Callable[..., Any]:

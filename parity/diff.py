@@ -1,0 +1,282 @@
+"""What a change does: the same games on two sides, and whatever differs counted by family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.compare import STATE, Difference, elements_that_differ, rows_that_differ
+from parity.diff_corpus import Part, weights_of
+from parity.diff_sides import Shared
+from parity.engine import Array, Slots
+from parity.errors import StateRefused, UsageError
+from parity.lockstep import Settings
+from parity.pair import Observed, Pair
+from parity.replay import Divergence
+from parity.sources import choose_actions, valid_weights
+from parity.trace import RESTART, Action, Case
+from parity.world import View, World
+
+REWARD, REWARDS, START, OBSERVATION = "reward", "rewards", "start", "observation"
+_PLAIN = (OBSERVATION, "mask", REWARD, REWARDS, "terminated", "truncated", "seed", START, "facts", "events", STATE)
+MOST_CHANGES = 200
+
+
+def family_of(difference: Difference) -> str:
+    """The family of a difference, such as ``observation``, ``rewards:kills``, ``facts:stage`` or ``state:player``."""
+    name, _, rest = difference.field.partition("[")
+    if name in ("facts", "events", "components"):
+        return f"{REWARDS if name == 'components' else name}{rest and ':'}{rest.removesuffix(']')}"
+    return ":".join(name.split(".")[:2])
+
+
+def is_in(family: str, named: str) -> bool:
+    """Tell whether a family is the named one, or one of those that the name stands for."""
+    return family == named or family.startswith(f"{named}:")
+
+
+def is_of_reward(family: str) -> bool:
+    """Tell a family of the reward, in whose differences a game goes on the same."""
+    return family == REWARD or is_in(family, REWARDS)
+
+
+def check_expected(world: World, names: Sequence[str]) -> None:
+    """Raises UsageError for a name that is no family of the world."""
+    lists = {REWARDS: world.components, "facts": world.facts, "events": world.events, STATE: world.state_fields}
+    known = {*_PLAIN, *(f"{family}:{name}" for family, names in lists.items() for name in names)}
+    if unknown := [name for name in names if name not in known]:
+        raise UsageError(f"--expect {unknown[0]} names no family: choose among {', '.join(sorted(known))}.")
+
+
+@dataclass
+class Family:
+    """Differences of one family. first: found first; games: in which; alone: rewards without a component's change."""
+
+    first: Divergence
+    transitions: int = 0
+    games: set[int] = field(default_factory=set)
+    alone: int = 0
+
+
+@dataclass
+class Behaviour:
+    """Decisions of an agent where observations differ: how many, how many with other probabilities, and by how much.
+
+    distance: the largest total variation.
+    """
+
+    decisions: int = 0
+    changed: int = 0
+    distance: float = 0.0
+
+
+class Comparison:
+    """The same games on two sides, and what differs. Arrays are by side (2) and game.
+
+    parted: the number of steps after which a game differed in more than its reward, -1 where it never did.
+    compared: steps up to there. components (2, games, components): sums over the compared steps, in units.
+    returns (2, games): rewards of the whole game, which goes its own way on each side once it has parted.
+    changes (k, 6): components that changed most, each with its game, step, action, component, and value on both sides.
+    refused: starts that a side does not take.
+    """
+
+    def __init__(self, shared: Shared, pair: Pair, parts: list[Part], settings: Settings) -> None:
+        self.shared, self.parts, self.settings = shared, parts, settings
+        self._pair, self._world = pair, shared.world
+        self.episodes = tuple(name for part in parts for name in part.episodes)
+        self.slots = np.split(pair.all, np.cumsum([len(part.starts) for part in parts])[:-1])
+        self.families: dict[str, Family] = {}
+        self.behaviour = {part.name: Behaviour() for part in parts if part.is_agent}
+        self.changes = np.empty((0, 6))
+        self.refused = 0
+        self.parted = np.full(pair.games, -1)
+        self.compared = np.zeros(pair.games, np.int64)
+        self.components = np.zeros((2, pair.games, len(self._world.components)))
+        self.returns = np.zeros((2, pair.games))
+        self._starts = [start for part in parts for start in part.starts]
+        self._is_agent, self._invalid, is_recorded = (
+            np.array([value(part) for part in parts for _ in part.starts])
+            for value in (lambda part: part.is_agent, lambda part: part.invalid, lambda part: part.source is None)
+        )
+        recorded = [actions for part in parts for actions in part.actions or [()] * len(part.starts)]
+        self._limits = np.where(is_recorded, list(map(len, recorded)), settings.steps)
+        self._script = np.full((int(self._limits.max()), pair.games), -1, np.int32)
+        for slot, actions in enumerate(recorded):
+            self._script[: len(actions), slot] = actions
+        self._together = np.ones(pair.games, np.bool_)
+        self._running = np.ones((2, pair.games), np.bool_)
+        self._observations: list[Array] = []
+        self._rows: list[NDArray[np.int32]] = []
+        self._newly_read: list[int] = []
+        self._log: list[Array] = []
+
+    def play(self, progress: Callable[[], object] = lambda: None) -> None:
+        """Play every game to its end, or to its last step.
+
+        Both sides get the same starts and actions, which are chosen from what side A gives, and are never brought back
+        together: a game that differs in more than its reward is compared no further. Raises EngineError and UsageError.
+        """
+        self._begin()
+        while self._running.any():
+            self._advance()
+            progress()
+        self.families = dict(sorted(self.families.items(), key=lambda entry: entry[1].first.step))
+        rows = np.concatenate([self.changes, *self._log])
+        self.changes = rows[np.argsort(-np.abs(rows[:, 5] - rows[:, 4]), kind="stable")[:MOST_CHANGES]]
+
+    def is_noise(self, difference: Difference, wanted: str) -> bool:
+        """Tell a difference of another family than the wanted one in which games go on the same."""
+        family = family_of(difference)
+        return family != wanted and (is_of_reward(family) or (family == OBSERVATION and not self.shared.observes))
+
+    def unexpected(self, expected: Sequence[str]) -> list[str]:
+        """The families that differ and are not expected. The reward may differ wherever an expected component does."""
+        missed = [name for name in self.families if not any(is_in(name, each) for each in expected)]
+        if missed == [REWARD] and not self.families[REWARD].alone:
+            return []
+        return missed
+
+    def case(self, slot: int, *then: Action) -> Case:
+        """The compared course of a game, and what was done ``then``."""
+        start, rows = self._starts[slot], self._rows[: int(self.compared[slot])]
+        actions = (*(int(row[slot]) for row in rows), *then)
+        return Case(actions, seed=start) if isinstance(start, int) else Case(actions, state=start)
+
+    def _begin(self) -> None:
+        """Start every game on both sides; one whose start a side refuses is left out."""
+        seeds = np.array([start if isinstance(start, int) else 0 for start in self._starts], np.uint64)
+        refusals: list[dict[int, str]] = [{}, {}]
+        for engine, refused in zip(self._pair.both, refusals, strict=True):
+            self._observations.append(engine.reset(seeds, self._pair.all).copy())
+            for slot, start in enumerate(self._starts):
+                if not isinstance(start, int):
+                    try:
+                        self._observations[-1][slot] = engine.set_state([start], np.array([slot]))[0]
+                    except StateRefused as error:
+                        refused[slot] = str(error)
+        for slot in sorted(refusals[0].keys() | refusals[1].keys()):
+            self.refused += 1
+            self._together[slot] = self._running[:, slot] = False
+            answers = [side.get(slot, "taken") for side in refusals]
+            if "taken" in answers:
+                self._note(START, [slot], (Difference(START, *answers),))
+        look = self._pair.look()
+        one, other = self._observations
+        self._part_ways(
+            Observed({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed}), self._pair.all
+        )
+        self._end_games(self._together & (self._limits == 0))
+
+    def _advance(self) -> None:
+        """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
+        masks = [engine.mask() for engine in self._pair.both]
+        weights = self._weights(0, masks[0], self._running[0])
+        actions = others = self._chosen(weights, masks[0])
+        if (apart := self._running[1] & ~self._together).any():
+            their_weights = self._weights(1, masks[1], apart)
+            others = np.where(apart, self._chosen(their_weights, masks[1]), actions)
+            self._note_behaviour(valid_weights(weights, masks[0]), valid_weights(their_weights, masks[1]))
+        seen = self._pair.step(actions, others=others)
+        self._rows.append(actions)
+        self.compared += self._together
+        self._count_rewards(seen)
+        self._part_ways(seen, self._pair.all)
+        for side, fields in enumerate((seen.expected, seen.observed)):
+            self._observations[side] = np.array(fields[OBSERVATION])
+            self.returns[side] += np.where(self._running[side], np.asarray(fields[REWARD]), 0.0)
+            self._running[side] &= ~(np.asarray(fields["terminated"]) | fields.get("truncated", False))
+        if (ended := self._together & ~self._running[0]).any():
+            self._next_games(np.flatnonzero(ended))
+        self._end_games(len(self._rows) >= self._limits)
+
+    def _weights(self, side: int, mask: NDArray[np.bool_], needed: NDArray[np.bool_]) -> Array:
+        """(games, actions): what policies say of their games on a side; ones where no game of a policy is needed."""
+        weights = np.ones(mask.shape)
+        for part, slots in zip(self.parts, self.slots, strict=True):
+            if part.source is not None and needed[slots].any() and (side == 0 or self.shared.observes):
+                view = View(self._observations[side][slots], mask[slots], slots, self._pair.both[side].get_state)
+                weights[slots] = weights_of(self.shared, part.source, view)
+        return weights
+
+    def _chosen(self, weights: Array, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Actions by these weights, or as recorded; the same draws on both sides."""
+        rng = np.random.default_rng([self.settings.seed, len(self._rows)])
+        script = self._script[len(self._rows)]
+        return np.where(script >= 0, script, choose_actions(rng, weights, mask, self._invalid)).astype(np.int32)
+
+    def _note_behaviour(self, *weights: Array) -> None:
+        """Compare probabilities where observations have just begun to differ; afterwards games differ too."""
+        slots = [slot for slot in self._newly_read if self._running[:, slot].all()]
+        one, other = (side[slots] / side[slots].sum(axis=1, keepdims=True) for side in weights)
+        distances = np.abs(one - other).sum(axis=1) / 2
+        for part, own in zip(self.parts, self.slots, strict=True):
+            if part.is_agent and (found := distances[np.isin(slots, own)]).size:
+                behaviour = self.behaviour[part.name]
+                behaviour.decisions += found.size
+                behaviour.changed += int((found > 0).sum())
+                behaviour.distance = max(behaviour.distance, float(found.max()))
+        self._newly_read = []
+
+    def _count_rewards(self, seen: Observed) -> None:
+        """Count differences of the reward in the games that are compared, which go on."""
+        active = self._together
+        one, other = (np.asarray(fields["components"]) for fields in (seen.expected, seen.observed))
+        self.components += np.where(active[:, None], [one, other], 0)
+        differ = elements_that_differ(self._world, "components", one, other) & active[:, None]
+        rewards = (np.asarray(fields[REWARD]) for fields in (seen.expected, seen.observed))
+        total = elements_that_differ(self._world, REWARD, *rewards) & active
+        names = [f"{REWARDS}:{name}" for name in self._world.components]
+        for name, rows in zip([*names, REWARD], [*differ.T, total], strict=True):
+            if rows.any():
+                slots = np.flatnonzero(rows).tolist()
+                found = () if name in self.families else tuple(self._pair.explain(seen, slots[0], slots[0]))
+                self._note(name, slots, found)
+        if total.any():
+            self.families[REWARD].alone += int((total & ~differ.any(axis=1)).sum())
+        where = games, columns = np.nonzero(differ)
+        steps, actions = np.full(len(games), len(self._rows) - 1), self._rows[-1][games]
+        self._log.append(np.stack([games, steps, actions, columns, one[where], other[where]], axis=1))
+
+    def _part_ways(self, seen: Observed, slots: Slots, *then: Action) -> None:
+        """Take games that differ in more than their reward out of the comparison."""
+        skipped = {"components", REWARD} | (set() if self.shared.observes else {OBSERVATION})
+        fields = [
+            {name: values for name, values in side.items() if name not in skipped}
+            for side in (seen.expected, seen.observed)
+        ]
+        differ = rows_that_differ(self._world, *fields) & self._together[slots]
+        for row in np.flatnonzero(differ).tolist():
+            slot = int(slots[row])
+            differences = tuple(self._pair.explain(seen, row, slot))
+            families = {family_of(each) for each in differences if not self.is_noise(each, "")}
+            for name in sorted(families):
+                self._note(name, [slot], differences, *then)
+            self._together[slot] = False
+            self._running[:, slot] &= self._is_agent[slot]
+            self.parted[slot] = len(self._rows)
+            if OBSERVATION in families:
+                self._newly_read.append(slot)
+
+    def _next_games(self, ended: Slots) -> None:
+        """Compare how games ended and how the next ones begin, which are not played."""
+        self._part_ways(self._pair.check_states(ended), ended)
+        begun, states = self._pair.restart(ended), self._pair.check_states(ended)
+        both = Observed({**begun.expected, **states.expected}, {**begun.observed, **states.observed})
+        self._part_ways(both, ended, RESTART)
+        self._together[ended] = False
+
+    def _end_games(self, over: NDArray[np.bool_]) -> None:
+        """End games that have had their steps."""
+        if (ended := np.flatnonzero(over & self._together)).size:
+            self._part_ways(self._pair.check_states(ended), ended)
+        self._together &= ~over
+        self._running &= ~over
+
+    def _note(self, name: str, slots: list[int], differences: tuple[Difference, ...], *then: Action) -> None:
+        if name not in self.families:
+            self.families[name] = Family(Divergence(self.case(slots[0], *then), differences, slots[0]))
+        self.families[name].transitions += len(slots)
+        self.families[name].games.update(slots)

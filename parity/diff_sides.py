@@ -1,0 +1,209 @@
+"""The two sides of ``parity diff``: an engine as it is at one place each, and a world of what both sides share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from parity.compare import value_text
+from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
+from parity.errors import StateRefused, UsageError
+from parity.prices import changed_prices, price_values, with_prices
+from parity.registry import engine_name
+from parity.world import Board, EngineFactory, World
+
+HERE = "."
+_FORM = ("actions", "components", "observation_shape", "state_fields", "facts", "events")
+"""What two sides may have different."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison.
+
+    label: what reports call it. world: as it is there, with the side's prices. factory: opens the engine.
+    commit: of the checkout that the engine comes from, if there is one; is_dirty: which has other files than that.
+    """
+
+    label: str
+    world: World
+    factory: EngineFactory
+    commit: str | None = None
+    is_dirty: bool = False
+
+
+def open_side(local: World, engine: str, word: str, prices: Mapping[str, object]) -> Side:
+    """The side that a word of the command line means; raises UsageError for what does not exist."""
+    name = engine_name(local, engine)
+    if word != HERE:
+        raise UsageError(f"there is no side {word!r}: give . for the engine as it is here.")
+    world = with_prices(local, prices)
+    changed = "".join(f" {price}={value:g}" for price, value in changed_prices(world).items())
+    return Side(name + changed, world, local.engines[name])
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A world of what two sides have in common, whose two engines are the sides.
+
+    Its components are those of either side. local: the world as it is here, whose agents and golden episodes play.
+    notes: sentences on what is not shared. observes: observations are of one shape, and compared.
+    same_states: states have the fields of the local world on both sides. readable: agents can read what side A gives.
+    """
+
+    world: World
+    local: World
+    sides: tuple[Side, Side]
+    notes: tuple[str, ...]
+    observes: bool
+    same_states: bool
+    readable: bool
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The names of the two engines."""
+        one, other = self.world.engines
+        return one, other
+
+
+def share(local: World, sides: tuple[Side, Side]) -> Shared:
+    """What two sides have in common. Raises UsageError where that is not enough to play."""
+    one, other = (side.world for side in sides)
+    if one.component_unit != other.component_unit:
+        units = f"{one.component_unit:g} and {other.component_unit:g}"
+        raise UsageError(f"components are in units of {units} reward: rewards of these sides cannot be compared.")
+    actions = tuple(name for name in local.actions if name in one.actions and name in other.actions)
+    fields = tuple(name for name in one.state_fields if name in other.state_fields)
+    if not actions or not fields:
+        raise UsageError("the two sides share no action, or no field of the state: nothing can be compared.")
+    observes, same_shape = (each.observation_shape == one.observation_shape for each in (other, local))
+    same_states = one.state_fields == other.state_fields == local.state_fields
+    world = replace(
+        local,
+        actions=actions,
+        components=tuple(dict.fromkeys((*one.components, *other.components))),
+        observation_shape=one.observation_shape,
+        observation_label=local.observation_label if same_shape else None,
+        state_fields=fields,
+        draw=local.draw if same_states else _list_values,
+        facts=one.facts if one.facts == other.facts else (),
+        events=one.events if one.events == other.events else (),
+        marks=one.marks if list(one.marks.items()) == list(other.marks.items()) else {},
+        rules=(),
+        prices=(),
+        price_values=None,
+    )
+    labels = [side.label for side in sides]
+    if labels[0] == labels[1]:
+        labels = [f"{label} ({letter})" for label, letter in zip(labels, "AB", strict=True)]
+    engines = {label: _opener(side, world) for label, side in zip(labels, sides, strict=True)}
+    readable = same_shape and same_states
+    notes = (*_notes(one, other), *(() if readable else ("Agents cannot read side A: only uniform games are played.",)))
+    return Shared(replace(world, engines=engines), local, sides, notes, observes, same_states, readable)
+
+
+def _list_values(state: State) -> Board:
+    """A state without the world's drawing, which needs all of its own fields."""
+    return Board((), {name: value_text(value) for name, value in state.items()})
+
+
+def _notes(one: World, other: World) -> list[str]:
+    notes = []
+    for name in (*_FORM, "marks"):
+        before, after = getattr(one, name), getattr(other, name)
+        if name == "observation_shape" and before != after:
+            notes.append(f"Observations are not compared: their shape is {before} in A and {after} in B.")
+        elif set(before) != set(after):
+            only = [" ".join(sorted(set(side) - set(against))) for side, against in ((before, after), (after, before))]
+            notes.append(
+                f"The {name.replace('_', ' ')} differ: only A has {only[0] or 'none'}, only B {only[1] or 'none'}."
+            )
+    prices = [
+        {
+            price.name: f"{value * world.component_unit:.10g}"
+            for price, value in zip(world.prices, price_values(world), strict=True)
+        }
+        for world in (one, other)
+    ]
+    changed = [
+        f"{name} {' -> '.join(side.get(name, 'none') for side in prices)}"
+        for name in dict.fromkeys((*prices[0], *prices[1]))
+        if prices[0].get(name) != prices[1].get(name)
+    ]
+    return notes + ([f"Prices: {', '.join(changed)}."] if changed else [])
+
+
+def _opener(side: Side, shared: World) -> EngineFactory:
+    def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+        engine = side.factory(games, replace(options, prices=side.world.price_values))
+        is_same = all(getattr(side.world, name) == getattr(shared, name) for name in _FORM)
+        return engine if is_same else SharedEngine(engine, side.world, shared)
+
+    return open_engine
+
+
+class SharedEngine(BatchEngine):
+    """An engine of one side in the form of the shared world: names are in its order, what it lacks is left out."""
+
+    def __init__(self, engine: BatchEngine, own: World, shared: World) -> None:
+        self.games = engine.games
+        self._engine, self._own, self._shared = engine, own, shared
+        self._actions = np.array([own.actions.index(name) for name in shared.actions], np.int32)
+
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
+        return self._observed(self._engine.reset(seeds, slots))
+
+    def restart(self, slots: Slots) -> Array:
+        return self._observed(self._engine.restart(slots))
+
+    def seeds(self) -> NDArray[np.uint64]:
+        return self._engine.seeds()
+
+    def mask(self) -> NDArray[np.bool_]:
+        return self._engine.mask()[:, self._actions]
+
+    def facts(self) -> Array | None:
+        return self._engine.facts() if self._shared.facts else None
+
+    def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
+        self._engine.begin_step(self._actions[actions], restarting=restarting)
+
+    def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        step = self._engine.step(self._actions[actions])
+        columns = dict(zip(self._own.components, step.components.T, strict=True))
+        missing = np.zeros(self.games, step.components.dtype)
+        return replace(
+            step,
+            observation=self._observed(step.observation),
+            components=np.column_stack([columns.get(name, missing) for name in self._shared.components]),
+            facts=step.facts if self._shared.facts else None,
+            events=step.events if self._shared.events else None,
+        )
+
+    def get_state(self, slots: Slots) -> list[State]:
+        names = self._shared.state_fields
+        return [{name: state[name] for name in names if name in state} for state in self._engine.get_state(slots)]
+
+    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
+        if self._own.state_fields != self._shared.state_fields:
+            raise StateRefused("states have other fields on this side.")
+        return self._observed(self._engine.set_state(states, slots))
+
+    def state_arrays(self) -> Mapping[str, Array] | None:
+        return self._engine.state_arrays() if self._own.state_fields == self._shared.state_fields else None
+
+    def marks(self) -> NDArray[np.integer[Any]] | None:
+        return self._engine.marks()
+
+    def close(self) -> None:
+        """Close the side's engine."""
+        self._engine.close()
+
+    def _observed(self, observation: Array) -> Array:
+        """Observations, or zeros of the shared shape where the side's own are of another one."""
+        is_same = self._own.observation_shape == self._shared.observation_shape
+        return observation if is_same else np.zeros((len(observation), *self._shared.observation_shape), np.float32)

@@ -1,0 +1,312 @@
+"""``parity diff``: every kind of difference is found, counted, made small and reported, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import Ran, orchard, parity
+from numpy.typing import NDArray
+from toy_world import WORLD
+from toy_world.faulty import RestlessEngine, changed
+from toy_world.plain import PlainEngine
+from written_page import episode_data, page_data
+
+from parity import BatchStep, World
+from parity.diff import Comparison
+from parity.diff_corpus import build_corpus
+from parity.diff_sides import Shared, Side, share
+from parity.lockstep import Settings
+from parity.pair import Pair
+
+SMALL = "--games", "4", "--steps", "40"
+REST = WORLD.actions.index("rest")
+
+
+def diff(*words: str | Path, world: str = "toy_world:WORLD") -> Ran:
+    return parity("diff", ".", ".", *SMALL, *words, world=world)
+
+
+def answer(*words: str | Path, world: str = "toy_world:WORLD") -> Any:  # noqa: ANN401 - JSON
+    return diff(*words, "--json", "-", world=world).json
+
+
+def compared(other: type[PlainEngine], *, world: World = WORLD, local: World = WORLD, **settings: int) -> Comparison:
+    """Orchard on side A, and another engine, maybe of another world, on side B."""
+    shared = share(local, (Side("a", local, PlainEngine), Side("b", world, other)))
+    return played(shared, **settings)
+
+
+def played(shared: Shared, **settings: int) -> Comparison:
+    chosen = Settings(**{"games": 4, "steps": 40, **settings})  # type: ignore[arg-type]
+    parts = build_corpus(shared, chosen, [])
+    with Pair(shared.world, shared.labels, sum(len(part.starts) for part in parts)) as pair:
+        found = Comparison(shared, pair, parts, chosen)
+        found.play()
+    return found
+
+
+def rows(found: Any, table: str) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - JSON
+    """The rows of a table by their first column."""
+    return {next(iter(row.values())): row for row in found[table]}
+
+
+def test_the_same_engine_twice_is_identical_and_all_of_the_corpus_is_compared() -> None:
+    found = answer()
+    assert (found["identical"], found["families"], found["cases"], found["left"]) == (True, [], {}, 0)
+    # 5 golden, 4 directed, 4 of each policy and of uniform
+    assert (found["episodes"], found["transitions"] > 300) == (5 + 4 + 3 * 4, True)
+    shown = diff()
+    assert (shown.code, "plain (A) and plain (B): nothing differs." in shown.out) == (0, True)
+
+
+def test_a_price_changes_one_component_and_no_game() -> None:
+    ran = diff("--price-b", "sting=-3", "--json", "-")
+    found = ran.json
+    assert ran.code == 1
+    assert rows(found, "families").keys() == {"rewards:sting", "reward"}
+    assert found["left"] == 0
+    assert found["notes"] == ["Prices: sting -0.5 -> -3."]
+    components = rows(found, "components")
+    assert components["sting"]["B"] == pytest.approx(6 * components["sting"]["A"])
+    assert components["fruit"]["change"] == 0
+    assert {(row["component"], row["A"], row["B"]) for row in found["changes"]} == {("sting", -0.5, -3.0)}
+    assert len(found["changes"]) == rows(found, "families")["rewards:sting"]["transitions"]
+    (case,) = found["cases"].values()
+    assert len(case["actions"]) == 1
+    assert {each["field"] for each in case["differences"]} == {"components[sting]", "reward"}
+    assert "O-STING" in case["rules"]
+
+
+def test_returns_of_agents_are_paired_and_ranked() -> None:
+    agents = rows(answer("--price-b", "step=-0.02"), "agents")
+    assert agents.keys() == {"greedy", "sleepy", "uniform"}
+    for row in agents.values():
+        mean, low, high = row["B - A"]
+        assert low < mean < high < 0
+        assert mean == pytest.approx(row["B"][0] - row["A"][0])
+    assert sorted(row["rank in A"] for row in agents.values()) == [1, 2, 3]
+    # where stings pay, who is stung most is best
+    paid = answer("--price-b", "sting=3", "--price-b", "fruit=0")
+    before, after = (sorted(rows(paid, "agents").values(), key=lambda row: row[f"rank in {side}"]) for side in "AB")
+    assert [row["agent"] for row in before] != [row["agent"] for row in after]
+    assert "The ranking changes: " in diff("--price-b", "sting=3", "--price-b", "fruit=0").out
+
+
+def test_an_agent_that_is_given_plays_too(tmp_path: Path) -> None:
+    path = tmp_path / "picker.json"
+    path.write_text("[1, 1, 1, 1, 50, 1]")
+    assert str(path) in rows(answer("--agent", path, "--price-b", "sting=-3"), "agents")
+    assert "there is no policy file nobody" in diff("--agent", "nobody").refusal()
+
+
+def test_a_state_that_differs_ends_its_game_and_is_made_small() -> None:
+    world = orchard(engines={"plain": TurningRestless})
+    Turned.faulty = False
+    ran = diff("--json", "-", world=world)
+    found = ran.json
+    assert ran.code == 1
+    families = rows(found, "families")
+    assert {"state:hp", "observation"} <= families.keys()
+    assert not {"rewards:sting", "reward"} & families.keys()
+    assert families["state:hp"]["transitions"] == families["state:hp"]["episodes"] == found["left"]
+    case = found["cases"]["observation"]
+    assert case["actions"] == [REST]
+    assert case["start"]["state"]["score"] == 4
+    assert {"O-REST"} <= set(case["rules"])
+
+
+class Turned:
+    """Every second engine is faulty: side A opens first."""
+
+    faulty = False
+
+
+class TurningRestless(RestlessEngine):
+    """The restless engine on side B only."""
+
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - an engine's
+        self.game = RestlessEngine.game if Turned.faulty else PlainEngine.game  # type: ignore[assignment]
+        Turned.faulty = not Turned.faulty
+        super().__init__(*arguments)
+
+
+def doubled(engine: object, step: BatchStep) -> BatchStep:
+    return replace(step, observation=step.observation * np.float32(2))
+
+
+def test_an_observation_that_differs_shows_in_what_agents_do() -> None:
+    def sighted(view: Any) -> NDArray[np.float64]:  # noqa: ANN401 - a view
+        return 1 + 9 * (view.observation.max(axis=1, keepdims=True) > 1) * (np.arange(6) == REST)
+
+    local = replace(WORLD, policies={"sighted": sighted}, golden=None, starts={})
+    shared = share(local, (Side("a", local, PlainEngine), Side("b", local, changed(PlainEngine, step=doubled))))
+    found = played(shared)
+    assert found.families.keys() == {"observation"}
+    assert (found.parted == 1).sum() == len(found.episodes)
+    told = found.behaviour["sighted"]
+    # the walker is 1 in what is observed
+    assert (told.decisions, told.changed) == (4, 4)
+    assert 0.4 < told.distance < 0.7
+    assert found.behaviour["uniform"].changed == 0
+    # each side goes on by itself, so that returns are of whole games
+    assert not np.array_equal(*found.returns[:, found.slots[1]])
+
+
+@pytest.mark.parametrize(
+    ("expected", "code"),
+    [
+        (["rewards:sting"], 0),
+        (["rewards"], 0),
+        (["rewards:sting", "observation"], 0),
+        (["reward"], 1),
+        (["rewards:fruit"], 1),
+        (["state"], 1),
+    ],
+)
+def test_only_what_is_expected_passes(expected: list[str], code: int) -> None:
+    words = [word for name in expected for word in ("--expect", name)]
+    assert diff("--price-b", "sting=-3", *words, "--cases", "0").code == code
+
+
+def test_a_reward_that_differs_by_itself_is_not_excused_by_a_component() -> None:
+    def paid(engine: object, step: BatchStep) -> BatchStep:
+        return replace(step, components=step.components + np.array([0, 0, 1]), reward=step.reward + np.float32(1))
+
+    def unpaid(engine: object, step: BatchStep) -> BatchStep:
+        return replace(step, reward=step.reward + np.float32(1))
+
+    assert compared(changed(PlainEngine, step=paid)).unexpected(["rewards:sting"]) == []
+    assert compared(changed(PlainEngine, step=unpaid)).unexpected(["rewards:sting"]) == ["reward"]
+
+
+def test_a_name_that_is_no_family_is_one_sentence() -> None:
+    assert "--expect rewards:stings names no family: choose among " in diff("--expect", "rewards:stings").refusal()
+
+
+def test_worlds_of_other_shapes_are_compared_by_name() -> None:
+    class Other(PlainEngine):
+        """No action rest, another order of components and a new one, a wider observation."""
+
+        def mask(self) -> NDArray[np.bool_]:
+            return super().mask()[:, :5]
+
+        def observations(self, slots: NDArray[np.intp]) -> NDArray[Any]:
+            return np.pad(super().observations(slots), ((0, 0), (0, 3)))
+
+        def step(self, actions: NDArray[np.int32]) -> BatchStep:
+            step = super().step(actions)
+            calm = (actions == 4).astype(np.int32)
+            return replace(step, components=np.column_stack([step.components[:, ::-1], calm]))
+
+    world = replace(
+        WORLD,
+        actions=WORLD.actions[:5],
+        components=(*WORLD.components[::-1], "calm"),
+        observation_shape=(37,),
+        prices=WORLD.prices[:2],
+    )
+    found = compared(Other, world=world)
+    assert found.families.keys() == {"rewards:calm"}
+    assert found.shared.notes == (
+        "The actions differ: only A has rest, only B none.",
+        "The components differ: only A has none, only B calm.",
+        "Observations are not compared: their shape is (34,) in A and (37,) in B.",
+        "Prices: sting -0.5 -> none.",
+    )
+    assert found.components[1, :, 3].sum() == sum(
+        int((np.array(found.case(game).actions) == 4).sum()) for game in range(len(found.episodes))
+    )
+    assert all(REST not in found.case(game).actions for game in range(len(found.episodes)))
+
+
+def test_states_of_other_fields_are_compared_by_field() -> None:
+    def windy(engine: object, states: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**state, "wind": 3} for state in states]
+
+    other = changed(PlainEngine, get_state=windy)
+    found = compared(other, world=replace(WORLD, state_fields=(*WORLD.state_fields, "wind")))
+    assert found.families == {}
+    assert "The state fields differ: only A has none, only B wind." in found.shared.notes
+    # without states that fit, directed games cannot be begun
+    assert [part.name for part in found.parts] == ["golden", "uniform"]
+
+
+def test_a_start_that_one_side_refuses_is_a_difference() -> None:
+    class Strict(PlainEngine):
+        def set_state(self, states: Any, slots: Any) -> Any:  # noqa: ANN401 - an engine's
+            return super().set_state([{**state, "hp": 9} for state in states], slots)
+
+    found = compared(Strict)
+    assert set(found.families) == {"start"}
+    assert found.refused > 0
+    assert found.unexpected(["start"]) == []
+
+
+def test_a_next_game_that_differs_is_noticed() -> None:
+    found = compared(WORLD.engines["forgetful"])  # type: ignore[arg-type]
+    assert {"seed", "observation", "state:seed"} <= found.families.keys()
+    assert found.families["seed"].first.case.actions[-1] == "restart"
+
+
+def test_a_comment_is_short_and_well_formed(tmp_path: Path) -> None:
+    path = tmp_path / "comment.md"
+    world = orchard(actions=tuple(f"{name} | `{'x' * 4000}` <b>" for name in WORLD.actions))
+    assert diff("--price-b", "sting=-3", "--price-b", "step=1", "--markdown", path, world=world).code == 1
+    text = path.read_text()
+    assert len(text.encode()) <= 60_000
+    assert text.startswith("**plain and plain ")
+    assert text.index("| family |") < text.index("<details>")
+    assert text.count("<details>") == text.count("</details>") >= 1
+    assert text.count("````") % 2 == 0
+    assert "More is left out here" in text
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+
+
+def test_a_page_has_both_sides(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    assert diff("--price-b", "sting=-3", "--html", path).code == 1
+    text = path.read_text()
+    page = page_data(text)
+    assert page["sides"] == ["plain", "plain sting=-3"]
+    assert page["episodes"][0]["name"] == "first in rewards:sting"
+    assert len(page["episodes"]) == 1 + 3
+    steps = episode_data(text, 1)["steps"]
+    assert all(len(step["boards"]) == 2 for step in steps)
+    assert [2, "-500", "-3000"] in [part for step in steps for part in step.get("components", [])]
+
+
+def test_json_goes_to_a_file_or_to_standard_output(tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    ran = diff("--price-b", "sting=-3", "--json", path)
+    assert ran.out.startswith("plain and plain sting=-3: only rewards differ")
+    written = json.loads(path.read_text(), parse_constant=pytest.fail)
+    assert written == answer("--price-b", "sting=-3")
+    assert written.keys() == {
+        *("identical", "unexpected", "world", "sides", "notes", "seed", "games", "steps", "transitions", "episodes"),
+        *("left", "refused", "families", "components", "changes", "agents", "behaviour", "cases"),
+    }
+    assert "cannot be written" in diff("--json", tmp_path / "no" / "answer.json").err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--engine", "plane"), "has no engine 'plane'"),
+        (("--price-b", "stings=1"), "has no price 'stings'"),
+        (("--price-a", "sting"), "takes NAME=VALUE"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    assert sentence in diff(*words).refusal()
+
+
+def test_an_engine_that_dies_ends_the_command() -> None:
+    ran = diff("--engine", "dying")
+    assert (ran.code, ran.err.count("\n"), "engine 'dying (A)' failed in step" in ran.err) == (3, 1, True)
