@@ -53,7 +53,14 @@ _PLAY = {
     "--source": _value("WHAT", "uniform, directed, policy:FILE or traces:DIR (default: %(default)s)"),
     "--invalid": _value("SHARE", "share of invalid actions mixed in (default: %(default)s)", SHARE, 0.01),
 }
-_PAIR = {"--engines": _value("A,B", "reference and other engine (default: the world's first two)", _engines)}
+_PAIR = {
+    "--engines": _value(
+        "A,B",
+        "reference and other engine (default: the world's first two); NAME@PLACE is an engine in another process, "
+        "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda",
+        _engines,
+    )
+}
 _COMPARISON = {
     **_PAIR,
     **_PLAY,
@@ -165,6 +172,11 @@ def build_parser() -> argparse.ArgumentParser:
     }
     text = "Compare an engine at two places, such as two revisions, and show what a change does."
     command(diff_command.diff, text, diff, steps=200, games=16)
+    text = "Play an engine for the process at the other end of the pipes; engines with a place are opened so."
+    served = subparsers.add_parser("serve", help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+    served.add_argument("--world", **_EVERY["--world"])
+    served.add_argument("--engine", required=True, **_value("NAME", "the engine to play"))
+    served.set_defaults(does=commands.serve, json=False)
     return parser
 
 

@@ -19,6 +19,7 @@ from parity.lockstep import STRICT, Outcome, Settings, run_cases
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
+from parity.places import with_remote_engines
 from parity.prices import changed_prices, draw_prices, priced, prices_text, with_prices
 from parity.printing import print_coverage, print_mutants, print_rewards, print_run
 from parity.registry import engine_name, load_named_in, load_world, world_spec
@@ -55,6 +56,8 @@ def replay(options: Namespace) -> int:
     trace = read_trace(options.trace)
     world = load_world(options.world) if options.world else load_named_in(options.trace, trace.world)
     world = priced(with_prices(world, trace.prices), options)
+    # a trace may not choose what program is run, so only the command line may name places
+    world = with_remote_engines(world, options.world or trace.world, options.engines or ())
     engines = options.engines or trace.engines
     for name in engines:
         engine_name(world, name)
@@ -183,6 +186,14 @@ def mutants(options: Namespace) -> int:
     return 0 if caught == len(verdicts) else 1
 
 
+def serve(options: Namespace) -> int:
+    """Play an engine for another process."""
+    from parity.serve import serve as serve_engine
+
+    serve_engine(options.world, options.engine)
+    return 0
+
+
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
     """The world, what ``--world`` calls it, and the two engines to hold to each other.
 
@@ -191,6 +202,7 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
     spec = world_spec(options.world, options.engines or ())
     world = priced(load_world(spec), options)
     if options.engines is not None:
+        world = with_remote_engines(world, spec, options.engines)
         one, other = options.engines
         return world, spec, (engine_name(world, one), engine_name(world, other))
     names = list(world.engines)

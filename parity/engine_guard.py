@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from parity.compare import STATE
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import EngineError, StateRefused, is_out_of_memory
+from parity.errors import EngineError, StateRefused, UsageError, is_out_of_memory
 from parity.world import World
 
 P = ParamSpec("P")
@@ -145,13 +145,15 @@ class GuardedEngine(BatchEngine):
                 return call(*arguments, **options)
         except StateRefused:
             raise
-        except _CallTimeout:
+        except _CallTimeout as late:
+            said = "".join(f" ({note})" for note in getattr(late, "__notes__", ()))
             raise EngineError(
-                f"engine '{self.name}' gave no answer to {what} within {self._timeout:g} seconds: "
+                f"engine '{self.name}' gave no answer to {what} within {self._timeout:g} seconds{said}: "
                 "look for an endless loop, or allow more with --timeout."
             ) from None
-        except EngineError as error:
-            raise EngineError(f"engine '{self.name}' failed in {what}: {error}") from error
+        except (EngineError, UsageError) as error:
+            kind = UsageError if isinstance(error, UsageError) else EngineError
+            raise kind(f"engine '{self.name}' failed in {what}: {error}") from error
         except Exception as error:
             fault = f"failed in {what}: {type(error).__name__}: {error} (--traceback shows where)"
             if is_out_of_memory(error):

@@ -9,6 +9,7 @@ from pathlib import Path
 from parity.console import typed_command
 from parity.errors import StateRefused, UsageError
 from parity.pair import Pair
+from parity.places import PLACE
 from parity.prices import changed_prices
 from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments
@@ -98,8 +99,9 @@ def investigate(
     ``spec`` names the world as ``--world`` does. A divergence that does not show in a game played alone
     is written as it was found.
     """
-    # a world that is not registered is imported only where the command line names it
-    command = replay_command(trace_path, spec if is_module(spec) else None)
+    # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
+    named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
+    command = replay_command(trace_path, *named)
     with open_alone(world, engines, alike[0].case, timeout) as pair:
         report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
     page_path = trace_path.with_suffix(".html")

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import parity
 from parity.errors import EngineError, UsageError
 from parity.lockstep import Settings
 from parity.mutant_table import read_mutants
 from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
+from parity.places import python_environment
 from parity.world import Mutant, MutationBench
 
 TESTS = "tests"
@@ -129,13 +129,9 @@ def _python(command: list[str], bench: MutationBench, copy: Path, timeout: float
 
     The copy comes first on Python's path; without cached bytecode, which an edit within a second would miss.
     """
-    wanted = dict(bench.environment(copy))
-    harness = str(Path(parity.__file__).resolve().parent.parent)
-    paths = [wanted.pop("PYTHONPATH", ""), harness, os.environ.get("PYTHONPATH", "")]
-    wanted |= {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-P", "-m", *command],
-        env={**os.environ, **wanted},
+        env=python_environment(bench.environment(copy)) | {"PYTHONDONTWRITEBYTECODE": "1"},
         cwd=copy if bench.engine == TESTS else None,
         capture_output=True,
         text=True,

@@ -11,10 +11,9 @@ from pathlib import Path
 from parity.engine import AutoResetBatch, Engine, GameSeeds
 from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
+from parity.places import PLACE, with_remote_engines
 from parity.safe_read import quoted
-from parity.world import World
-
-GROUP = "parity.worlds"
+from parity.world import GROUP, World
 
 
 def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
@@ -33,9 +32,10 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
     if not engines:
         raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")
     having, faults = [], []
+    without_places = {engine.partition(PLACE)[0] for engine in engines}
     for name in names:
         try:
-            if set(engines) <= set(load_world(name).engines):
+            if without_places <= set(load_world(name).engines):
                 having.append(name)
         except UsageError as error:
             faults.append(str(error).rstrip("."))
@@ -106,13 +106,20 @@ def _imported(spec: str) -> object:
 def engine_name(world: World, name: str) -> str:
     """``name`` if the world has such an engine; raises UsageError else."""
     if name not in world.engines:
+        if PLACE in name:
+            raise UsageError(
+                f"{quoted(name)} is an engine in another process: name it with --engines to have it started."
+            )
         known = ", ".join(world.engines)
         raise UsageError(f"world '{world.name}' has no engine {quoted(name)}: choose among {known}.")
     return name
 
 
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:
-    """One game of a registered world. ``timeout``: seconds an answer may take before EngineError."""
+    """One game of a registered world. ``timeout``: seconds an answer may take before EngineError.
+
+    The engine may have a place (``parity.places``).
+    """
     return Engine(*_opened(world, engine, 1, timeout))
 
 
@@ -122,6 +129,6 @@ def open_batch(world: str, engine: str, games: int, *, timeout: float = DEFAULT_
 
 
 def _opened(world: str, engine: str, games: int, timeout: float) -> tuple[GuardedEngine, int, GameSeeds]:
-    known = load_world(world)
+    known = with_remote_engines(load_world(world), world, [engine])
     batch = GuardedEngine(known, engine_name(known, engine), games, timeout=timeout)
     return batch, len(known.actions), known.game_seeds

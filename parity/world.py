@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from parity.engine import Array, BatchEngine, EngineOptions, GameSeeds, Slots, State, consecutive_seeds
 
+GROUP = "parity.worlds"
+"""The group of the entry points by which worlds are registered."""
+
 
 class EngineFactory(Protocol):
     """Opens a batch engine of ``games`` games.

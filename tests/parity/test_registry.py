@@ -16,6 +16,7 @@ from parity.cli import main
 from parity.finding import replay_command
 from parity.registry import world_spec
 from parity.trace import Case, Trace, write_trace
+from parity.world import GROUP
 
 SPECS = {
     "orchard": ORCHARD,
@@ -36,8 +37,8 @@ def more_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def register(monkeypatch: pytest.MonkeyPatch, names: str) -> None:
-    entries = [EntryPoint(name, SPECS[name], registry.GROUP) for name in names.split()]
-    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == registry.GROUP else [])
+    entries = [EntryPoint(name, SPECS[name], GROUP) for name in names.split()]
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == GROUP else [])
 
 
 def test_the_only_world_is_meant_a_named_one_and_of_several_the_one_that_can_be_imported_and_has_these_engines(

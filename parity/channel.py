@@ -1,0 +1,77 @@
+"""Messages between a remote engine and its server: a JSON header and the bytes of its arrays, never pickled."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import numpy as np
+
+from parity.engine import Array, BatchStep
+
+VERSION = 1
+"""Of the protocol; the server's first message says it."""
+_LENGTH = struct.Struct("<I")
+_ARRAY, _STEP = "\0array", "\0step"
+_NUMBERS = frozenset("biuf")
+"""Kinds of dtypes that can be sent: bool, integers and floats."""
+
+
+@dataclass
+class Channel:
+    """Sends and receives dicts of JSON values, arrays and BatchSteps through two buffered binary files.
+
+    A message is the length of its header (uint32, little-endian), the header, and the bytes of the arrays in the order
+    in which the header names them by dtype and shape.
+    """
+
+    source: IO[bytes]
+    sink: IO[bytes]
+    _arrays: list[Array] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Make the coders, once for all messages."""
+        self._encode = json.JSONEncoder(default=self._header_of).encode
+        self._decode = json.JSONDecoder(object_hook=self._value_of).decode
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send one message. Raises OSError where nobody reads, TypeError for values that cannot be sent."""
+        self._arrays.clear()
+        header = self._encode(message).encode()
+        self.sink.write(_LENGTH.pack(len(header)) + header)
+        for array in self._arrays:
+            self.sink.write(array.reshape(-1).view(np.uint8).data)
+        self.sink.flush()
+
+    def receive(self) -> dict[str, Any]:
+        """The next message. Raises EOFError where nobody writes any more, ValueError or TypeError for other bytes."""
+        self._arrays.clear()
+        (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
+        message: dict[str, Any] = self._decode(self._read(length).decode())
+        for array in self._arrays:
+            if self.source.readinto(array.reshape(-1).view(np.uint8)) != array.nbytes:  # type: ignore[attr-defined]
+                raise EOFError
+        return message
+
+    def _read(self, size: int) -> bytes:
+        content = self.source.read(size)
+        if len(content) < size:
+            raise EOFError
+        return content
+
+    def _header_of(self, value: object) -> dict[str, Any]:
+        if isinstance(value, BatchStep):
+            return {_STEP: vars(value)}
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in _NUMBERS:
+            raise TypeError(f"it gives a value of type {getattr(value, 'dtype', type(value).__name__)}, not of numbers")
+        self._arrays.append(np.ascontiguousarray(value))
+        return {_ARRAY: (value.dtype.str, value.shape)}
+
+    def _value_of(self, header: dict[str, Any]) -> Any:  # noqa: ANN401 - what _header_of was given
+        if _ARRAY in header:
+            dtype, shape = header[_ARRAY]
+            self._arrays.append(array := np.empty(shape, dtype))
+            return array
+        return BatchStep(**header[_STEP]) if _STEP in header else header

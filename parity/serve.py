@@ -1,0 +1,88 @@
+"""The server of a remote engine: plays one engine for the process at the other end of its pipes."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import threading
+import time
+from typing import Any
+
+from parity.channel import VERSION, Channel
+from parity.engine import BatchEngine, EngineOptions
+from parity.engine_guard import no_json
+from parity.errors import EngineError, ParityError, UsageError
+from parity.places import world_home
+from parity.registry import engine_name, load_world, world_spec
+from parity.remote import CALLS, describe_world
+from parity.world import World
+
+_GRACE_SECONDS = 2.0
+"""Between the end of the client and that of a server which does not notice, as in a step that never ends."""
+
+
+def serve(spec: str | None, engine: str) -> None:
+    """Answer requests for an engine of a world until standard input closes.
+
+    Raises UsageError where there is no such world or engine, or no process at the other end.
+    """
+    if sys.stdin.isatty():
+        raise UsageError("serve answers another process: give --engines NAME@PLACE to a command that compares.")
+    # What libraries print goes to standard error from here on, and they read nothing.
+    source, sink = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_client, args=(source,), daemon=True).start()
+    spec = world_spec(spec, [engine])
+    world = load_world(spec)
+    factory, opened = world.engines[engine_name(world, engine)], None
+    channel = Channel(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))
+    channel.send({"version": VERSION, "world": describe_world(world), "home": str(world_home(spec))})
+    while True:
+        try:
+            request = channel.receive()
+        except EOFError:
+            break
+        try:
+            if opened is None:
+                opened = factory(request["games"], _options(world, request["options"]))
+                channel.send({})
+            else:
+                channel.send(_answer(opened, **request))
+        except Exception as error:  # the engine's, whatever it is: the client raises it
+            kind = type(error).__name__
+            channel.send({"error": (kind, f"{error}" if isinstance(error, ParityError) else f"{kind}: {error}")})
+    if opened is not None:
+        opened.close()
+
+
+def _end_with_client(source: int) -> None:
+    """End this process once nobody can write to it any more, whatever it is doing."""
+    hung_up = select.poll()
+    hung_up.register(source, 0)
+    hung_up.poll()
+    time.sleep(_GRACE_SECONDS)
+    os._exit(EngineError.exit_code)
+
+
+def _options(world: World, given: dict[str, Any]) -> EngineOptions:
+    """Options that are not the defaults, prices by name. Raises EngineError for what the served code does not know."""
+    try:
+        if "prices" in given:
+            prices = given["prices"].copy()
+            given["prices"] = tuple(prices.pop(price.name) for price in world.prices)
+            if prices:
+                raise KeyError(*prices)
+        return EngineOptions(**given)
+    except (KeyError, TypeError) as error:
+        raise EngineError(f"the served code has other options or prices ({error}): leave them out.") from error
+
+
+def _answer(engine: BatchEngine, call: str, given: list[Any], readings: list[str]) -> dict[str, Any]:
+    if call not in CALLS:
+        raise EngineError(f"the served code has no {call}: serve a later revision.")
+    result = getattr(engine, call)(*given)
+    if call == "get_state" and (fault := no_json(result)):  # of which the client would see nothing
+        raise EngineError(f"it gives {fault}: its get_state must convert it.")
+    return {"result": result, "readings": {name: getattr(engine, name)() for name in readings}}

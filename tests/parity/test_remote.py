@@ -1,0 +1,295 @@
+"""Engines in other processes: they play as local ones do, and whatever goes wrong over there is one sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+import toy_world
+from command_line import ORCHARD, parity
+from toy_world import WORLD
+
+from parity import BatchEngine, EngineError, EngineOptions, StateRefused, World, load_world
+from parity.engine_guard import GuardedEngine
+from parity.lockstep import Settings
+from parity.lockstep import run as lockstep
+from parity.places import checkout_of, commit_of, is_dirty, with_remote_engines
+from parity.prices import with_prices
+from parity.remote import RemoteFactory, describe_world
+
+TOYS = Path(toy_world.__file__).parents[1]
+ALL = np.arange(6)
+RESTS = np.full(6, 5, np.int32)
+Open = Callable[..., BatchEngine]
+
+
+def factory(name: str, world: World = WORLD, spec: str = ORCHARD) -> RemoteFactory:
+    """The factory of an engine with a place."""
+    found = with_remote_engines(world, spec, [name]).engines[name]
+    assert isinstance(found, RemoteFactory)
+    return found
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Opens six games of a remote engine of Orchard, which are closed with the test."""
+    engines: list[BatchEngine] = []
+
+    def open_engine(name: str, **options: Any) -> BatchEngine:  # noqa: ANN401 - of EngineOptions
+        engines.append(factory(name)(6, EngineOptions(**options)))
+        engines[-1].reset(ALL.astype(np.uint64), ALL)
+        return engines[-1]
+
+    yield open_engine
+    for engine in engines:
+        engine.close()
+
+
+def server_of(engine: Any) -> psutil.Process:  # noqa: ANN401 - a RemoteEngine
+    return psutil.Process(engine._server._process.pid)
+
+
+def has_ended(process: psutil.Process, seconds: float) -> bool:
+    """The process is gone within this time, or only waits for somebody to ask what it ended with."""
+    limit = time.monotonic() + seconds
+    while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize("auto_reset", [False, True])
+def test_a_remote_engine_passes_lockstep_and_the_contract(auto_reset: bool) -> None:
+    world = with_remote_engines(with_prices(WORLD, {"sting": -0.3}), ORCHARD, ["planes@cpu"])
+    settings = Settings("directed", steps=60, games=8, marks=True, auto_reset=auto_reset)
+    outcome = lockstep(world, ("planes", "planes@cpu"), settings)
+    assert (outcome.divergences, outcome.steps) == ([], 480)
+    assert outcome.marks is not None
+    assert np.array_equal(*outcome.marks)
+
+
+def test_what_differs_in_a_remote_engine_is_found_and_its_trace_is_replayed(tmp_path: Path) -> None:
+    pair = "--engines", "plain,restless@cpu"
+    ran = parity("run", *pair, "--steps", "100", "--games", "8", "--out", tmp_path, "--json")
+    assert (ran.code, ran.json["divergences"][0]["fields"][0]) == (1, "observation[0: hp]")
+    trace = tmp_path / "trace.json"
+    assert parity("replay", trace, *pair).code == 1
+    # what is started is for the command line to say, not for a file
+    assert "name it with --engines to have it started" in parity("replay", trace).refusal()
+
+
+def test_the_server_plays_from_begin_step_on(opened: Open) -> None:
+    engine, local = opened("planes@cpu"), WORLD.engines["planes"](6)
+    local.reset(ALL.astype(np.uint64), ALL)
+    before = engine.mask()
+    engine.begin_step(RESTS, restarting=True)
+    assert engine.mask() is before
+    with pytest.raises(EngineError, match="a step was begun"):
+        engine.get_state(ALL)
+    assert np.array_equal(engine.step_restarting(RESTS).observation, local.step_restarting(RESTS).observation)
+    engine.begin_step(RESTS, restarting=True)
+    with pytest.raises(EngineError, match="another step was begun"):
+        engine.step(RESTS)
+
+
+def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> None:
+    engine = opened("planes@cpu")
+    states = engine.get_state(ALL)
+    with pytest.raises(StateRefused, match=r"^cells are 0 … 15 and hp 0 … 3\.$"):
+        engine.set_state([{**states[0], "hp": 9}], ALL[:1])
+    assert engine.get_state(ALL) == states
+    dying = opened("dying@cpu")
+    for _ in range(2):
+        dying.step(RESTS)
+    with pytest.raises(EngineError, match=r"^BrokenPipeError: the process has gone$"):
+        dying.step(RESTS)
+
+
+def test_a_server_that_hangs_or_dies_is_ended_and_named(opened: Open) -> None:
+    engine = opened("hanging@cpu", deadline=0.3)
+    hanging, dead = server_of(engine), opened("planes@cpu")
+    with pytest.raises(EngineError, match=r"its server gave no answer within 0.3 seconds; it said nothing"):
+        engine.step(RESTS)
+    assert has_ended(hanging, 1)
+    server_of(dead).kill()
+    with pytest.raises(EngineError, match="its server ended with status -9; it said nothing"):
+        dead.step(RESTS)
+    with pytest.raises(EngineError, match="its server has ended: open a new one"):
+        dead.mask()
+
+
+def test_the_deadline_of_a_command_ends_a_hanging_server() -> None:
+    engine = GuardedEngine(with_remote_engines(WORLD, ORCHARD, ["hanging@cpu"]), "hanging@cpu", 6)
+    hanging, engine._timeout = server_of(engine._engine), 0.3
+    with pytest.raises(
+        EngineError, match=r"'hanging@cpu' gave no answer to step within 0.3 seconds \(it said nothing\)"
+    ):
+        engine.step(RESTS)
+    assert has_ended(hanging, 1)
+
+
+CLIENT = """
+import sys, time, numpy as np
+from parity.places import with_remote_engines
+from toy_world import WORLD
+engine = with_remote_engines(WORLD, "toy_world:WORLD", [sys.argv[1]]).engines[sys.argv[1]](1)
+engine.begin_step(np.array([5], np.int32), restarting=False)
+print(engine._server._process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_no_server_outlives_a_client_that_is_killed() -> None:
+    """Neither one that waits for a request nor one in a step that never ends."""
+    clients = [
+        subprocess.Popen([sys.executable, "-c", CLIENT, name], stdout=subprocess.PIPE, text=True, cwd=TOYS)
+        for name in ("planes@cpu", "hanging@cpu")
+    ]
+    servers = [psutil.Process(int(client.stdout.readline())) for client in clients if client.stdout]
+    for client in clients:
+        client.kill()
+        client.communicate()
+    assert all(has_ended(server, 10) for server in servers)
+
+
+def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EngineError, match="has the world 'orchard' instead of 'meadow'"):
+        factory("plain@cpu", replace(WORLD, name="meadow")).describe()
+    monkeypatch.setattr("parity.remote.VERSION", 2)
+    with pytest.raises(EngineError, match="speaks version 1 of the protocol, and this harness version 2"):
+        factory("plain@cpu").describe()
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("planes@moon", "no place that is known: give rev:..., python:..., pip:..., cpu, cuda after the @"),
+        ("planes@rev:", "no place that is known"),
+        ("planes@rev:no-such", "there is no revision 'no-such' in"),
+        ("planes@python:/no/such", "there is no interpreter /no/such"),
+        ("planes@python:/bin/true", "its server ended with status 0; it said nothing"),
+        ("swans@cpu", "its server ended with status 2; it said: parity: world 'orchard' has no engine 'swans'"),
+    ],
+)
+def test_a_place_that_does_not_exist_is_one_sentence(name: str, sentence: str) -> None:
+    ran = parity("run", "--engines", f"plain,{name}")
+    assert sentence in ran.refusal(3 if "true" in name else 2)
+
+
+def test_serve_without_a_client_or_a_world_is_one_sentence() -> None:
+    command = sys.executable, "-m", "parity", "serve", "--world", "no_such:WORLD", "--engine", "plain"
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "world 'no_such:WORLD' cannot be imported" in done.stderr
+
+
+def test_another_interpreter_plays_with_its_own_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(TOYS)  # where parity finds the world; it is installed
+    assert factory(f"planes@python:{sys.executable}").describe() == describe_world(WORLD)
+    venv.create(tmp_path / "bare", symlinks=True)
+    with pytest.raises(EngineError, match=r"status 1; it said: .*/bare/bin/python: No module named parity"):
+        factory(f"planes@python:{tmp_path}/bare/bin/python").describe()
+
+
+MEADOW = """
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from bonus import BONUS
+from parity import EngineError, MutationBench
+from toy_world import WORLD as ORCHARD
+from toy_world.planes import PlanesEngine
+
+HERE = Path(__file__).parent
+
+
+class Meadow(PlanesEngine):
+    def step(self, actions):
+        os.write(1, b"what libraries print")
+        step = super().step(actions)
+        return replace(step, reward=step.reward + float(os.environ.get("BUILT", BONUS)))
+
+
+def build(copy):
+    if not (copy / "grass").exists():
+        raise EngineError("there is no grass.")
+    with open(HERE / "builds", "a") as builds:
+        builds.write("x")
+
+
+def environment(copy):
+    return {"BUILT": (copy / "grass").read_text()}
+
+
+BENCH = MutationBench("built", "loud", HERE / "lawn", (), environment, build)
+WORLD = replace(ORCHARD, name="meadow", engines={"loud": Meadow, "built": Meadow}, benches=(BENCH,))
+"""
+
+
+def git(folder: Path, *words: str) -> None:
+    settings = "-c", "user.name=a", "-c", "user.email=a@b"
+    subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def meadow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A git repository with a world: commits "first", "third" and "bare", which differ in what steps pay extra."""
+    folder = tmp_path_factory.mktemp("repository")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        git(folder, "init", "--quiet")
+        (folder / "meadow.py").write_text(MEADOW)
+        (folder / "lawn").mkdir()
+        for tag, bonus, grass in (("first", 0, "4"), ("third", 3, "4"), ("bare", 0, None)):
+            (folder / "bonus.py").write_text(f"BONUS = {bonus}\n")
+            (folder / "lawn" / "grass").write_text(grass or "")
+            if grass is None:
+                (folder / "lawn" / "grass").rename(folder / "lawn" / "sand")
+            git(folder, "add", ".")
+            git(folder, "commit", "--quiet", "-m", tag)
+            git(folder, "tag", tag)
+        yield folder
+
+
+def paid(name: str) -> float:
+    """What the first rest of the first game pays in an engine of the meadow, which without its extra is -0.01."""
+    engine = GuardedEngine(with_remote_engines(load_world("meadow:WORLD"), "meadow:WORLD", [name]), name, 1)
+    engine.reset(np.zeros(1, np.uint64), ALL[:1])
+    reward = float(engine.step(RESTS[:1]).reward[0])
+    engine.close()
+    return round(reward, 2)
+
+
+def test_a_revision_plays_as_it_was_whatever_the_working_tree_has(meadow: Path, tmp_path: Path) -> None:
+    (meadow / "bonus.py").write_text("BONUS = 7\n")
+    assert (paid("loud@rev:first"), paid("loud@rev:third"), paid("loud@cpu")) == (-0.01, 2.99, 6.99)
+    checkout = checkout_of("meadow:WORLD")
+    assert (checkout, is_dirty(checkout)) == (meadow.resolve(), True)
+    assert {path.name for path in cached("revisions")} == {commit_of(checkout, tag) for tag in ("first", "third")}
+    assert not (meadow / ".git" / "worktrees").exists()
+
+
+def cached(kind: str) -> list[Path]:
+    return [path for path in Path(os.environ["XDG_CACHE_HOME"], "parity", kind).iterdir() if path.name != "lock"]
+
+
+def test_a_revision_is_built_once_for_each_state_of_its_source(meadow: Path) -> None:
+    assert (paid("built@rev:first"), paid("built@rev:third")) == (3.99, 3.99)
+    assert (meadow / "builds").read_text() == "x"
+    with pytest.raises(EngineError, match="there is no grass"):
+        paid("built@rev:bare")
+    assert len(cached("builds")) == 1
