@@ -1,6 +1,28 @@
-"""The prices of HackMatrix's reward as they are declared, and as the engines take them."""
+"""The prices of HackMatrix's reward as they are declared, and as all readings of the rules pay them."""
 
+from contextlib import closing
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hackmatrix.explain.readings import readings_of
+from hackmatrix.explain.transition import Transition
+from hackmatrix.jax_training import ENV
+from hackmatrix.rules import COMPONENTS
+from hackmatrix.world import WORLD, open_jax, rules_of
 from hackmatrix.world.prices import PRICES
+from parity import EngineOptions, Price
+from parity.coverage import coverage_of
+from parity.lockstep import Settings, run
+from parity.prices import draw_prices, with_prices
+from tests.hackmatrix.rules.builders import UP, WAIT, doorstep, random_state, rich, state
+from tests.hackmatrix.rules.movers import CALLED, daemon
+from tests.hackmatrix.rules.reference import board, game
+from worldkit.jax import engine as jax_engine
+
+FEW, MANY = 8, 64
+"""The widths whose programs other tests use: without marks, and with marks."""
 
 COUNTER = 9999  # A7
 LARGEST = {
@@ -26,3 +48,73 @@ def test_no_reward_leaves_int32_with_any_prices_in_range() -> None:
     assert LARGEST.keys() == {price.name for price in PRICES}
     assert all(price.low <= price.default <= price.high for price in PRICES)
     assert sum(max(-price.low, price.high) * LARGEST[price.name] for price in PRICES) < 2**31
+
+
+def values_of(price: Price) -> st.SearchStrategy[int]:
+    return st.sampled_from([0, price.default, price.low, price.high]) | st.integers(price.low, price.high)
+
+
+EVENTFUL = (
+    (
+        rich(owned="undo", history=state(closestApproach=8), killsSinceHistory=4, pickupsSinceHistory=1),
+        board.ACTION["undo"],
+    ),
+    (doorstep(hp=2, stage=8, score=9999, credits=9999, energy=9999), UP),
+    (state(daemon(2, 3, **CALLED), hp=1, stage=5, owned="wait", energy=1), WAIT),
+)
+"""States and actions that are paid for by many components: W3, victory, death."""
+
+
+@settings(max_examples=8, derandomize=True, database=None, deadline=None)
+@given(st.tuples(*map(values_of, PRICES)), st.integers(0, 2**32))
+def test_W_both_engines_the_reference_and_explain_pay_the_same_at_any_prices(
+    swift_built: None, prices: tuple[int, ...], number: int
+) -> None:
+    rng = np.random.default_rng(number)
+    slots, options = np.arange(FEW), EngineOptions(prices=prices)
+    starts = [start for start, _ in EVENTFUL] + [random_state(number + more) for more in range(FEW - len(EVENTFUL))]
+    with closing(WORLD.engines["swift"](FEW, options)) as swift, closing(open_jax(FEW, options)) as jax:
+        for engine in (swift, jax):
+            engine.set_state(starts, slots)
+        before, valid = swift.get_state(slots), swift.mask()
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in valid], np.int32)
+        actions[: len(EVENTFUL)] = [action for _, action in EVENTFUL]
+        paid, paid_by_jax = swift.step(actions), jax.step(actions)
+        after = swift.get_state(slots)
+    np.testing.assert_array_equal(paid.components, paid_by_jax.components)
+    np.testing.assert_array_equal(paid.reward, paid_by_jax.reward)
+    by_name = {price.name: value for price, value in zip(PRICES, prices, strict=True)}
+    table_w = rules_of("swift", prices)["rewards"]["prices"]
+    assert table_w == rules_of("jax", prices)["rewards"]["prices"]
+    for old, new, action, values in zip(before, after, actions.tolist(), paid.components.tolist(), strict=True):
+        assert values == [reading.value for reading in readings_of(Transition(old, new, action), table_w)]
+        assert dict(zip(COMPONENTS, values, strict=True)) == game.step(board.load(old), action, by_name).components
+
+
+def test_W_what_is_worth_nothing_leaves_no_mark_on_either_engine(swift_built: None) -> None:
+    world = with_prices(draw_prices(WORLD, 3), {"step_penalty": 1.5, "kills": 0, "resource_gain": 0})
+    outcome = run(world, ("swift", "jax"), Settings("directed", steps=20, games=MANY, marks=True, seed=3))
+    assert outcome.divergences == []
+    assert outcome.marks is not None
+    coverage = coverage_of(world, outcome.marks)
+    assert coverage.unequal() == ()
+    assert {"W.kills", "W.resource_gain"} <= set(coverage.silent_marks())
+    assert not {"W.step_penalty", "V4.kill"} & set(coverage.silent_marks())
+
+
+def test_other_prices_compile_nothing_anew() -> None:
+    def play(prices: tuple[int, ...] | None) -> list[int]:
+        engine = open_jax(FEW, EngineOptions(prices=prices))
+        engine.reset(np.zeros(FEW, np.uint64), np.arange(FEW))
+        step = engine.step(np.argmax(engine.mask(), axis=1).astype(np.int32))
+        engine.restart(np.arange(FEW))
+        return step.components[:, 0].tolist()
+
+    assert play(None) == [ENV.prices[0]] * FEW
+    compiled = set(jax_engine._PROGRAMS)
+    assert play(tuple(range(7, 7 + len(PRICES)))) == [7] * FEW
+    assert set(jax_engine._PROGRAMS) == compiled
+
+
+def test_W_the_reference_has_the_declared_prices() -> None:
+    assert list(game.PRICES.items()) == [(price.name, price.default) for price in PRICES]

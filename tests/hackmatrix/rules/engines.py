@@ -1,7 +1,7 @@
 """One small interface to an engine, on state dicts: the plain-Python reading of the rules, and the JAX engine."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ from hackmatrix.jax_training import ENV
 from hackmatrix.rules import COMPONENTS, EVENTS
 from hackmatrix.world import open_jax
 from hackmatrix.world.prices import PRICES
-from parity import BatchEngine, Slots
+from parity import BatchEngine, EngineOptions, Slots
 
 from .reference import actions, board, game, observation, stage
 
@@ -105,10 +105,11 @@ class Reference:
         """The full form of a state dict: setState, then getState."""
         return board.dump_whole(board.load(state))
 
-    def play(self, state: StateDict, *actions: int) -> Outcome:
+    def play(self, state: StateDict, *actions: int, prices: Mapping[str, int] = {}) -> Outcome:
+        """``prices``: those that are not the game's own."""
         now = board.load(state)
         for action in actions:
-            result = game.step(now, action)
+            result = game.step(now, action, {**game.PRICES, **prices})
             now = result.game
         flags = {name: getattr(result, name) for name in FLAGS}
         return Outcome(board.dump_whole(now), result.components, **flags)
@@ -123,12 +124,15 @@ class Reference:
         return observation.observe(board.load(state))
 
 
+@dataclass(frozen=True)
 class Jax:
-    """The JAX engine; longer lists of games are played in pieces."""
+    """The JAX engine; longer lists of games are played in pieces. ``prices``: None for the game's own."""
+
+    prices: tuple[int, ...] | None = None
 
     @cached_property
     def _engine(self) -> BatchEngine:
-        return open_jax(WIDTH)
+        return open_jax(WIDTH, EngineOptions(prices=self.prices))
 
     def reset(self, seed: int) -> StateDict:
         return only(self.resets([seed]))
@@ -144,8 +148,10 @@ class Jax:
     def complete(self, state: StateDict) -> StateDict:
         return ENV.to_dict(ENV.from_dict(state))
 
-    def play(self, state: StateDict, *actions: int) -> Outcome:
-        (outcome,) = self.plays([state], *([action] for action in actions))
+    def play(self, state: StateDict, *actions: int, prices: Mapping[str, int] = {}) -> Outcome:
+        """``prices``: those that are not the game's own."""
+        engine = Jax(tuple({**PRICE, **prices}.values())) if prices else self
+        (outcome,) = engine.plays([state], *([action] for action in actions))
         return outcome
 
     def plays(self, states: Sequence[StateDict], *actions: Sequence[int]) -> list[Outcome]:
@@ -191,20 +197,24 @@ ENGINES: dict[str, Engine] = {"jax": JAX, "reference": REFERENCE}
 
 @dataclass(frozen=True)
 class Case:
-    """A state, some actions, and facts after the last of them, by the names of ``Outcome.facts``."""
+    """A state, some actions, and facts after the last of them, by the names of ``Outcome.facts``.
+
+    prices: those that are not the game's own.
+    """
 
     start: StateDict
     actions: tuple[int, ...]
     expected: dict[str, Any]
+    prices: Mapping[str, int] = field(default_factory=dict)
 
     def seen_by(self, engine: Engine) -> dict[str, Any]:
-        facts = engine.play(self.start, *self.actions).facts
+        facts = engine.play(self.start, *self.actions, prices=self.prices).facts
         return {name: facts[name] for name in self.expected}
 
 
-def case(what: str, start: StateDict, *actions: int, **expected: Json) -> Json:
+def case(what: str, start: StateDict, *actions: int, prices: Json = None, **expected: Json) -> Json:
     """A row of a table: a state, one or more actions, and what the last of them gives."""
-    return pytest.param(Case(start, actions, expected), id=what)
+    return pytest.param(Case(start, actions, expected, prices or {}), id=what)
 
 
 def paid(**quantities: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Turns (C) and reward (W)."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,31 @@ REWARD_NAMES = (
     *("death_penalty", "resource_gain", "resource_holding", "damage_penalty", "hp_recovery", "siphon_quality"),
     *("siphon_death_penalty", "program_waste"),
 )
-STAGE_REWARD = (1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000)
+
+
+def _of_stages(name: str, *prices: int) -> dict[str, int]:
+    return {f"{name}_{stage}": price for stage, price in enumerate(prices, 1)}
+
+
+PRICES = {
+    "step_penalty": -10,
+    **_of_stages("stage_completion", 1000, 2000, 4000, 8000, 16000, 32000, 64000, 100000),
+    "score_gain": 500,
+    "kills": 300,
+    "data_siphon": 1000,
+    "distance_shaping": 50,
+    "victory": 500000,
+    "victory_per_score": 100000,
+    **_of_stages("death_penalty", 0, -500, -1500, -3500, -7500, -15500, -31500, -63500),
+    "resource_gain": 50,
+    "resource_holding": 10,
+    "damage_penalty": -1000,
+    "hp_recovery": 1000,
+    "siphon_quality": -25,
+    "siphon_death_penalty": -10000,
+    "program_waste": -300,
+}
+"""Table W in thousandths; of the prices of stages each has its stage in its name."""
 SIPHON, WAIT, UNDO, RESET, WARP = 4, ACTION["wait"], ACTION["undo"], ACTION["reset"], ACTION["warp"]
 
 
@@ -34,8 +59,8 @@ class Step:
         return self.death or self.victory or self.invalid_action
 
 
-def step(before: Game, action: int) -> Step:
-    """One action on a copy of the game (C1-C4)."""
+def step(before: Game, action: int, prices: Mapping[str, int] = PRICES) -> Step:
+    """One action on a copy of the game (C1-C4), paid at these prices."""
     if action not in range(NUM_ACTIONS) or not mask(before)[action]:
         return Step(deepcopy(before), dict.fromkeys(REWARD_NAMES, 0), invalid_action=True)
     game = deepcopy(before)
@@ -65,7 +90,7 @@ def step(before: Game, action: int) -> Step:
     elif ends_turn:
         enemy_turn(game, draws)
     death = game.hp == 0
-    components = _reward(before, game, action, kills, taken, complete)
+    components = _reward(before, game, action, kills, taken, complete, prices)
     return Step(game, components, complete, death, game.stage == 9)
 
 
@@ -77,33 +102,33 @@ def _complete_stage(game: Game) -> None:
         generate_stage(game)
 
 
-def _reward(before: Game, after: Game, action: int, kills: int, taken: bool, complete: bool) -> dict[str, int]:
+def _reward(
+    before: Game, after: Game, action: int, kills: int, taken: bool, complete: bool, prices: Mapping[str, int]
+) -> dict[str, int]:
     """The 15 components; brings ``after.closest_approach`` up to date (W1)."""
-    reward = dict.fromkeys(REWARD_NAMES, 0)
     death = after.hp == 0
-    reward["step_penalty"] = -10
-    reward["score_gain"] = 500 * (after.score - before.score)
-    reward["kills"] = 300 * kills
-    reward["data_siphon"] = 1000 * taken
-    reward["resource_gain"] = 50 * (after.credits - before.credits + after.energy - before.energy)
-    reward["damage_penalty"] = -1000 * max(0, before.hp - after.hp)
-    reward["hp_recovery"] = 1000 * max(0, after.hp - before.hp)
-    reward["distance_shaping"] = 50 * _gain(before, after, action, complete, death)
+    beside_player = [after.enemies[cell] for cell in neighbours(after.player) if cell in after.enemies]
+    counts = {
+        "step_penalty": 1,
+        "score_gain": after.score - before.score,
+        "kills": -before.kills_since_history if action == UNDO else kills,
+        "data_siphon": -before.pickups_since_history if action == UNDO else taken,
+        "resource_gain": after.credits - before.credits + after.energy - before.energy,
+        "damage_penalty": max(0, before.hp - after.hp),
+        "hp_recovery": max(0, after.hp - before.hp),
+        "distance_shaping": _gain(before, after, action, complete, death),
+        "resource_holding": complete * (after.credits + after.energy),
+        "siphon_death_penalty": death and any(enemy.from_siphon for enemy in beside_player),
+        "siphon_quality": _missed(before) if action == SIPHON else 0,
+        "program_waste": action == RESET and before.hp == 2,
+    }
+    reward = dict.fromkeys(REWARD_NAMES, 0) | {name: prices[name] * count for name, count in counts.items()}
     if complete:
-        reward["stage_completion"] = STAGE_REWARD[before.stage - 1]
-        reward["resource_holding"] = 10 * (after.credits + after.energy)
-        reward["victory"] = 500000 + 100000 * after.score if after.stage == 9 else 0
-    if action == UNDO:
-        reward["kills"] = -300 * before.kills_since_history
-        reward["data_siphon"] = -1000 * before.pickups_since_history
+        reward["stage_completion"] = prices[f"stage_completion_{before.stage}"]
+    if complete and after.stage == 9:
+        reward["victory"] = prices["victory"] + prices["victory_per_score"] * after.score
     if death:
-        reward["death_penalty"] = -sum(STAGE_REWARD[: after.stage - 1]) // 2
-        beside_player = [after.enemies[cell] for cell in neighbours(after.player) if cell in after.enemies]
-        reward["siphon_death_penalty"] = -10000 if any(enemy.from_siphon for enemy in beside_player) else 0
-    if action == SIPHON:
-        reward["siphon_quality"] = -25 * _missed(before)
-    if action == RESET and before.hp == 2:
-        reward["program_waste"] = -300
+        reward["death_penalty"] = prices[f"death_penalty_{after.stage}"]
     return reward
 
 
