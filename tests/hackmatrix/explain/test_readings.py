@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from hackmatrix import jax_env
-from hackmatrix.explain.readings import readings_of
+from hackmatrix.explain.readings import Reading, readings_of
 from hackmatrix.explain.transition import UNDO
 from hackmatrix.rules import COMPONENTS
 from parity import State
@@ -38,46 +38,46 @@ def undoing(*entries: Entry, **restored: Json) -> State:
 
 DOORSTEP = able(player=(4, 5), score=7, stage=8)
 WARPING = able(daemon(5, 5))
-CALLER = "-10 x 1: died beside the daemon at (2,3), from a siphon"
-TWO = "0.3 x 1: removed daemon at (2,0); not counted, being scheduled: virus at (2,5) (V4)"
+CALLER = "1: died beside the daemon at (2,3), from a siphon"
+TWO = "1: removed daemon at (2,0); not counted, being scheduled: virus at (2,5) (V4)"
 BETTER = "missed 2 credits, 0 energy: here 1 credits, 0 energy; (3,4) gives 3 credits, 0 energy"
 
 READ: list[tuple[State, int, str, str]] = [
-    (able(), UP, "step_penalty", "-0.01 x 1: a valid action"),
-    (able(data(3, 2, 3)), SIPHON, "score_gain", "0.5 x 3: score 0 -> 3"),
-    (able(coming("virus", 5, 2)), UP, "kills", "0.3 x 1: removed coming virus at (5,2)"),
+    (able(), UP, "step_penalty", "1: a valid action"),
+    (able(data(3, 2, 3)), SIPHON, "score_gain", "3: score 0 -> 3"),
+    (able(coming("virus", 5, 2)), UP, "kills", "1: removed coming virus at (5,2)"),
     (able(daemon(2, 0, hp=1), virus(2, 5, hp=1, **SCHEDULED)), ROW, "kills", TWO),
     (
         able(daemon(3, 3, hp=1), coming("virus", 1, 1)),
         CRASH,
         "kills",
-        "0.3 x 2: removed coming virus at (1,1), daemon at (3,3)",
+        "2: removed coming virus at (1,1), daemon at (3,3)",
     ),
     # WARP into the exit: the next board is another
-    (WARPING, WARP, "kills", "0.3 x 1: removed daemon at (5,5)"),
-    (WARPING, WARP, "stage_completion", "1 x 1: stage 1 completed"),
-    (able(pickup(3, 2)), UP, "data_siphon", "1 x 1: walked onto the pickup at (3,2)"),
-    (able(closestApproach=6), UP, "distance_shaping", "0.05 x 1: closest approach 6 -> 5"),
-    (able(player=(4, 5), closestApproach=3), UP, "distance_shaping", "0.05 x 3: the stage is completed"),
-    (dying(), WAIT, "death_penalty", "-1.5 x 1: died in stage 3"),
+    (WARPING, WARP, "kills", "1: removed daemon at (5,5)"),
+    (WARPING, WARP, "stage_completion", "1: stage 1 completed"),
+    (able(pickup(3, 2)), UP, "data_siphon", "1: walked onto the pickup at (3,2)"),
+    (able(closestApproach=6), UP, "distance_shaping", "1: closest approach 6 -> 5"),
+    (able(player=(4, 5), closestApproach=3), UP, "distance_shaping", "3: the stage is completed"),
+    (dying(), WAIT, "death_penalty", "1: died in stage 3"),
     (dying(**CALLED), WAIT, "siphon_death_penalty", CALLER),
-    (DOORSTEP, UP, "victory", "500 + 100 x 7: won with score 7"),
-    (DOORSTEP, UP, "stage_completion", "100 x 1: stage 8 completed"),
-    (DOORSTEP, UP, "resource_holding", "0.01 x 40: holding 20 credits, 20 energy at the end of the stage"),
-    (able(data(3, 3)), CRASH, "resource_gain", "0.05 x -5: credits 20 -> 17, energy 20 -> 18"),
-    (able(daemon(2, 3)), WAIT, "damage_penalty", "-1 x 1: hp 3 -> 2"),
-    (able(hp=1), RESET, "hp_recovery", "1 x 2: hp 1 -> 3"),
-    (able(hp=2), RESET, "program_waste", "-0.3 x 1: RESET at hp 2"),
-    (able(credits(2, 2, 1), credits(4, 4, 3)), SIPHON, "siphon_quality", f"-0.025 x 2: {BETTER}"),
+    (DOORSTEP, UP, "victory", "7: won with score 7"),
+    (DOORSTEP, UP, "stage_completion", "1: stage 8 completed"),
+    (DOORSTEP, UP, "resource_holding", "40: holding 20 credits, 20 energy at the end of the stage"),
+    (able(data(3, 3)), CRASH, "resource_gain", "-5: credits 20 -> 17, energy 20 -> 18"),
+    (able(daemon(2, 3)), WAIT, "damage_penalty", "1: hp 3 -> 2"),
+    (able(hp=1), RESET, "hp_recovery", "2: hp 1 -> 3"),
+    (able(hp=2), RESET, "program_waste", "1: RESET at hp 2"),
+    (able(credits(2, 2, 1), credits(4, 4, 3)), SIPHON, "siphon_quality", f"2: {BETTER}"),
     (
         able(data(2, 2), credits(2, 1, 3)),
         SIPHON,
         "siphon_quality",
-        "-0.025 x 3: missed 3 credits, 0 energy: here 0 credits, 0 energy; ",
+        "3: missed 3 credits, 0 energy: here 0 credits, 0 energy; ",
     ),
-    (undoing(), UNDO, "kills", "0.3 x -2: UNDO repays the kills since its record, 2 (W3)"),
-    (undoing(), UNDO, "data_siphon", "1 x -1: UNDO repays the pickups since its record, 1 (W3)"),
-    (undoing(), UNDO, "distance_shaping", "0.05 x -3: UNDO restores the closest approach, 5 -> 8 (W3)"),
+    (undoing(), UNDO, "kills", "-2: UNDO repays the kills since its record, 2 (W3)"),
+    (undoing(), UNDO, "data_siphon", "-1: UNDO repays the pickups since its record, 1 (W3)"),
+    (undoing(), UNDO, "distance_shaping", "-3: UNDO restores the closest approach, 5 -> 8 (W3)"),
 ]
 
 
@@ -89,7 +89,13 @@ def test_W_a_reading_says_what_a_component_was_paid_for(
     at = COMPONENTS.index(component)
     reading = readings_of(paid.step, PRICES)[at]
     assert reading.value == paid.values[at]
-    assert str(reading).startswith(said)
+    _, reason = str(reading).split(" x ", 1)
+    assert reason.startswith(said)
+
+
+def test_a_reading_begins_with_its_prices_in_reward() -> None:
+    assert str(Reading(300, -2, "repaid")) == "0.3 x -2: repaid"
+    assert str(Reading(100_000, 7, base=500_000)) == "500 + 100 x 7"
 
 
 WORTH: dict[str, tuple[State, int]] = {
