@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,28 @@ def holds(condition: str, values: Mapping[str, Any], succeeded: bool) -> bool:
     return all(value(pair[0]) == value(pair[1]) if len(pair) == 2 else value(pair[0]) for pair in pairs)
 
 
-def dry_run(workflow: Mapping[str, Any], name: str, values: Mapping[str, Any], folder: Path, **tools: str) -> Job:
-    """Execute a job's steps in ``folder/work``, given the value of every expression and variables of the stand-ins."""
+def dry_run(
+    workflow: Mapping[str, Any],
+    name: str,
+    values: Mapping[str, Any],
+    folder: Path,
+    tools: Sequence[str] = TOOLS,
+    **variables: str,
+) -> Job:
+    """Execute a job's steps in ``folder/work``.
+
+    Args:
+        workflow: From ``read_workflow``.
+        name: The job's.
+        values: The value of every expression.
+        folder: A new folder; files that the job needs may be in its ``work``.
+        tools: Those that have a stand-in. Others are what the PATH has.
+        variables: Of the environment; those of STAND_IN among them.
+    """
     work, stand_ins, temp = folder / "work", folder / "stand-ins", folder / "temp"
     for made in (work / ".ci", stand_ins, temp):
         made.mkdir(parents=True, exist_ok=True)
-    for path in (*(stand_ins / tool for tool in TOOLS), work / ".ci" / "run"):
+    for path in (*(stand_ins / tool for tool in tools), work / ".ci" / "run"):
         path.write_text(STAND_IN)
         path.chmod(0o755)
     files = {variable: folder / variable for variable in ("RECORD", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
@@ -98,13 +114,14 @@ def dry_run(workflow: Mapping[str, Any], name: str, values: Mapping[str, Any], f
         path.touch()
     base = {
         "PATH": f"{stand_ins}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
         "STAND_INS": str(stand_ins),
         "GITHUB_WORKSPACE": str(work),
         **{variable: str(path) for variable, path in files.items()},
         "FAILING": "",
         "PARITY_CODE": "0",
         "COMMENT_IDS": "",
-        **tools,
+        **variables,
     }
     definition, known, job = workflow["jobs"][name], {**values, "runner.temp": str(temp)}, Job()
     for step in definition["steps"]:

@@ -3,14 +3,18 @@
 GitHub has not run them: what a runner or somebody's action does is not seen here.
 """
 
+import json
+import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.project.dry_run import Job, dry_run, evaluate, holds, inputs_of, read_workflow
+from parity.cli import build_parser
+from tests.project.dry_run import TOOLS, Job, dry_run, evaluate, holds, inputs_of, read_workflow
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
@@ -34,9 +38,10 @@ def lint(*files: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
-def diff(folder: Path, inputs: dict[str, Any], **tools: str) -> Job:
+def diff(folder: Path, inputs: dict[str, Any], tools: Sequence[str] = TOOLS, **variables: str) -> Job:
     """Run the job that compares."""
-    return dry_run(DIFF, "diff", {**inputs_of(DIFF, inputs), "steps.diff.outputs.exit-code": ""}, folder, **tools)
+    values = {**inputs_of(DIFF, inputs), "steps.diff.outputs.exit-code": ""}
+    return dry_run(DIFF, "diff", values, folder, tools, **variables)
 
 
 def test_the_linter_finds_nothing() -> None:
@@ -122,6 +127,8 @@ def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(world: str
         f"parity diff HEAD\\^ HEAD --world {world} --engine jax {FILES}",
         f"uses actions/upload-artifact@v6 name=parity-diff-{world} path=parity-diff",
     ]
+    options = build_parser().parse_args(shlex.split(job.record[3])[1:])
+    assert (options.a, options.b, options.world, options.engine) == ("HEAD^", "HEAD", world, "jax")
 
 
 @pytest.mark.parametrize(
@@ -149,6 +156,25 @@ def test_parity_diff_fails_as_configured_and_reports_in_any_case(
     assert ("::warning::" in job.log) == (code == 1 and not fail_on_difference)
     assert job.record[-2:] == [f"parity diff HEAD\\^ HEAD --world orchard {FILES}", UPLOAD]
     assert (tmp_path / "temp" / "parity-diff" / "diff.md").read_text() == job.summary
+
+
+@pytest.mark.parametrize(("expect", "succeeded"), [("", False), ("rewards:fruit", True)])
+def test_parity_diff_reports_what_parity_finds(expect: str, succeeded: bool, tmp_path: Path) -> None:
+    inputs = {
+        "world": "toy_world:WORLD",
+        "base": ".",
+        "head": ".",
+        "expect": expect,
+        "arguments": "--games 2 --steps 20 --cases 0 --price-b fruit=0.2",
+    }
+    others = [tool for tool in TOOLS if tool != "parity"]
+    job = diff(tmp_path, inputs, others, PYTHONPATH=str(ROOT / "tests" / "parity"))
+    assert job.succeeded == succeeded, job.log
+    assert "only rewards differ (rewards:fruit" in job.summary
+    folder = tmp_path / "temp" / "parity-diff"
+    result = json.loads((folder / "diff.json").read_text())
+    assert not result["identical"]
+    assert "rewards:fruit" in (folder / "diff.html").read_text()
 
 
 def test_parity_diff_gives_every_input_to_parity_as_it_is(tmp_path: Path) -> None:
