@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
-from goodharts.rules import NUM_CELLS, Numbers
+from goodharts.rules import MODES, NUM_CELLS, Numbers
+from goodharts.torch_env.tables import PRICES
 from parity.arguments import GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Values
 from parity.errors import UsageError
+from parity.world import PriceValues
 from worldkit.config_layers import from_environment, read_toml, validate_values
 from worldkit.settings import Setting, check_settings, setting, settings_of
 
@@ -44,7 +46,15 @@ _ITEMS = IntRange(0, NUM_CELLS // 4)
 """Of a kind: with both kinds half of the grid stays empty, and what is placed needs few draws."""
 _ENERGY = FloatRange(-1000, 1000)
 _PRICE = FloatRange(-1000, 1000)
-_PRICED = ("step", "food", "poison", "death")
+_PRICES = {
+    "energy": {
+        **{name: ("world", f"{name}_energy") for name in ("step", "food", "poison")},
+        "death": ("world", "death_reward"),
+    },
+    "interest": {name: ("world", f"{name}_interestingness") for name in ("food", "poison")},
+    "handhold": {name: ("handhold", f"{name}_reward") for name in ("step", "food", "poison", "death")},
+}
+"""The setting of each price, by what a mode is rewarded for (G12)."""
 
 
 class _Device(Values):
@@ -58,6 +68,16 @@ class _Device(Values):
 
 
 DEVICE = _Device()
+
+
+def _reward(price: int, help: str) -> Any:  # noqa: ANN401 - as _value
+    """A setting whose default is a price of the game's own, in hundred-thousandths."""
+    return _value(price / 100_000, help, _PRICE)
+
+
+def _price(help: str) -> Any:  # noqa: ANN401 - as _value
+    """A setting of a price that is left out by default."""
+    return setting(None, help, group="", kind=float, values=_PRICE)
 
 
 def _value(default: Any, help: str, values: Values | None = None) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
@@ -148,7 +168,7 @@ class World:
     poison_energy: float = _value(-2.0, "energy that poison gives", _ENERGY)
     food_interestingness: float = _value(1.0, "interestingness of food", SHARE)
     poison_interestingness: float = _value(0.5, "interestingness of poison", SHARE)
-    death_reward: float = _value(-4.0, "reward of a death, in the modes rewarded for energy", _PRICE)
+    death_reward: float = _reward(PRICES["energy"].death, "reward of a death, in the modes rewarded for energy")
     reward_clip: float = _value(20.0, "rewards are clipped to this, either way", FloatRange(0, 1e4))
     max_steps: int = _value(512, "steps after which an episode is truncated", STEPS)
 
@@ -157,10 +177,20 @@ class World:
 class Handhold:
     """Rewards of the mode ground_truth_handhold, besides the shaping."""
 
-    step_reward: float = _value(-0.01, "of a step", _PRICE)
-    food_reward: float = _value(1.0, "of food", _PRICE)
-    poison_reward: float = _value(-1.0, "of poison", _PRICE)
-    death_reward: float = _value(-2.0, "of a death", _PRICE)
+    step_reward: float = _reward(PRICES["handhold"].step, "of a step")
+    food_reward: float = _reward(PRICES["handhold"].food, "of food")
+    poison_reward: float = _reward(PRICES["handhold"].poison, "of poison")
+    death_reward: float = _reward(PRICES["handhold"].death, "of a death")
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of the reward in every mode that is trained, over those of [world] and [handhold]; energies stay."""
+
+    step: float | None = _price("of a step")
+    food: float | None = _price("of food")
+    poison: float | None = _price("of poison")
+    death: float | None = _price("of a death")
 
 
 @dataclass(frozen=True)
@@ -172,6 +202,7 @@ class Config:
     evaluation: Evaluation = Evaluation()
     world: World = World()
     handhold: Handhold = Handhold()
+    prices: Prices = Prices()
 
     @property
     def batch_size(self) -> int:
@@ -179,23 +210,37 @@ class Config:
         return self.training.n_envs * self.training.steps_per_env
 
     def numbers(self) -> Numbers:
-        """The world in whole numbers (G9)."""
-        world, handhold, training = self.world, self.handhold, self.training
+        """The world in whole numbers (G9), but for the prices of the reward."""
+        world, training = self.world, self.training
         thousandths = {
             **{name: getattr(world, name) for name in ("start_energy", "step_energy", "food_energy", "poison_energy")},
             "food_interest": world.food_interestingness,
             "poison_interest": world.poison_interestingness,
         }
-        prices = {"death_price": world.death_reward, "reward_clip": world.reward_clip}
-        prices |= {f"handhold_{kind}_price": getattr(handhold, f"{kind}_reward") for kind in _PRICED}
         return Numbers(
             **{name: round(value * 1000) for name, value in thousandths.items()},
-            **{name: round(value * 100_000) for name, value in prices.items()},
+            reward_clip=round(world.reward_clip * 100_000),
             **{name: getattr(training, name) for name in ("min_food", "max_food", "min_poison", "max_poison")},
             max_steps=world.max_steps,
             evaluation_food=self.evaluation.food,
             evaluation_poison=self.evaluation.poison,
         )
+
+    def price_values(self, mode: str) -> PriceValues:
+        """The prices of a mode (G12), in hundred-thousandths, rounded once.
+
+        [prices] goes over what another section sets, and that over the game's own. Of an energy or interestingness the
+        price is what ``numbers`` makes of it.
+        """
+        prices = PRICES[MODES[mode].rewarded_for]
+        for name, (section, key) in _PRICES[MODES[mode].rewarded_for].items():
+            value = getattr(getattr(self, section), key)
+            if value != getattr(SECTIONS[section], key):  # a dataclass has its defaults as attributes
+                scale = 100_000 if key.endswith("_reward") else 1000
+                units = round(value * scale) * (100_000 // scale)
+                prices = prices._replace(**{name: -units if key == "step_energy" else units})
+        given = {name: round(value * 100_000) for name, value in vars(self.prices).items() if value is not None}
+        return tuple(prices._replace(**given))
 
     def over(self, layer: Layer, source: str) -> Self:
         """This configuration with a layer's values; raises UsageError that names ``source`` for the first fault."""
@@ -231,8 +276,10 @@ class Config:
         return self
 
     def plain(self) -> dict[str, dict[str, Any]]:
-        """The values by section and key, for files."""
-        return dataclasses.asdict(self)
+        """The values by section and key, for files; without those that are left out by default."""
+        sections = dataclasses.asdict(self).items()
+        plain = {name: {key: value for key, value in values.items() if value is not None} for name, values in sections}
+        return {name: values for name, values in plain.items() if values}
 
 
 SECTIONS: dict[str, type[Any]] = {each.name: type(each.default) for each in dataclasses.fields(Config)}
@@ -273,11 +320,15 @@ def as_toml() -> str:
     for name, section in SECTIONS.items():
         meaning = textwrap.wrap(f"# {' '.join((section.__doc__ or '').split())}", 119, subsequent_indent="# ")
         lines += [f"[{name}]", *meaning]
-        rows = [(f"{each.name} = {json.dumps(each.default)}", each) for each in settings_of(section)]
+        rows = [(_row(each), each) for each in settings_of(section)]
         width = max(len(row) for row, _ in rows)
         lines += [f"{row:{width}}  # {each.help}" for row, each in rows]
         lines.append("")
     return "\n".join(lines)
+
+
+def _row(each: Setting) -> str:
+    return f"# {each.name} =" if each.default is None else f"{each.name} = {json.dumps(each.default)}"
 
 
 if __name__ == "__main__":

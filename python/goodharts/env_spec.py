@@ -1,6 +1,6 @@
 """Goodharts as environments: spaces, metrics of episodes, and pictures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -8,25 +8,16 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from goodharts.render.text import draw_text
-from goodharts.rules import COMPONENTS, DEFAULT_NUMBERS, MODES, OBSERVATION_SHAPE, Mode
-from goodharts.torch_env.tables import prices
+from goodharts.rules import EVENTS, MODES, OBSERVATION_SHAPE, Mode
 from goodharts.world import WORLDS
 from parity import State, UsageError
 from worldkit.envs.spec import EnvSpec
 from worldkit.envs.statistics import Counts, Summary
 
 
-def _eaten(mode: Mode) -> Callable[[Counts], Summary]:
-    """Count ``food`` and ``poison`` eaten in an episode by the components that nothing else earns."""
-    price = prices(mode, DEFAULT_NUMBERS)
-
-    def count(counts: Counts) -> Summary:
-        return {
-            name: (counts.components[:, COMPONENTS.index(name)] / each).astype(np.int64)
-            for name, each in (("food", price.food), ("poison", price.poison))
-        }
-
-    return count
+def own_statistics(counts: Counts) -> Summary:
+    """How much ``food`` and ``poison`` was eaten in an episode."""
+    return dict(zip(("food", "poison"), counts.events.T, strict=True))
 
 
 def episode_metrics(summaries: Sequence[Summary]) -> dict[str, float]:
@@ -50,7 +41,8 @@ def _spec(mode: Mode) -> EnvSpec:
         world=WORLDS[mode.name],
         id="Goodharts-v0",
         make_space=partial(spaces.Box, 0.0, 1.0, OBSERVATION_SHAPE, np.float32),
-        own_statistics=_eaten(mode),
+        counted_events=EVENTS[:2],
+        own_statistics=own_statistics,
         episode_metrics=episode_metrics,
         text=draw_text,
         picture=_picture,

@@ -12,12 +12,13 @@ from jax import Array
 
 from goodharts import rules
 from goodharts.architecture import PRIVILEGES
-from goodharts.jax_env import grid, observation, state_dict
+from goodharts.config import Config
+from goodharts.jax_env import grid, observation, rewards, state_dict
 from goodharts.jax_env.env import Game
 from goodharts.jax_env.observation import View
 from goodharts.jax_env.state import State
-from goodharts.jax_env.tables import Variant
-from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
+from goodharts.jax_env.tables import PRICES, Variant
+from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
 from parity import State as StateDict
 from worldkit.jax.batching import batch_native
 from worldkit.jax.env import Encoder, JaxEnv, StepOutput
@@ -60,6 +61,7 @@ class GoodhartsJaxEnv(JaxEnv):
         self.name = f"goodharts-{mode.name}{' in an evaluation' if evaluating else ''}"
         if numbers != DEFAULT_NUMBERS:
             self.name += f" with {numbers}"
+        self.prices = PRICES[mode.rewarded_for]
         self.marks = tuple(rules.marks_of(mode))
         self._game = Game(self._variant)
         self._following = self._game.respawn if evaluating else self._game.restart
@@ -70,15 +72,15 @@ class GoodhartsJaxEnv(JaxEnv):
 
     def step(self, state: State, action: Array) -> StepOutput:
         after, outcome = self._game.step(state, action)
-        events = (outcome.ate_food, outcome.ate_poison, outcome.terminated)
+        components = rewards.components(outcome.events, outcome.shaping, self.prices)
         return StepOutput(
             state=after,
-            reward=outcome.reward,
-            components=outcome.components,
+            reward=rewards.total(components, self._variant.numbers.reward_clip),
+            components=components,
             terminated=outcome.terminated,
             truncated=outcome.truncated,
             final=after,
-            events=dict(zip(rules.EVENTS, events, strict=True)),
+            events=dict(zip(rules.EVENTS, outcome.events, strict=True)),
         )
 
     def next_game(self, state: State) -> State:
@@ -150,3 +152,13 @@ class GoodhartsJaxEnv(JaxEnv):
 def env_of(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = False) -> GoodhartsJaxEnv:
     """Return the environment that all engines of a mode in this process play, so that they share their programs."""
     return GoodhartsJaxEnv(mode, numbers, evaluating)
+
+
+def env_by(config: Config, mode: str) -> GoodhartsJaxEnv:
+    """Return the environment in which a configuration trains a mode."""
+    own, prices = env_of(MODES[mode], config.numbers()), np.array(config.price_values(mode), np.int32)
+    if np.array_equal(prices, own.prices):
+        return own
+    env = own.with_prices(prices)
+    env.name += f" at {prices.tolist()}"
+    return env

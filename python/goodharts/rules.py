@@ -45,15 +45,12 @@ MOST_ITEMS = 16_000
 addresses for twice as many (G10). For all of the grid's cells they would not do."""
 _COUNT = IntRange(0, MOST_ITEMS)
 _WORTH = IntRange(-(10**7), 10**7)
-"""Of what is eaten, in thousandths: a hundred times that is a component of the reward, which is an int32 (G12)."""
-_PRICE = IntRange(-(10**9), 10**9)
+"""Of what is eaten, in thousandths."""
 _RANGES = {
     "start_energy": IntRange(1, _WORTH.most),
     "step_energy": IntRange(0, _WORTH.most),
     **dict.fromkeys(("food_energy", "poison_energy", "food_interest", "poison_interest"), _WORTH),
-    **dict.fromkeys(("death_price", "handhold_step_price", "handhold_death_price"), _PRICE),
-    **dict.fromkeys(("handhold_food_price", "handhold_poison_price"), _PRICE),
-    "reward_clip": IntRange(0, _PRICE.most),
+    "reward_clip": IntRange(0, 10**9),
     "max_steps": STEPS,
     **dict.fromkeys(("min_food", "max_food", "min_poison", "max_poison"), _COUNT),
     **dict.fromkeys(("evaluation_food", "evaluation_poison"), _COUNT),
@@ -64,7 +61,7 @@ _RANGES = {
 class Numbers:
     """Numbers of the world that a configuration may change, as integers (G9); the defaults are the rules'.
 
-    Energies and interestingness in thousandths, prices of the handhold and of death in hundred-thousandths.
+    Energies and interestingness in thousandths, the clip of the reward in hundred-thousandths.
     min_food … max_poison: from what an episode's counts are drawn (G3). max_steps: where an episode is truncated (G5).
     evaluation_food, evaluation_poison: the counts of an evaluation. Raises UsageError, which names the number, for any
     of which no game can be made.
@@ -76,11 +73,6 @@ class Numbers:
     poison_energy: int = -2000
     food_interest: int = 1000
     poison_interest: int = 500
-    death_price: int = -400_000
-    handhold_step_price: int = -1000
-    handhold_food_price: int = 100_000
-    handhold_poison_price: int = -100_000
-    handhold_death_price: int = -200_000
     reward_clip: int = 2_000_000
     max_steps: int = 512
     min_food: int = 64

@@ -77,7 +77,7 @@ def test_G10_a_game_alone_and_under_nested_vmaps_is_the_same() -> None:
     def played(key: Seed) -> tuple[State, jax.Array]:
         def step(state: State, action: jax.Array) -> tuple[State, jax.Array]:
             state, outcome = game.step(state, action)
-            return state, outcome.components
+            return state, outcome.events.ate_food
 
         return jax.lax.scan(step, game.reset(key), jnp.arange(150) % 7)
 

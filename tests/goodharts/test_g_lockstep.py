@@ -53,17 +53,14 @@ def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next
 EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)
 MANY = Numbers(min_food=2000, max_food=2100, min_poison=900, max_poison=900)
 UPSIDE_DOWN = replace(MANY, start_energy=30, step_energy=0, food_energy=-20, poison_energy=7, max_steps=9)
-HANDHOLD = {
-    f"handhold_{name}_price": number for name, number in zip(("step", "food", "death"), (3, -5, 7), strict=True)
-}
-PRICES = replace(MANY, food_interest=250, poison_interest=-4000, reward_clip=900, death_price=123_456_789, **HANDHOLD)
+CLIPPED = replace(MANY, food_interest=250, poison_interest=-4000, reward_clip=900)
 CROWDED = Numbers(min_food=8000, max_food=8000, min_poison=8000, max_poison=8000)
 
 
 @pytest.mark.parametrize(
     ("mode", "pair", "numbers"),
     [
-        *((mode, READING, numbers) for mode in MODES for numbers in (UPSIDE_DOWN, PRICES)),
+        *((mode, READING, numbers) for mode in MODES for numbers in (UPSIDE_DOWN, CLIPPED)),
         ("ground_truth", READING, EMPTY),
         ("proxy_mortal", JAX, replace(UPSIDE_DOWN, food_interest=250, poison_interest=-4000, reward_clip=900)),
         pytest.param("ground_truth", JAX, UPSIDE_DOWN, marks=pytest.mark.long),

@@ -1,6 +1,5 @@
 """The rules by their ids, on the canonical engine and on the plain-Python reading."""
 
-from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -11,12 +10,11 @@ from numpy.typing import NDArray
 from reading_worlds import world_of
 from single_games import ENGINES, cell_at, full, made, open_game, open_games, play
 
-from goodharts.jax_env.tables import Variant
-from goodharts.jax_env.tables import prices as prices_of_jax
-from goodharts.rules import ACTIONS, DEFAULT_NUMBERS, MODES, NUM_CELLS
-from goodharts.torch_env.tables import prices as prices_of_torch
+from goodharts.rules import ACTIONS, MODES, NUM_CELLS
+from goodharts.world import WORLDS
 from parity import State
 from parity.engine import AutoResetBatch, Engine
+from parity.prices import price_values
 
 UP_LEFT, LEFT, DOWN_LEFT, UP, DOWN, UP_RIGHT, RIGHT, DOWN_RIGHT = range(8)
 HERE = (0, 0)
@@ -311,17 +309,8 @@ def test_G10_the_event_never_starts_over_and_wraps_as_a_word(engine: str) -> Non
 # --- rewards
 
 
-PAID = {
-    "ground_truth": (-1000, 100_000, -200_000, -400_000),
-    "ground_truth_blinded": (-1000, 100_000, -200_000, -400_000),
-    "proxy_mortal": (0, 100_000, 50_000, 0),
-    "proxy": (0, 100_000, 50_000, 0),
-    "ground_truth_handhold": (-1000, 100_000, -100_000, -200_000),
-}
-
-
 @EVERY_MODE
-def test_G12_what_each_mode_pays_and_only_the_handhold_shapes(engine: str, mode: str) -> None:
+def test_G12_each_engine_pays_the_declared_prices_and_only_the_handhold_shapes(engine: str, mode: str) -> None:
     def earned(energy: int, **ahead: Any) -> dict[str, int]:  # noqa: ANN401 - food or poison
         rewards = play(engine, made(energy=energy, **ahead), RIGHT, mode=mode).rewards
         return {name: amount for name, amount in rewards.items() if name != "shaping"}
@@ -329,7 +318,7 @@ def test_G12_what_each_mode_pays_and_only_the_handhold_shapes(engine: str, mode:
     def paid(**amounts: int) -> dict[str, int]:
         return {name: amount for name, amount in amounts.items() if amount}
 
-    there, (step, food, poison, death) = [(1, 0)], PAID[mode]
+    there, (step, food, poison, death) = [(1, 0)], price_values(WORLDS[mode])
     assert earned(9000) == paid(step=step)
     assert earned(9000, food=there) == paid(step=step, food=food)
     assert earned(9000, poison=there) == paid(step=step, poison=poison)
@@ -360,11 +349,3 @@ def test_G13_a_state_put_back_is_the_same_game(engine: str, mode: str) -> None:
         np.testing.assert_array_equal(one.observation, another.observation)
         assert one.components.tolist() == another.components.tolist()
     assert game.get_state() == other.get_state()
-
-
-def test_G12_both_engines_refuse_a_mode_that_is_rewarded_for_something_unknown() -> None:
-    unknown = replace(MODES["ground_truth"], rewarded_for="fame")  # type: ignore[arg-type]
-    with pytest.raises(AssertionError, match="fame"):
-        prices_of_torch(unknown, DEFAULT_NUMBERS)
-    with pytest.raises(AssertionError, match="fame"):
-        prices_of_jax(Variant(unknown))

@@ -70,7 +70,7 @@ def test_without_torch_one_sentence_says_what_to_install(monkeypatch: pytest.Mon
 
 @EVERY_MODE
 def test_an_episode_shows_what_its_mode_sees_and_sums_up_what_was_eaten_and_earned_G4_G5_G7_G12(mode: str) -> None:
-    env = make(mode, max_episode_steps=300)
+    env = make(mode, max_episode_steps=300, prices={"food": 0})  # what is eaten is counted, not what is paid for it
     assert env.observation_space == gym.spaces.Box(0.0, 1.0, OBSERVATION_SHAPE, np.float32)
     assert env.action_space == gym.spaces.Discrete(8)
     rng, found, observations = np.random.default_rng(0), Counter[str](), []

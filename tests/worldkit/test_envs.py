@@ -251,5 +251,7 @@ def test_the_highest_of_a_fact_is_kept_when_it_falls() -> None:
     statistics = Statistics(components=1, actions=2, facts=np.array([[3], [3]]))
     for fact in (7, 1):
         nothing = np.zeros((2, 1), np.int32)
-        statistics.add(np.zeros(2, np.int32), nothing, np.array([[fact], [fact - 1]]), np.ones(2, bool))
+        statistics.add(
+            np.zeros(2, np.int32), nothing, np.array([[fact], [fact - 1]]), np.ones(2, bool), np.zeros(2, np.uint32)
+        )
     assert statistics.of(np.arange(2)).maxima.tolist() == [[7], [6]]

@@ -98,15 +98,16 @@ def searcher_of(model: Model, numbers: Numbers, lookahead: Lookahead) -> Callabl
     from worldkit.ppo.search import Search
     from worldkit.threefry import seed_pairs
 
-    env = env_of(MODES[model.mode], numbers, True)
+    config = Config().over(model.config, "The model")
+    prices = np.array(config.price_values(model.mode), np.int32)
+    env = env_of(MODES[model.mode], numbers, True).with_prices(prices)
     network, params = network_and_params(model.network, model.policy.cpu().state_dict())
-    training = Config().over(model.config, "The model").training
 
     def judge(params: Any, compact: Any) -> tuple[jax.Array, jax.Array]:  # noqa: ANN401 - pytrees
         judged: Any = network.apply(params, env.expand(compact), env.privileges(compact))
         return judged
 
-    program = search_program(env, judge, params, Search(*lookahead, training.gamma), seed=0)
+    program = search_program(env, judge, params, Search(*lookahead, config.training.gamma), seed=0)
 
     def player_on(engine: BatchEngine) -> Player:
         assert isinstance(engine, JaxEngine)

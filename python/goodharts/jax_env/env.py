@@ -32,12 +32,13 @@ _COLUMNS, _ROWS = np.array(MOVES, np.int32).T
 
 
 class Outcome(NamedTuple):
-    """Outcome of a step (n, …) besides the new state: components int32 (n, 5), reward float32, all else bool."""
+    """Outcome of a step (n,) besides the new state: shaping int32 (G9), all else bool.
 
-    components: Array
-    reward: Array
-    ate_food: Array
-    ate_poison: Array
+    ``rewards.components`` pays for the events, of which a death is the termination.
+    """
+
+    events: StepEvents
+    shaping: Array
     terminated: Array
     truncated: Array
 
@@ -68,9 +69,7 @@ def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]
     terminated, truncated = _once_known(reached, terminated, truncated)
     events = StepEvents(ate_food, ate_poison, terminated)
     _mark_step(variant, events, truncated)
-    components = rewards.components(variant, promised, reached, events)
-    reward = rewards.total(components, variant.numbers.reward_clip)
-    return state, Outcome(components, reward, ate_food, ate_poison, terminated, truncated)
+    return state, Outcome(events, rewards.shaping(variant, promised, reached, terminated), terminated, truncated)
 
 
 def restart(variant: Variant, state: State, wanted: Array) -> State:

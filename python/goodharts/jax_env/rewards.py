@@ -6,10 +6,11 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
 
 from goodharts.jax_env.observation import look
 from goodharts.jax_env.state import State
-from goodharts.jax_env.tables import POTENTIALS, Variant, prices
+from goodharts.jax_env.tables import POTENTIALS, Variant
 from goodharts.rules import COMPONENT_UNIT, DEFAULT_NUMBERS, REACH
 from worldkit.jax.exact import divided
 from worldkit.jax.marks import mark
@@ -30,16 +31,14 @@ class StepEvents(NamedTuple):
     died: Array
 
 
-def components(variant: Variant, promised: Array, reached: Array, events: StepEvents) -> Array:
-    """Step, food, poison, death and shaping (G12) of potentials before and after the step: int32 (n, 5)."""
-    worth = prices(variant)
-    mark("G12.reward", lambda: jnp.ones(events.died.shape, bool))
-    paid = [
-        jnp.full(events.died.shape, worth.step, jnp.int32),
-        *(price * happened.astype(jnp.int32) for price, happened in zip(worth[1:], events, strict=True)),
-        _shaping(promised, reached, events.died) if variant.is_shaped else jnp.zeros(events.died.shape, jnp.int32),
-    ]
-    return jnp.stack(paid, axis=1)
+def components(events: StepEvents, shaping: Array, prices: ArrayLike) -> Array:
+    """Step, food, poison, death and shaping (G12) of one game: int32 (5,).
+
+    prices: int32 (4,), in the order of ``tables.PRICES``.
+    """
+    mark("G12.reward", lambda: jnp.bool_(True))
+    paid = jnp.asarray(prices) * jnp.stack([jnp.bool_(True), *events])
+    return jnp.append(paid, shaping)
 
 
 def total(parts: Array, most: int = DEFAULT_NUMBERS.reward_clip) -> Array:
@@ -62,8 +61,10 @@ def potential(variant: Variant, state: State) -> Array:
     return jnp.asarray(_BY_DISTANCE)[nearest]
 
 
-def _shaping(promised: Array, reached: Array, died: Array) -> Array:
-    """0.99 of the potential after the step, 0 for whoever died, less that of before (G9)."""
+def shaping(variant: Variant, promised: Array, reached: Array, died: Array) -> Array:
+    """0.99 of the potential after the step, 0 for whoever died, less that of before (G9): int32 (n,)."""
+    if not variant.is_shaped:
+        return jnp.zeros(died.shape, jnp.int32)
     mark("G9.no_food_in_view", lambda: promised == 0)
     for distance, worth in enumerate(POTENTIALS, start=1):
         mark(f"G9.food_at_{distance}", partial(jnp.equal, promised, worth))

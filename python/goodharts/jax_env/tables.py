@@ -1,6 +1,8 @@
 """This engine's own tables: which game is played, what it pays, and how near food beckons (G9, G12)."""
 
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
+
+import numpy as np
 
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 
@@ -29,26 +31,9 @@ class Variant(NamedTuple):
         return self.mode.rewarded_for == "handhold"
 
 
-class Prices(NamedTuple):
-    """Prices of a step, a piece of food or poison, and a death, in hundred-thousandths."""
-
-    step: int
-    food: int
-    poison: int
-    death: int
-
-
-def prices(variant: Variant) -> Prices:
-    """By what its mode is rewarded for (G12); an energy or interestingness is worth a hundred times its thousandths."""
-    numbers = variant.numbers
-    match variant.mode.rewarded_for:
-        case "energy":
-            food, poison = 100 * numbers.food_energy, 100 * numbers.poison_energy
-            return Prices(-100 * numbers.step_energy, food, poison, numbers.death_price)
-        case "interest":
-            return Prices(0, 100 * numbers.food_interest, 100 * numbers.poison_interest, 0)
-        case "handhold":
-            food, poison = numbers.handhold_food_price, numbers.handhold_poison_price
-            return Prices(numbers.handhold_step_price, food, poison, numbers.handhold_death_price)
-        case unknown:
-            assert_never(unknown)
+PRICES = {
+    "energy": np.array([-1000, 100_000, -200_000, -400_000], np.int32),
+    "interest": np.array([0, 100_000, 50_000, 0], np.int32),
+    "handhold": np.array([-1000, 100_000, -100_000, -200_000], np.int32),
+}
+"""What is paid for a step, a piece of food or poison, and a death (G12), by what a mode is rewarded for."""

@@ -39,7 +39,15 @@ class TorchEngine(BatchEngine):
         self.games = games
         self._names = tuple(marks_of(mode))
         self._marks = Marks(self._names, torch.device(device)) if options.marks else None
-        self._env = Games(mode, games, numbers=numbers, device=device, evaluating=evaluating, marks=self._marks)
+        self._env = Games(
+            mode,
+            games,
+            numbers=numbers,
+            device=device,
+            evaluating=evaluating,
+            marks=self._marks,
+            prices=options.prices,
+        )
         self._following = self._env.respawn if evaluating else self._env.restart
         self._channels = torch.tensor(channels(mode, self._env.numbers), device=self._env.device)
         self._mask = np.ones((games, len(ACTIONS)), np.bool_)

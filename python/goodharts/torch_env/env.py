@@ -15,7 +15,7 @@ from goodharts.torch_env.observation import ViewReader
 from goodharts.torch_env.placement import DRAWS, bytes_a_game, first_empty, new_episode
 from goodharts.torch_env.rewards import Potentials, Rewards, shaping
 from goodharts.torch_env.state import State
-from goodharts.torch_env.tables import POTENTIALS, prices
+from goodharts.torch_env.tables import POTENTIALS, PRICES, Prices
 
 _STARTED_AT_ONCE = 1 << 26
 """Bytes that drawing episodes may take: as many games as that allows start in one go."""
@@ -51,6 +51,7 @@ class Games:
         device: where everything is computed.
         evaluating: play by the rules of an evaluation: fixed counts, everybody is mortal, nothing truncates (G6).
         marks: counts rules that fire; None: nobody does.
+        prices: of a step, food, poison and a death, in hundred-thousandths (G12); None: the game's own.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Games:
         device: torch.device | str = "cpu",
         evaluating: bool = False,
         marks: Marks | None = None,
+        prices: tuple[int, ...] | None = None,
     ) -> None:
         self.mode, self.games, self.numbers, self.evaluating = mode, games, numbers, evaluating
         self.device = torch.device(device)
@@ -69,7 +71,8 @@ class Games:
         self._marks = marks
         self._is_mortal = mode.is_mortal or evaluating
         self._reader = ViewReader(games, self.device, marks)
-        self._rewards = Rewards(prices(mode, numbers), numbers, self.device)
+        own = PRICES[mode.rewarded_for]
+        self._rewards = Rewards(Prices(*prices) if prices else own, numbers.reward_clip, self.device)
         self._potentials = Potentials(self.device) if mode.rewarded_for == "handhold" else None
         self._potential = torch.zeros(games, dtype=torch.int64, device=self.device)
         self._columns, self._lines = torch.tensor(MOVES, device=self.device).T.contiguous()

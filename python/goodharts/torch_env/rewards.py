@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from goodharts.rules import COMPONENT_UNIT, FOOD, POISON, REACH, Numbers
+from goodharts.rules import COMPONENT_UNIT, FOOD, POISON, REACH
 from goodharts.torch_env.tables import DISCOUNT, POTENTIALS, Prices
 
 _CODES = 3
@@ -15,8 +15,8 @@ _WHOLE = 100
 class Rewards:
     """The five components of a mode's reward, and their sum."""
 
-    def __init__(self, prices: Prices, numbers: Numbers, device: torch.device) -> None:
-        self._clip = numbers.reward_clip
+    def __init__(self, prices: Prices, clip: int, device: torch.device) -> None:
+        self._clip = clip
         components = torch.zeros((2, _CODES, 5), dtype=torch.int64, device=device)
         components[:, :, 0] = prices.step
         components[:, FOOD, 1] = prices.food

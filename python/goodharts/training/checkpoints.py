@@ -9,7 +9,6 @@ from typing import Any
 
 from goodharts.config import JAX, Config
 from goodharts.models import config_of, mode_of, progress_of, read_torch
-from goodharts.rules import MODES
 from parity.arguments import FileName
 from parity.errors import UsageError
 from parity.safe_read import Unreadable, is_number, is_object, quoted
@@ -71,7 +70,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 def _read_jax(path: Path) -> Checkpoint:
     """Read a checkpoint of worldkit's trainer; raises UsageError with one sentence, or Unreadable."""
-    from goodharts.jax_training import env_of
+    from goodharts.jax_training import env_by
     from worldkit.ppo.checkpoint_format import CheckpointError, as_checkpoint_errors, part, read_payload
     from worldkit.ppo.checkpoints import read_checkpoint
 
@@ -82,7 +81,7 @@ def _read_jax(path: Path) -> Checkpoint:
             raise Unreadable("its config is no object")
         mode = mode_of(kept)
         config = _config_of({"config": kept.get("goodharts")}, path)
-        found = read_checkpoint(path, env_of(MODES[mode], config.numbers()), BEGIN_ANEW)
+        found = read_checkpoint(path, env_by(config, mode), BEGIN_ANEW)
     except CheckpointError as error:
         raise UsageError(str(error)) from None
     return Checkpoint(path, mode, _name_of({"name": kept.get("run_name")}), config, *found.progress, found)

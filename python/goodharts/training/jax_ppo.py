@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from goodharts.architecture import NetworkConfig, network_config
 from goodharts.config import AUTO, OFF, Config, Training
 from goodharts.models import Model, policy_of, write_model
-from goodharts.rules import MODES
 from goodharts.training.runs import EPISODE, ModeRun
 from goodharts.training.torchrun import is_launched
 from parity.errors import UsageError
@@ -41,7 +40,7 @@ def train(mode_run: ModeRun) -> None:
     import jax
 
     from goodharts.jax_networks import torch_weights
-    from goodharts.jax_training import env_of
+    from goodharts.jax_training import env_by
     from worldkit.ppo.loop import SavePlan
     from worldkit.ppo.training import train as train_in_jax
 
@@ -71,7 +70,7 @@ def train(mode_run: ModeRun) -> None:
     with jax.default_device(devices[0]):
         trained = train_in_jax(
             train_config(config.training, network, dtype),
-            env_of(MODES[job.mode], config.numbers()),
+            env_by(config, job.mode),
             mode_run.run,
             start=job.start.state if job.start else None,
             save_plan=SavePlan(

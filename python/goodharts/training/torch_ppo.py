@@ -75,7 +75,8 @@ class TorchTrainer:
                 f"{processes.count} processes cannot split the batch into {training.minibatches} minibatches evenly: "
                 "give fewer in config.toml."
             )
-        games = Games(self.mode, len(share), numbers=config.numbers(), device=self.device)
+        prices = config.price_values(mode)
+        games = Games(self.mode, len(share), numbers=config.numbers(), device=self.device, prices=prices)
         games.start(random.game_keys(training.seed, training.n_envs)[share.start : share.stop].to(self.device))
         noise = torch.Generator(self.device).manual_seed(stream(training.seed, NOISE))
         self.player = Player(games, noise, share, training.n_envs)

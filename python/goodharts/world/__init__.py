@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from goodharts import rules
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
+from goodharts.torch_env.tables import PRICES
 from goodharts.world.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.world.policies import load_policy, policies
 from goodharts.world.starts import STARTS
-from parity import BatchEngine, EngineError, EngineOptions, MutationBench, State, World
+from parity import BatchEngine, EngineError, EngineOptions, MutationBench, Price, State, World
 from parity.engine import consecutive_seeds
 from parity.errors import install_command
 from parity.mutant_table import read_mutants
@@ -25,6 +26,8 @@ from worldkit.jax.xla import enable_compilation_cache
 from worldkit.threefry import seed_pair, seeds_of, threefry2x32
 
 _FOLDER = Path(__file__).resolve().parent
+_MOST_PRICE = 10**8
+"""In hundred-thousandths: 1,000."""
 _KEYS_EVENT = np.uint32(2**32 - 1)
 """The event whose draws are the keys of a run's games (G10)."""
 
@@ -52,7 +55,7 @@ def open_jax(
     from goodharts.jax_training import env_of
     from worldkit.jax.engine import JaxEngine
 
-    return JaxEngine(games, env_of(mode, numbers, evaluating), marks=options.marks)
+    return JaxEngine(games, env_of(mode, numbers, evaluating), marks=options.marks, prices=options.prices)
 
 
 def game_seeds(seed: int, games: int) -> NDArray[np.uint64]:
@@ -111,6 +114,14 @@ def _with_source(copy: Path) -> Mapping[str, str]:
     }
 
 
+def _prices(mode: Mode) -> tuple[Price, ...]:
+    """The prices of a mode, whose sum an int32 always holds: with shaping that is less than 4 · 10⁸."""
+    own = PRICES[mode.rewarded_for]
+    purposes = ("each step", "each food that is eaten", "each poison that is eaten", "each death")
+    names = zip(own._fields, own, purposes, strict=True)
+    return tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE, purpose) for name, default, purpose in names)
+
+
 def _world(mode: Mode) -> World:
     return World(
         name=f"goodharts-{mode.name}",
@@ -128,6 +139,7 @@ def _world(mode: Mode) -> World:
         facts=rules.FACTS,
         events=rules.EVENTS,
         component_unit=rules.COMPONENT_UNIT,
+        prices=_prices(mode),
         observation_label=observation_label(mode),
         marks=rules.marks_of(mode),
         starts=STARTS,

@@ -95,6 +95,7 @@ class Episodes:
         deadline: float | None = None,
         restart: bool = False,
         max_episode_steps: int | None = None,
+        counted_events: Sequence[str] = (),
     ) -> None:
         if num_games < 1:
             raise UsageError(f"there must be at least one game, not {num_games}.")
@@ -121,7 +122,8 @@ class Episodes:
         is_float = facts is None or np.issubdtype(facts.dtype, np.floating)
         self._type_of_facts: type[np.float64] | type[np.int64] = np.float64 if is_float else np.int64
         self._see(observation, ~self._lost)
-        self.statistics = Statistics(self._num_components, len(world.actions), self.facts)
+        events = [world.events.index(name) for name in counted_events]
+        self.statistics = Statistics(self._num_components, len(world.actions), self.facts, events)
 
     def _own(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
         return np.concatenate([self._game_seeds(seed, 1) for seed in seeds.tolist()])
@@ -167,11 +169,11 @@ class Episodes:
             self._has_played = True
             self._see(step.observation, played)
         components, terminated = self._of_played(step.components), self._of_played(step.terminated)
-        self.statistics.add(self._actions, components, self.facts, played)
+        events = self._no_events if step.events is None else self._of_played(step.events)
+        self.statistics.add(self._actions, components, self.facts, played, events)
         truncated = lost.copy() if step.truncated is None else lost | step.truncated
         if self._max_episode_steps is not None:
             truncated |= self.statistics.steps >= self._max_episode_steps
-        events = self._no_events if step.events is None else self._of_played(step.events)
         return EpisodeStep(self._of_played(step.reward), components, events, terminated, truncated, lost, self._failure)
 
     def get_states(self, slots: Slots | None = None) -> list[State]:

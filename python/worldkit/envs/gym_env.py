@@ -73,7 +73,15 @@ class WorldEnv(gym.Env[Any, np.int64]):
         self.observation_space = spec.observation_space()
         self.action_space = spec.action_space()
         limit = _limit_of_make() if max_episode_steps is None else max_episode_steps
-        self._episodes = Episodes(spec.world, 1, engine, deadline=deadline, restart=restart, max_episode_steps=limit)
+        self._episodes = Episodes(
+            spec.world,
+            1,
+            engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=limit,
+            counted_events=spec.counted_events,
+        )
         self._num_actions = len(spec.world.actions)
         self._window: Window | None = None
 

@@ -51,7 +51,13 @@ class WorldVecEnv(VecEnv):
     ) -> None:
         self.env_spec = spec = spec.with_prices(prices or {})
         self._episodes = Episodes(
-            spec.world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
+            spec.world,
+            num_envs,
+            engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=max_episode_steps,
+            counted_events=spec.counted_events,
         )
         self.render_mode = None if spec.picture is None else "rgb_array"
         self.metadata = {"render_modes": [] if spec.picture is None else ["rgb_array"]}

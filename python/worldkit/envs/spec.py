@@ -34,6 +34,7 @@ class EnvSpec:
     make_space: a new space of the observations that ``split`` gives; by default an unbounded Box of the world's shape.
     split: observations of the world (…, *shape) as the environment shows them, with the same leading axes; an array or
         a dict of arrays, which may be views; by default as they are.
+    counted_events: the world's events that are counted in each episode, for ``own_statistics``.
     own_statistics: what the world adds to ``info["episode_stats"]``, or puts in place of what stands there.
     episode_metrics: what a trainer logs of the episodes that ended in a rollout, by their ``episode_stats``, besides
         return, length and components.
@@ -48,6 +49,7 @@ class EnvSpec:
     id: str
     make_space: "Callable[[], spaces.Space[Any]] | None" = None
     split: Callable[[Array], Any] = np.asarray
+    counted_events: tuple[str, ...] = ()
     own_statistics: Callable[[Counts], Summary] | None = None
     episode_metrics: Callable[[Sequence[Summary]], dict[str, float]] = lambda summaries: {}
     text: Callable[[State], str] | None = None

@@ -1,5 +1,6 @@
 """Episode statistics, counted while episodes are played."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,20 +16,27 @@ class Counts(NamedTuple):
     """The counts of k episodes.
 
     components: (k, components) float64, their sums in the world's unit; actions: (k, actions) int64, how often each
-    was taken; maxima: (k, facts) the highest value of each fact, that at the start included; steps: (k,) int64.
+    was taken; maxima: (k, facts) the highest value of each fact, that at the start included; steps: (k,) int64;
+    events: (k, events) int64, how often each of the ``EnvSpec.counted_events`` happened.
     """
 
     components: NDArray[np.float64]
     actions: NDArray[np.int64]
     maxima: Array
     steps: NDArray[np.int64]
+    events: NDArray[np.int64]
 
 
 class Statistics:
-    """Running counts of the episodes of n games, from the facts (n, facts) with which they begin."""
+    """Running counts of the episodes of n games, from the facts (n, facts) with which they begin.
 
-    def __init__(self, components: int, actions: int, facts: Array) -> None:
+    events: the numbers of the events that are counted.
+    """
+
+    def __init__(self, components: int, actions: int, facts: Array, events: Sequence[int] = ()) -> None:
         num_games = len(facts)
+        self._event_bits = np.array([1 << event for event in events], np.uint32)[:, None]
+        self._events = np.zeros((len(events), num_games), np.int64)
         self._first_action = actions * np.arange(num_games)
         """Offset of each game in the flat counts of actions."""
         self._components = np.zeros((num_games, components))
@@ -44,19 +52,30 @@ class Statistics:
     def start(self, slots: Slots, facts: Array) -> None:
         """New episodes in slots (k,), with these facts (k, facts)."""
         self._components[slots], self._actions[slots], self._maxima[slots] = 0, 0, facts
+        self._events[:, slots] = 0
 
-    def add(self, actions: NDArray[np.int32], components: Array, facts: Array, played: NDArray[np.bool_]) -> None:
+    def add(
+        self,
+        actions: NDArray[np.int32],
+        components: Array,
+        facts: Array,
+        played: NDArray[np.bool_],
+        events: NDArray[np.uint32],
+    ) -> None:
         """One step of the games that ``played``, bool (n,).
 
-        actions (n,), components (n, components), 0 where nothing was played, facts (n, facts) after it.
+        actions (n,), components (n, components) and events (n,), 0 where nothing was played, facts (n, facts) after it.
         """
         # arrays of one type are added, and those of one dimension are indexed, much faster than others
         np.add(self._components, components.astype(np.float64), out=self._components)
         uses, taken = self._actions.reshape(-1), self._first_action + actions
         uses[taken] = uses[taken] + played
         np.maximum(self._maxima, facts, out=self._maxima)
+        if len(self._event_bits):
+            self._events += (events & self._event_bits) > 0
 
     def of(self, slots: Slots) -> Counts:
         """The counts of the episodes in slots (k,)."""
         actions = self._actions[slots]
-        return Counts(self._components[slots], actions, self._maxima[slots], actions.sum(axis=1))
+        events = self._events[:, slots].T
+        return Counts(self._components[slots], actions, self._maxima[slots], actions.sum(axis=1), events)

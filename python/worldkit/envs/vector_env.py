@@ -75,7 +75,13 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._episodes = Episodes(
-            spec.world, num_envs, engine, deadline=deadline, restart=restart, max_episode_steps=max_episode_steps
+            spec.world,
+            num_envs,
+            engine,
+            deadline=deadline,
+            restart=restart,
+            max_episode_steps=max_episode_steps,
+            counted_events=spec.counted_events,
         )
         self._ended = np.zeros(num_envs, np.bool_)
 

@@ -35,7 +35,9 @@ class Reading(BatchEngine):
         self.games = games
         self._names = marks if options.marks else None
         self._marks: Counter[str] = Counter()
-        self._played = [Game(mode, (0, 0), numbers, evaluating, marks=self._marks) for _ in range(games)]
+        self._played = [
+            Game(mode, (0, 0), numbers, evaluating, marks=self._marks, prices=options.prices) for _ in range(games)
+        ]
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         for seed, slot in zip(seeds.tolist(), slots.tolist(), strict=True):

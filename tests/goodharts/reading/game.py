@@ -33,11 +33,6 @@ class Numbers:
     poison_energy: int = -2000
     food_interest: int = 1000
     poison_interest: int = 500
-    death_price: int = -400_000
-    handhold_step_price: int = -1000
-    handhold_food_price: int = 100_000
-    handhold_poison_price: int = -100_000
-    handhold_death_price: int = -200_000
     reward_clip: int = 2_000_000
     max_steps: int = 512
     min_food: int = 64
@@ -50,8 +45,16 @@ class Numbers:
 
 PUBLISHED = Numbers()
 
+PRICES = {
+    "ground_truth": (-1000, 100_000, -200_000, -400_000),
+    "ground_truth_blinded": (-1000, 100_000, -200_000, -400_000),
+    "proxy_mortal": (0, 100_000, 50_000, 0),
+    "proxy": (0, 100_000, 50_000, 0),
+    "ground_truth_handhold": (-1000, 100_000, -100_000, -200_000),
+}
+"""Of a step, food, poison and a death in each mode (G12), in hundred-thousandths."""
+
 SEES_TRUTH = {"ground_truth", "ground_truth_handhold"}
-REWARDED_WITH_INTEREST = {"proxy_mortal", "proxy"}
 SHAPED = {"ground_truth_handhold"}
 FROZEN = {"proxy"}
 
@@ -69,7 +72,10 @@ class Outcome:
 
 @dataclass
 class Game:
-    """One game; ``grid`` says what each cell holds, and ``marks`` counts which rules fired."""
+    """One game; ``grid`` says what each cell holds, and ``marks`` counts which rules fired.
+
+    ``prices``: of a step, food, poison and a death; None: the game's own.
+    """
 
     mode: str
     key: Pair
@@ -84,6 +90,7 @@ class Game:
     food_count: int = 0
     poison_count: int = 0
     marks: Counter[str] = field(default_factory=Counter)
+    prices: tuple[int, ...] | None = None
 
     @property
     def cell(self) -> int:
@@ -196,15 +203,7 @@ class Game:
 
     def _components(self, ate: int, died: bool, potential_before: int) -> tuple[int, int, int, int, int]:
         """Step, food, poison, death, shaping (G12)."""
-        numbers = self.numbers
-        if self.mode in REWARDED_WITH_INTEREST:
-            step, food, poison, death = 0, 100 * numbers.food_interest, 100 * numbers.poison_interest, 0
-        elif self.mode in SHAPED:
-            step, food = numbers.handhold_step_price, numbers.handhold_food_price
-            poison, death = numbers.handhold_poison_price, numbers.handhold_death_price
-        else:
-            step, food, poison = -100 * numbers.step_energy, 100 * numbers.food_energy, 100 * numbers.poison_energy
-            death = numbers.death_price
+        step, food, poison, death = self.prices or PRICES[self.mode]
         shaping = 99 * (0 if died else self.potential()) - 100 * potential_before
         return step, food * (ate == FOOD), poison * (ate == POISON), death * died, shaping
 

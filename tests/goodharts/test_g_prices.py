@@ -1,0 +1,81 @@
+"""Prices of the reward: changed when engines are opened, and the same on torch, JAX and the reading (G12)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reading_worlds import world_of
+from single_games import made
+
+from goodharts.rules import MODES, Numbers
+from goodharts.world import WORLDS
+from parity import EngineOptions, UsageError, World
+from parity.lockstep import Settings, run
+from parity.prices import with_prices
+from worldkit.jax import engine as jax_engine
+
+ALIKE = ("ground_truth_blinded", "proxy_mortal")
+"""Modes that are paid as others are."""
+UNCLIPPED = Numbers(reward_clip=10**9)
+PRICES = WORLDS["proxy"].prices
+SHORT = Settings(source="directed", games=8, steps=8)
+
+
+def drawn(world: World) -> st.SearchStrategy[World]:
+    values = st.tuples(*(st.integers(price.low, price.high) for price in world.prices))
+    return values.map(lambda prices: replace(world, price_values=prices))
+
+
+@pytest.mark.parametrize(
+    ("mode", "other"),
+    [
+        *(pytest.param(mode, "reading", marks=pytest.mark.long if mode in ALIKE else ()) for mode in MODES),
+        ("ground_truth_handhold", "jax"),
+    ],
+)
+def test_G12_engines_agree_at_any_prices(mode: str, other: str) -> None:
+    world = world_of(mode, UNCLIPPED)
+
+    @settings(derandomize=True, database=None, deadline=None, max_examples=4)
+    @given(drawn(world))
+    @example(replace(world, price_values=tuple(price.low for price in PRICES)))
+    @example(replace(world, price_values=tuple(price.high for price in PRICES)))
+    @example(replace(world, price_values=(0, 0, 0, 0)))
+    def agree(priced: World) -> None:
+        assert run(priced, ("torch", other), SHORT).divergences == []
+
+    agree()
+
+
+def test_G12_another_price_compiles_nothing_anew() -> None:
+    def play(world: World) -> None:
+        assert run(world, ("torch", "jax"), SHORT).divergences == []
+
+    world = world_of("ground_truth_handhold", UNCLIPPED)
+    play(world)
+    compiled = len(jax_engine._PROGRAMS)
+    play(with_prices(world, {"food": -7, "death": 0.5}))
+    assert len(jax_engine._PROGRAMS) == compiled
+
+
+@pytest.mark.parametrize("engine", ["reading", "torch", "jax"])
+def test_G12_what_food_is_worth_changes_no_energy(engine: str) -> None:
+    world = with_prices(world_of("ground_truth_handhold", UNCLIPPED), {"food": 0.25, "step": -1})
+    games, slots = world.engines[engine](1, EngineOptions(prices=world.price_values)), np.arange(1)
+    games.set_state([made(food=[(1, 0)], energy=500)], slots)
+    step = games.step(np.array([6], np.int32))
+    assert step.components[0, :4].tolist() == [-100_000, 25_000, 0, 0]
+    assert games.get_state(slots)[0]["energy"] == 500 - 10 + 1000
+
+
+def test_G12_a_price_out_of_range_or_too_fine_is_one_sentence() -> None:
+    for prices, fault in (
+        ({"food": 1000.5}, "the price food must be a number from -1000 to 1000, got 1000.5."),
+        ({"death": 0.000001}, "the price death must be a multiple of 1e-05, got 1e-06."),
+        ({"shaping": 1}, "world 'goodharts-proxy' has no price 'shaping': its prices are step, food, poison, death."),
+    ):
+        with pytest.raises(UsageError) as refused:
+            with_prices(WORLDS["proxy"], prices)
+        assert str(refused.value) == fault
