@@ -135,6 +135,14 @@ class OneOf(Values):
         return " or ".join(self.words)
 
 
+def two_engines(text: str) -> tuple[str, str]:
+    """The names in ``a,b``; raises ArgumentTypeError where there are not two."""
+    names = text.split(",")
+    if len(names) != 2 or not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}' does not name two engines as a,b")
+    return names[0], names[1]
+
+
 SEED = IntRange(0, 2**64 - 1)
 GAMES = IntRange(1, 2**20)
 """Games side by side: a million fill the memory of the largest machines."""

@@ -10,22 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from parity import commands, diff_command
-from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser
+from parity.arguments import GAMES, SECONDS, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf, Parser, two_engines
 from parity.console import discard_output, is_output_closed, is_output_full, open_missing_streams
 from parity.engine_guard import DEFAULT_TIMEOUT, LESS_MEMORY
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out_of_memory
 from parity.lockstep import MODES, STRICT
 from parity.prices import add_price_flags
+from parity.scaffold import init
 
 JOBS = IntRange(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
-
-
-def _engines(text: str) -> tuple[str, str]:
-    names = text.split(",")
-    if len(names) != 2 or not all(names):
-        raise argparse.ArgumentTypeError(f"'{text}' does not name two engines as a,b")
-    return names[0], names[1]
 
 
 def _value(name: str, text: str, kind: Callable[[str], Any] = str, default: object = None) -> dict[str, Any]:
@@ -58,7 +52,7 @@ _PAIR = {
         "A,B",
         "reference and other engine (default: the world's first two); NAME@PLACE is an engine in another process, "
         "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda",
-        _engines,
+        two_engines,
     )
 }
 _COMPARISON = {
@@ -103,6 +97,11 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--traceback", **_switch("show where in the code an error arose"))
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
 
+    text = "Write a world of two small engines, its tests and its CI job, to begin with."
+    added = subparsers.add_parser("init", help=text, description=text, epilog=EXIT_CODES, allow_abbrev=False)
+    added.add_argument("folder", type=Path, help="where to write them")
+    added.set_defaults(does=init, json=False)
+
     def command(
         does: Callable[[argparse.Namespace], int], text: str, options: Mapping[str, dict[str, Any]], **defaults: object
     ) -> None:
@@ -116,7 +115,7 @@ def build_parser() -> argparse.ArgumentParser:
     command(commands.run, text, _COMPARISON, steps=1000, games=64, source="uniform")
     replay = {
         "trace": {"type": Path, "help": "trace file"},
-        "--engines": _value("A,B", "other engines than the trace's", _engines),
+        "--engines": _value("A,B", "other engines than the trace's", two_engines),
         "--html": _value("FILE", "write the report page to this file too", Path),
     }
     command(commands.replay, "Replay a trace on both engines and report what differs.", replay)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,20 +15,20 @@ from parity.console import open_console
 from parity.coverage import coverage_of, require_marks
 from parity.errors import UsageError
 from parity.finding import Finding, grouped, investigate, replay_command, replayed
-from parity.lockstep import STRICT, Outcome, Settings, run_cases
+from parity.lockstep import STRICT, Outcome, Settings
 from parity.lockstep import run as run_lockstep
 from parity.mutant_judges import LockstepJudge, PytestJudge, project_bench
 from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_mutants, run_mutants
 from parity.places import with_remote_engines
 from parity.prices import changed_prices, draw_prices, priced, prices_text, with_prices
 from parity.printing import print_coverage, print_mutants, print_rewards, print_run
-from parity.registry import engine_name, load_named_in, load_world, world_spec
+from parity.registry import engine_name, engine_pair, load_named_in, load_world, world_spec
 from parity.report import counted, print_report, write_report
-from parity.rewards import accept, golden_folder, replay_golden
+from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
 from parity.strict_json import json_text
-from parity.trace import Trace, check_actions, read_trace, trace_files
+from parity.trace import check_actions, demand_steps, read_trace
 from parity.world import World
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def replay(options: Namespace) -> int:
     report = replayed(world, trace, options.trace, engines, timeout=options.timeout, command=command)
     shown = report.trace
     if not shown.differences:
-        _demand_steps([trace], options.trace)
+        demand_steps([trace], options.trace)
     if options.html:
         write_report(report, options.html)
     answer = {
@@ -110,11 +110,7 @@ def rewards(options: Namespace) -> int:
         raise UsageError("--accept renews episodes with the game's own prices: leave --price and --prices out.")
     folder = golden_folder(world, options.golden)
     episodes = replay_golden(world, engines, folder, options.timeout)
-    if not any(episode.names and episode.golden.case.actions for episode in episodes):
-        raise UsageError(f"the episodes in {folder} hold no rewards to compare: record others with parity record.")
-    changes = [change for episode in episodes for change in episode.changes(world)]
-    disagreements = [change for episode in episodes for change in episode.disagreements(world)]
-    new = [name for name in world.components if any(name not in episode.names for episode in episodes)]
+    new, changes, disagreements = all_changes(world, episodes)
     renewed = accept(world, episodes) if options.accept and not disagreements else 0
     answer = {
         "episodes": len(episodes),
@@ -127,7 +123,7 @@ def rewards(options: Namespace) -> int:
     }
 
     def show(console: Console) -> None:
-        print_rewards(world, engines, episodes, new, changes, disagreements, console)
+        print_rewards(world, engines, episodes, console)
         if options.accept:
             refusal = "Nothing is accepted while the engines disagree."
             console.print(refusal if disagreements else f"Accepted: {counted(renewed, 'episode')} renewed.")
@@ -195,23 +191,11 @@ def serve(options: Namespace) -> int:
 
 
 def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str, tuple[str, str]]:
-    """The world, what ``--world`` calls it, and the two engines to hold to each other.
-
-    ``one_will_do``: in a world of one engine, that one stands on both sides.
-    """
+    """The world, what ``--world`` calls it, and the two engines to hold to each other."""
     spec = world_spec(options.world, options.engines or ())
     world = priced(load_world(spec), options)
-    if options.engines is not None:
-        world = with_remote_engines(world, spec, options.engines)
-        one, other = options.engines
-        return world, spec, (engine_name(world, one), engine_name(world, other))
-    names = list(world.engines)
-    if len(names) < 2 and not one_will_do:
-        raise UsageError(
-            f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "
-            f"{names[0]},{names[0]} to see whether it repeats itself."
-        )
-    return world, spec, (names[0], names[1 % len(names)])
+    world = with_remote_engines(world, spec, options.engines or ())
+    return world, spec, engine_pair(world, options.engines, one_will_do=one_will_do)
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:
@@ -234,18 +218,8 @@ def _compared(
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
     if options.draw_prices:
         world = draw_prices(world, settings.seed)
-    if settings.source.startswith(TRACES):
-        folder = Path(settings.source.removeprefix(TRACES))
-        paths = trace_files(folder)
-        traces = [read_trace(path) for path in paths]
-        for path, trace in zip(paths, traces, strict=True):
-            check_actions(world, trace, path)
-        outcome = run_cases(world, engines, [trace.case for trace in traces], settings)
-        if not outcome.divergences:
-            _demand_steps(traces, folder)
-    else:
-        with progress_bar(options.json, "steps of each game", settings.steps) as advance:
-            outcome = run_lockstep(world, engines, settings, advance)
+    with progress_bar(options.json, "steps of each game", settings.steps) as advance:
+        outcome = run_lockstep(world, engines, settings, advance)
     findings: list[Finding] = []
     for number, alike in enumerate(() if options.no_report else grouped(outcome.divergences), start=1):
         trace_path = options.out / ("trace.json" if number == 1 else f"trace-{number}.json")
@@ -277,12 +251,6 @@ def _compared(
         "divergences": divergences,
     }
     return outcome, findings, answer
-
-
-def _demand_steps(traces: Sequence[Trace], path: Path) -> None:
-    """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
-    if not any(trace.case.actions or trace.differences for trace in traces):
-        raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")
 
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:

@@ -29,9 +29,9 @@ class Finding:
     page_path: Path
 
 
-def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: float) -> Pair:
+def open_alone(world: World, engines: tuple[str, str], case: Case, timeout: float, known: tuple[str, ...] = ()) -> Pair:
     """A pair of one game each, counting marks where it can, comparing them if the case does."""
-    return Pair(world, engines, 1, marks=bool(world.marks), compare_marks=case.marks, timeout=timeout)
+    return Pair(world, engines, 1, marks=bool(world.marks), compare_marks=case.marks, timeout=timeout, known=known)
 
 
 def replay_command(trace_path: Path, world: str | None = None, engines: tuple[str, str] | None = None) -> str:
@@ -93,16 +93,17 @@ def investigate(
     *,
     shrink_seconds: float,
     timeout: float,
+    known: tuple[str, ...] = (),
 ) -> Finding:
     """Shrink the first of some divergences that are alike, write its trace to ``trace_path`` and its page beside it.
 
-    ``spec`` names the world as ``--world`` does. A divergence that does not show in a game played alone
-    is written as it was found.
+    ``spec`` names the world as ``--world`` does, ``known`` the fields that may differ. A divergence that does not show
+    in a game played alone is written as it was found.
     """
     # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
     named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
     command = replay_command(trace_path, *named)
-    with open_alone(world, engines, alike[0].case, timeout) as pair:
+    with open_alone(world, engines, alike[0].case, timeout, known) as pair:
         report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
     page_path = trace_path.with_suffix(".html")
     write_trace(report.trace, trace_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused
 from parity.pair import Observed, Pair
 from parity.replay import Divergence, differs_at
-from parity.sources import Source, choose_actions, open_source
-from parity.trace import RESTART, Action, Case
+from parity.sources import TRACES, Source, choose_actions, open_source
+from parity.trace import RESTART, Action, Case, check_actions, demand_steps, read_trace, trace_files
 from parity.world import View, World
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
@@ -33,6 +34,7 @@ class Settings:
     mode: ``strict``: both engines start from seeds. ``injected``: both start each game in the state that the reference
         begins it in, for engines that draw differently. ``resynchronised``: they start each step so, which shows
         every difference where it arises.
+    known: fields that may differ, see ``Pair``.
     """
 
     source: str = "uniform"
@@ -45,6 +47,7 @@ class Settings:
     mode: str = STRICT
     stop_after: int = 1
     timeout: float = DEFAULT_TIMEOUT
+    known: tuple[str, ...] = ()
 
 
 @dataclass
@@ -140,6 +143,8 @@ class _Run:
         differ = self.pair.rows_that_differ(seen) & self.active[slots]
         for row in np.flatnonzero(differ):
             slot = int(slots[row])
+            if self.settings.known and all(map(self.pair.ignores, self.pair.explain(seen, int(row), slot))):
+                continue
             self.active[slot] = False
             if len(self.outcome.divergences) >= self.settings.stop_after:
                 continue
@@ -154,7 +159,9 @@ class _Run:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
         cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
         cases.sort(key=lambda entry: len(entry[1].actions))
-        with Pair(self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout) as alone:
+        with Pair(
+            self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout, known=self.settings.known
+        ) as alone:
             apart = ((slot, differs_at(alone, case)) for slot, case in cases)
             slot, found = next((each for each in apart if each[1] is not None), (cases[0][0], None))
         if found is None:
@@ -243,10 +250,15 @@ def run(
     together. A game in which they differ is replaced by a new one. In the end, where none does, each engine is held to
     its contract.
     ``progress`` is called after each of them. Raises EngineError and UsageError.
+    Where the source is ``traces:DIR``, the traces are played instead.
     """
+    if settings.source.startswith(TRACES):
+        return _run_traces(world, engines, settings, Path(settings.source.removeprefix(TRACES)))
     rng = np.random.default_rng(settings.seed)
     source = open_source(settings.source, world, settings.games, rng)
-    with Pair(world, engines, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
+    with Pair(
+        world, engines, settings.games, marks=settings.marks, timeout=settings.timeout, known=settings.known
+    ) as pair:
         course = _Run(pair, source, settings, rng)
         began = time.perf_counter()
         try:
@@ -262,19 +274,25 @@ def run(
         return course.outcome
 
 
-def run_cases(world: World, engines: tuple[str, str], cases: list[Case], settings: Settings) -> Outcome:
-    """Play recorded cases one after another and compare everything; ``settings`` gives marks and limits."""
+def _run_traces(world: World, engines: tuple[str, str], settings: Settings, folder: Path) -> Outcome:
+    """Play the traces of a folder one after another and compare everything; ``settings`` gives marks and limits."""
+    paths = trace_files(folder)
+    traces = [read_trace(path) for path in paths]
+    for path, trace in zip(paths, traces, strict=True):
+        check_actions(world, trace, path)
     outcome = Outcome()
     began = time.perf_counter()
-    with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout) as pair:
-        for number, case in enumerate(cases):
+    with Pair(world, engines, 1, marks=settings.marks, timeout=settings.timeout, known=settings.known) as pair:
+        for number, trace in enumerate(traces):
             outcome.episodes += 1
-            found = differs_at(pair, case)
-            outcome.steps += len(case.actions) if found is None else found.step
+            found = differs_at(pair, trace.case)
+            outcome.steps += len(trace.case.actions) if found is None else found.step
             outcome.divergences += [replace(found, game=number)] if found else []
             if len(outcome.divergences) >= settings.stop_after:
                 break
         outcome.seconds = time.perf_counter() - began
         if settings.marks:
             outcome.marks = pair.marks()
+    if not outcome.divergences:
+        demand_steps(traces, folder)
     return outcome

@@ -43,6 +43,9 @@ class Pair(Closable):
 
     marks: they are counted, and compared unless ``compare_marks`` says otherwise; raises UsageError when an engine
     that they are compared of counts none.
+
+    known: fields other than marks that may differ, as reports name them; ``state.player`` stands for
+    ``state.player.hp`` too.
     """
 
     def __init__(
@@ -54,9 +57,12 @@ class Pair(Closable):
         marks: bool = False,
         compare_marks: bool | None = None,
         timeout: float = DEFAULT_TIMEOUT,
+        known: tuple[str, ...] = (),
     ) -> None:
         self.world = world
-        self.ignores: Callable[[Difference], bool] = lambda _: False
+        self.ignores: Callable[[Difference], bool] = lambda found: any(
+            found.field == name or found.field.startswith((f"{name}.", f"{name}[")) for name in known
+        )
         """Differences that alone do not end a replay."""
         self.names = names
         self.games = games

@@ -13,7 +13,7 @@ from parity.finding import Finding
 from parity.lockstep import Outcome
 from parity.mutants import SURVIVED, Verdict
 from parity.report import counted, print_report
-from parity.rewards import Change, Episode
+from parity.rewards import Change, Episode, all_changes
 from parity.table import Table
 from parity.world import World
 
@@ -49,16 +49,9 @@ def print_coverage(found: Coverage, engines: tuple[str, str], console: Console) 
     _print_names(console, "Marks counted differently", [mark.mark for mark in found.unequal()])
 
 
-def print_rewards(
-    world: World,
-    engines: tuple[str, str],
-    episodes: Sequence[Episode],
-    new: Sequence[str],
-    changes: Sequence[Change],
-    disagreements: Sequence[Change],
-    console: Console,
-) -> None:
+def print_rewards(world: World, engines: tuple[str, str], episodes: Sequence[Episode], console: Console) -> None:
     """Print which rewards changed, where, and whether the engines agree."""
+    new, changes, disagreements = all_changes(world, episodes)
     transitions = sum(len(episode.golden.case.actions) for episode in episodes)
     console.print(f"{counted(len(episodes), 'golden episode')}, {counted(transitions, 'transition')}.")
     if changes:

@@ -48,11 +48,13 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
     raise UsageError(f"no registered world has the engines {wanted} ({known}): give --world NAME or other engines.")
 
 
-def load_world(spec: str | None = None) -> World:
-    """The world of that name, or of that ``module:attribute`` in the working directory or on the path.
+def load_world(spec: str | World | None = None) -> World:
+    """The world of that name, or of that ``module:attribute`` in the working directory or on the path, or itself.
 
     Raises UsageError when there is none or it cannot be imported.
     """
+    if isinstance(spec, World):
+        return spec
     name = world_spec(spec)
     if not is_module(name) and name not in _registered():
         raise UsageError(f"there is no world '{name}' ({_known()}): give one of these or module:attribute.")
@@ -113,6 +115,23 @@ def engine_name(world: World, name: str) -> str:
         known = ", ".join(world.engines)
         raise UsageError(f"world '{world.name}' has no engine {quoted(name)}: choose among {known}.")
     return name
+
+
+def engine_pair(world: World, engines: Sequence[str] | None = None, *, one_will_do: bool = False) -> tuple[str, str]:
+    """The two ``engines`` of ``world`` to hold to each other, by default its first two; raises UsageError.
+
+    ``one_will_do``: in a world of one engine, that one stands on both sides.
+    """
+    if engines is not None:
+        one, other = engines
+        return engine_name(world, one), engine_name(world, other)
+    names = list(world.engines)
+    if len(names) < 2 and not one_will_do:
+        raise UsageError(
+            f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "
+            f"{names[0]},{names[0]} to see whether it repeats itself."
+        )
+    return names[0], names[1 % len(names)]
 
 
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:

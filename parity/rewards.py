@@ -99,7 +99,10 @@ def replay_golden(
     for name in engines:
         with closing(GuardedEngine(world, name, 1, timeout=timeout)) as engine:
             played.append([_play(engine, path, trace.case) for path, trace in zip(paths, traces, strict=True)])
-    return [Episode(*parts) for parts in zip(paths, traces, *played, strict=True)]
+    episodes = [Episode(*parts) for parts in zip(paths, traces, *played, strict=True)]
+    if not any(episode.names and episode.golden.case.actions for episode in episodes):
+        raise UsageError(f"the episodes in {folder} hold no rewards to compare: record others with parity record.")
+    return episodes
 
 
 def read_golden(world: World, path: Path) -> Trace:
@@ -126,6 +129,13 @@ def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
         raise UsageError(f"engine '{engine.name}' refuses the start of {path}: {error}") from error
     steps = (engine.step(np.array([action], dtype=np.int32)) for action in case.actions)
     return tuple(tuple(step.components[0].tolist()) for step in steps)
+
+
+def all_changes(world: World, episodes: Sequence[Episode]) -> tuple[list[str], list[Change], list[Change]]:
+    """The components that a recording lacks, the changes of all episodes, and what the engines disagree about."""
+    new = [name for name in world.components if any(name not in episode.names for episode in episodes)]
+    changes = [change for episode in episodes for change in episode.changes(world)]
+    return new, changes, [change for episode in episodes for change in episode.disagreements(world)]
 
 
 def accept(world: World, episodes: Sequence[Episode]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -195,6 +195,12 @@ def check_actions(world: World, trace: Trace, path: Path) -> None:
     for action in trace.case.actions:
         if isinstance(action, int) and action >= len(world.actions):
             raise UsageError(f"{path} holds action {action}, which world '{world.name}' does not have.")
+
+
+def demand_steps(traces: Sequence[Trace], path: Path) -> None:
+    """Raises UsageError where none has an action, or a difference at its start: that they agree would tell nothing."""
+    if not any(trace.case.actions or trace.differences for trace in traces):
+        raise UsageError(f"{path} holds no actions, so that no step is compared: give traces with some.")
 
 
 def trace_files(folder: Path) -> list[Path]:

@@ -1,0 +1,131 @@
+"""``[tool.parity]`` of a ``pyproject.toml``: the comparisons that a project's tests make."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from parity.arguments import GAMES, SEED, SHARE, STEPS, Values, two_engines
+from parity.coverage import require_marks
+from parity.errors import UsageError
+from parity.places import PLACE
+from parity.registry import engine_name, engine_pair, load_world
+from parity.safe_read import MIB, Unreadable, quoted, read_text
+from parity.sources import POLICY, TRACES, open_source
+
+GOLDEN = "golden"
+
+
+_KEYS: dict[str, type | Values] = {
+    "world": str,
+    "engines": list,
+    "optional": list,
+    "sources": list,
+    "games": GAMES,
+    "steps": STEPS,
+    "seed": SEED,
+    "auto-reset": bool,
+    "coverage": SHARE,
+    "known-differences": list,
+    GOLDEN: str,
+}
+"""Values of each key; lists are of texts. For ``coverage`` a list will do, too."""
+_WORDS = {str: "a text", list: "a list of texts", bool: "true or false"}
+
+
+class Check(NamedTuple):
+    """One comparison of two engines of a world.
+
+    names: of the table, of the pair, and of the source of actions, or ``golden``. spec: what ``--world`` calls the
+    world. arguments: the others of ``assert_lockstep`` or ``assert_golden``. optional: engines that may be missing.
+    """
+
+    names: tuple[str, str, str]
+    spec: str
+    engines: tuple[str, str]
+    arguments: Mapping[str, Any]
+    optional: tuple[str, ...]
+
+
+def read_tables(path: Path) -> dict[str, dict[str, Any]] | None:
+    """The tables ``[tool.parity.worlds.NAME]`` of a ``pyproject.toml`` by name; None: it is not about parity.
+
+    Raises UsageError for a key that there is not, and a value of another kind.
+    """
+    try:
+        table = tomllib.loads(read_text(path, MIB)).get("tool", {}).get("parity")
+    except FileNotFoundError:
+        return None
+    except (Unreadable, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from error
+    if table is None:
+        return None
+    tables = table.get("worlds") if isinstance(table, dict) and table.keys() == {"worlds"} else None
+    if not isinstance(tables, dict) or not all(isinstance(values, dict) for values in tables.values()):
+        raise UsageError(f"[tool.parity] in {path} must hold tables [tool.parity.worlds.NAME] and nothing else.")
+    for name, values in tables.items():
+        for key, value in values.items():
+            with _naming(name, key):
+                if key not in _KEYS:
+                    raise UsageError(f"there is no such key: choose among {', '.join(_KEYS)}.")
+                if fault := _fault(key, value):
+                    raise UsageError(f"it {fault}, got {quoted(value)}.")
+    return tables
+
+
+def _fault(key: str, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
+    kind = list if key == "coverage" and isinstance(value, list) else _KEYS[key]
+    if isinstance(kind, Values):
+        return kind.fault(value)
+    fits = isinstance(value, kind) and (not isinstance(value, list) or all(isinstance(text, str) for text in value))
+    return None if fits else f"must be {_WORDS[kind]}"
+
+
+def checks_of(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+    """The comparisons of these tables, their worlds imported; raises UsageError where one cannot be made."""
+    return [check for name, table in tables.items() for check in _checks(name, table)]
+
+
+def _checks(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
+    spec = table.get("world", name)
+    with _naming(name, "world"):
+        world = load_world(spec)
+    with _naming(name, "engines"):
+        pairs = [two_engines(words) for words in table.get("engines", ())] or [engine_pair(world)]
+        for engine in sum(pairs, start=()):
+            engine_name(world, engine.partition(PLACE)[0])
+    with _naming(name, "optional"):
+        optional = tuple(table.get("optional", ()))
+        for engine in optional:
+            engine_name(world, engine.partition(PLACE)[0])
+    sources = table.get("sources", ["directed" if world.starts or world.policies else "uniform"])
+    with _naming(name, "sources"):
+        for source in sources:
+            if not source.startswith((TRACES, POLICY)):  # a folder or a policy is read when its test runs
+                open_source(source, world, 1, np.random.default_rng(0))
+    if "coverage" in table:
+        with _naming(name, "coverage"):
+            require_marks(world)
+    names = "games", "steps", "seed", "auto-reset", "coverage", "known-differences"
+    options = {key.replace("-", "_"): table[key] for key in names if key in table}
+    kinds = {source: {**options, "source": source} for source in sources}
+    if folder := table.get(GOLDEN, world.golden):
+        kinds[GOLDEN] = {"folder": Path(folder)}
+    for engines in pairs:
+        for kind, arguments in kinds.items():
+            yield Check((name, "-".join(engines), kind), spec, engines, arguments, optional)
+
+
+@contextmanager
+def _naming(name: str, key: str) -> Iterator[None]:
+    """Name the key that is at fault."""
+    try:
+        yield
+    except (UsageError, argparse.ArgumentTypeError) as error:
+        raise UsageError(f"[tool.parity.worlds.{name}], {key}: {error}") from error

@@ -1,0 +1,153 @@
+"""Pytest plugin: the comparisons of ``[tool.parity]`` as tests ``parity::WORLD::ENGINES::SOURCE``, and a fixture."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import secrets
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from parity.arguments import SEED
+from parity.errors import EngineError, ParityError, UsageError
+from parity.pair import Pair
+from parity.project import GOLDEN, Check, checks_of, read_tables
+from parity.registry import load_world, open_engine
+from parity.world import World
+
+ROOT = "parity"
+"""The first part of every node id."""
+_CHECKS = pytest.StashKey[list[Check]]()
+_SEED = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--parity-seed``."""
+    text = "seed of the tests of [tool.parity] (default: a new one)"
+    parser.getgroup(ROOT).addoption("--parity-seed", metavar="N", type=SEED, help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line("markers", "parity: compares two engines of a world, as [tool.parity] says")
+
+
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Read the table before anything is collected, so that a fault in it is one sentence."""
+    path = config.rootpath / "pyproject.toml"
+    try:
+        if config.option.help or (tables := read_tables(path)) is None:
+            return
+        # of a node id, pytest takes what stands before "::" for a file
+        config.args[:] = [re.sub(f"^{ROOT}::", lambda _: f"{path}::", argument) for argument in config.args]
+        if config.args_source is config.ArgsSource.TESTPATHS:
+            config.args.append(str(path))
+        paths = (config.invocation_params.dir / argument.split("::")[0] for argument in config.args)
+        if any(path.is_relative_to(given) for given in paths):
+            with contextlib.chdir(config.rootpath):
+                config.stash[_CHECKS] = checks_of(tables)
+            seed = getattr(config, "workerinput", {}).get(ROOT, config.option.parity_seed)
+            config.stash[_SEED] = secrets.randbits(32) if seed is None else seed
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """The seed."""
+    seed = config.stash.get(_SEED, None)
+    return None if seed is None else f"parity: seed {seed} (the same games again: --parity-seed {seed})"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - xdist ships no types
+    """Give a worker of xdist the seed."""
+    node.workerinput[ROOT] = node.config.stash.get(_SEED, None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:  # noqa: ANN401 - xdist ships no types
+    """Let ``--dist loadfile`` take each pair of engines for a file: the tests of one share compiled programs."""
+    if config.option.dist != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid.rpartition("::")[0] if nodeid.startswith(f"{ROOT}::") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """The tests of the table."""
+    checks = parent.config.stash.get(_CHECKS, [])
+    if not checks or file_path != parent.config.rootpath / "pyproject.toml":
+        return None
+    group: ParityGroup = ParityGroup.from_parent(parent, name=ROOT, path=file_path, nodeid=ROOT)
+    group.checks = {check.names: check for check in checks}
+    group.add_marker(ROOT)
+    return group
+
+
+class ParityGroup(pytest.Collector):
+    """Comparisons, by the names that their node ids have below this one's."""
+
+    checks: Mapping[tuple[str, ...], Check]
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """One test or group for each next name."""
+        for name in dict.fromkeys(names[0] for names in self.checks):
+            below = {names[1:]: check for names, check in self.checks.items() if names[0] == name}
+            node = (ParityItem if () in below else ParityGroup).from_parent(self, name=name)
+            node.checks = below
+            yield node
+
+
+class ParityItem(pytest.Item):
+    """One comparison, made in the project's folder."""
+
+    checks: Mapping[tuple[str, ...], Check]
+
+    def runtest(self) -> None:
+        """Make the comparison; its games follow from the session's seed and the test's id."""
+        from parity.testing import assert_golden, assert_lockstep  # takes a while to import
+
+        check = self.checks[()]
+        with contextlib.chdir(self.config.rootpath):
+            for engine in {*check.optional} & {*check.engines}:
+                try:
+                    open_engine(check.spec, engine).close()
+                except EngineError as error:
+                    pytest.skip(str(error))
+            if self.name == GOLDEN:
+                assert_golden(check.spec, check.engines, **check.arguments)
+            else:
+                seed = random.Random(f"{self.config.stash[_SEED]} {self.nodeid}").getrandbits(64)
+                trace = Path("parity-report", re.sub(r"[^\w.@-]+", "-", "-".join(check.names)) + ".json")
+                assert_lockstep(check.spec, check.engines, **{"seed": seed, "trace": trace, **check.arguments})
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401
+        """The report alone, and how to repeat the test."""
+        if not isinstance(excinfo.value, (AssertionError, ParityError)):
+            return super().repr_failure(excinfo, style)
+        return f"{excinfo.value}\nAgain: pytest {shlex.quote(self.nodeid)} --parity-seed {self.config.stash[_SEED]}"
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """The file of the table, and the node id as the headline of a failure."""
+        return self.path, None, self.nodeid
+
+
+@pytest.fixture
+def parity_pair() -> Iterator[Callable[..., Pair]]:
+    """Open a :class:`parity.pair.Pair` that is closed after the test: ``parity_pair(world, ("a", "b"), games=1)``."""
+    with contextlib.ExitStack() as opened:
+
+        def open_pair(world: World | str, engines: tuple[str, str], games: int = 1, **options: Any) -> Pair:  # noqa: ANN401
+            return opened.enter_context(Pair(load_world(world), engines, games, **options))
+
+        yield open_pair

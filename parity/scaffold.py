@@ -1,0 +1,30 @@
+"""``parity init``: a world of two small engines, its tests and its CI job, for a project to begin with."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from importlib.resources import files
+
+from parity.errors import UsageError
+
+FILES = {
+    "climb.py": "climb.py",
+    "project.toml": "pyproject.toml",
+    "workflow.yml": ".github/workflows/parity.yml",
+}
+"""Template -> where it goes."""
+
+
+def init(options: Namespace) -> int:
+    """Write the files into a folder, which is made; none of them may be there."""
+    paths = {options.folder / name: files("parity.templates").joinpath(template) for template, name in FILES.items()}
+    if there := [path for path in paths if path.exists() or path.is_symlink()]:
+        raise UsageError(f"{there[0]} is there already, and nothing was written: name another folder.")
+    for path, template in paths.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(template.read_bytes())
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}; name another folder.") from error
+    print(f"Wrote {', '.join(map(str, paths))}. Run `python -m pytest` in {options.folder}.")
+    return 0

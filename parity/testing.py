@@ -1,0 +1,101 @@
+"""Assertions for tests: two engines play the same games, and give the rewards that were recorded."""
+
+from __future__ import annotations
+
+import io
+import secrets
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from rich.console import Console
+
+from parity.coverage import coverage_of, require_marks
+from parity.finding import investigate
+from parity.lockstep import Outcome, Settings, run
+from parity.places import with_remote_engines
+from parity.printing import print_rewards, print_run
+from parity.registry import engine_pair, load_world
+from parity.rewards import all_changes, golden_folder, replay_golden
+from parity.world import World
+
+TRACE = Path("parity-report/trace.json")
+
+
+def assert_lockstep(
+    world: World | str,
+    engines: tuple[str, str] | None = None,
+    *,
+    source: str = "uniform",
+    steps: int = 200,
+    games: int = 32,
+    seed: int | None = None,
+    auto_reset: bool = False,
+    coverage: float | Collection[str] | None = None,
+    known_differences: Collection[str] = (),
+    trace: Path = TRACE,
+) -> Outcome:
+    """Play the same games on two engines and compare everything, as ``parity run`` does.
+
+    Args:
+        world: a world, or what ``--world`` calls it, so that the command in the report finds it.
+        engines: the reference and the other engine; None: the world's first two.
+        source: as ``--source``: uniform, directed, policy:FILE or traces:DIR.
+        steps: of each game.
+        games: how many.
+        seed: of games and choices; None: a new one, which the report tells.
+        auto_reset: step with the engines' own auto-reset.
+        coverage: compare rule marks too; this share of the world's rules must be hit, or all but these.
+        known_differences: fields that may differ, as reports name them, ``state.player`` for ``state.player.hp`` too.
+        trace: where the shrunk case goes; its page is written beside it.
+
+    Raises:
+        AssertionError: they differ, with the report of the shrunk case, or too few rules were hit.
+        UsageError: there is no such world, engine or source.
+        EngineError: an engine fails.
+    """
+    __tracebackhide__ = True
+    spec = world if isinstance(world, str) else world.name
+    world = with_remote_engines(load_world(world), spec, engines or ())
+    pair = engine_pair(world, engines)
+    if coverage is not None:
+        require_marks(world)
+    seed = secrets.randbits(64) if seed is None else seed
+    settings = Settings(
+        source, steps, games, seed, marks=coverage is not None, auto_reset=auto_reset, known=tuple(known_differences)
+    )
+    outcome = run(world, pair, settings)
+    if outcome.divergences:
+        limits = {"shrink_seconds": 60.0, "timeout": settings.timeout}
+        finding = investigate(world, spec, pair, (outcome.divergences[0],), trace, known=settings.known, **limits)
+        raise AssertionError(_printed(lambda console: print_run(pair, outcome, [finding], console)) + f"Seed: {seed}.")
+    if coverage is not None and outcome.marks is not None:
+        found = coverage_of(world, outcome.marks)
+        share = 1.0 if isinstance(coverage, Collection) else coverage
+        missing = [rule for rule in found.never() if not isinstance(coverage, Collection) or rule not in coverage]
+        if len(found.rules) - len(missing) < share * len(found.rules):
+            hit = f"{len(found.rules) - len(found.never())} of {len(found.rules)} rules hit"
+            raise AssertionError(f"{pair[0]} and {pair[1]}: {hit}, never hit: {', '.join(missing)}. Seed: {seed}.")
+    return outcome
+
+
+def assert_golden(world: World | str, engines: tuple[str, str] | None = None, folder: Path | None = None) -> None:
+    """Replay golden episodes on two engines, which must both give the rewards that were recorded.
+
+    ``folder``: of the episodes; None: the world's own. Raises AssertionError, and else as ``assert_lockstep`` does.
+    """
+    __tracebackhide__ = True
+    spec = world if isinstance(world, str) else world.name
+    world = with_remote_engines(load_world(world), spec, engines or ())
+    pair = engine_pair(world, engines, one_will_do=True)
+    episodes = replay_golden(world, pair, golden_folder(world, folder))
+    _, changes, disagreements = all_changes(world, episodes)
+    if changes or disagreements:
+        raise AssertionError(_printed(lambda console: print_rewards(world, pair, episodes, console)).rstrip())
+
+
+def _printed(show: Callable[[Console], None]) -> str:
+    """What ``show`` prints, as plain text."""
+    console = Console(file=io.StringIO(), width=100, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        show(console)
+    return captured.get()

@@ -1,0 +1,240 @@
+"""The pytest plugin: tests of ``[tool.parity]``, as whoever types ``pytest`` in a project sees them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+import toy_world
+from command_line import ORCHARD, run
+
+from parity.cli import main
+from parity.testing import assert_golden, assert_lockstep
+from parity.trace import read_trace
+
+TESTS = Path(__file__).parent
+BOTH = 'engines = ["plain,planes", "plain,restless"]'
+OWN_TEST = """
+import pytest
+
+def test_a_pair(parity_pair):
+    pair = parity_pair("toy_world:WORLD", ("plain", "planes"), 3)
+    assert (pair.games, pair.names) == (3, ("plain", "planes"))
+"""
+
+
+class Project:
+    """A project of Orchard in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def table(self, text: str, name: str = "orchard") -> None:
+        """Configure pytest and one world, with these further lines."""
+        world = f'[tool.parity.worlds.{name}]\nworld = "{ORCHARD}"\ngames = 8\nsteps = 60\n'
+        (self.folder / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{world}{text}\n")
+
+    def pytest(self, *words: str) -> tuple[int, str]:
+        """Run pytest in the folder, in this process; exit code, and standard output and standard error together."""
+        options = "-p", "no:dash", "-p", "no:cacheprovider", "--capture=no", "--import-mode=importlib"
+        with contextlib.chdir(self.folder):
+            ran = run(pytest.main, *options, *words)
+        return int(ran.code or 0), ran.out + ran.err
+
+    def pytest_alone(self, *words: str) -> tuple[int, str]:
+        """The same in a process of its own."""
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:dash", "-p", "no:cacheprovider", *words],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / "test_own.py").write_text(OWN_TEST)
+    return Project(tmp_path)
+
+
+def test_tests_are_named_after_world_engines_and_source_and_can_be_chosen(project: Project) -> None:
+    project.table(f'{BOTH}\nsources = ["uniform", "directed"]')
+    listing = "--collect-only", "-q"
+    ids = [
+        f"parity::orchard::{pair}::{source}"
+        for pair in ("plain-planes", "plain-restless")
+        for source in ("uniform", "directed", "golden")
+    ]
+    own = "test_own.py::test_a_pair"
+    chosen: dict[tuple[str, ...], set[str]] = {
+        (): {own, *ids},
+        ("-m", "parity"): {*ids},
+        ("-m", "not parity", "--strict-markers"): {own},
+        ("-k", "restless and directed"): {ids[4]},
+        ("parity::orchard::plain-planes", own): {own, *ids[:3]},
+        (ids[5],): {ids[5]},
+        (own,): {own},
+    }
+    for words, expected in chosen.items():
+        _, said = project.pytest(*listing, *words)
+        assert {line for line in said.splitlines() if "::" in line} == expected, words
+    code, said = project.pytest("parity::orchard::plain")
+    assert (code, "not found: " in said) == (4, True)
+
+
+def test_a_divergence_is_shown_shrunk_with_its_page_and_repeats_from_its_seed(project: Project) -> None:
+    project.table(BOTH)
+    code, said = project.pytest("-v")
+    assert code == 1
+    assert re.search(r"test_own.py::test_a_pair PASSED", said)
+    assert re.search(r"parity::orchard::plain-planes::directed PASSED", said)
+    assert re.search(r"parity::orchard::plain-planes::golden PASSED", said)
+    report = said[
+        said.index("_ parity::orchard::plain-restless::directed _") : said.index(
+            "_ parity::orchard::plain-restless::golden _"
+        )
+    ]
+    for words in ("differ after 1 action: rest (5).", "│ state.hp ", "Rules in play: O-REST", "Replay with: "):
+        assert words in report
+    assert not re.search(r"Traceback|\.py:\d+", report)
+    page = "parity-report/orchard-plain-restless-directed.html"
+    assert f"Page: {page}" in report
+    assert (project.folder / page).exists()
+    trace = read_trace((project.folder / page).with_suffix(".json"))
+    assert trace.case.actions == (5,)
+
+    (seed,) = set(re.findall(r"--parity-seed (\d+)", said))
+    assert f"parity: seed {seed} " in said
+    (played,) = re.findall(r"^Seed: (\d+)\.$", report, re.MULTILINE)
+    (words,) = re.findall(r"^Again: pytest (.*)$", report, re.MULTILINE)
+    code, again = project.pytest(*words.split())
+    assert (code, f"Seed: {played}." in again) == (1, True)
+    assert read_trace((project.folder / page).with_suffix(".json")) == trace
+    code, other = project.pytest(words.split()[0])
+    assert (code, f"Seed: {played}." in other) == (1, False)
+
+
+def test_workers_of_xdist_share_a_seed_and_the_pairs_of_engines(project: Project) -> None:
+    project.table('engines = ["plain,planes", "planes,planes", "plain,restless"]\ngolden = ""')
+    code, said = project.pytest_alone("-n", "2", "--dist", "loadfile", "-v", "-m", "parity")
+    assert code == 1
+    seeds = set(re.findall(r"seed (\d+)", said))
+    assert len(seeds) == 1
+    assert len(re.findall(r"PASSED parity::orchard", said)) == 2
+    assert {worker for worker, _ in re.findall(r"\[(gw\d)\] .*(PASSED|FAILED) parity", said)} == {"gw0", "gw1"}
+    (played,) = re.findall(r"^Seed: (\d+)\.$", said, re.MULTILINE)
+    _, again = project.pytest("parity::orchard::plain-restless", "--parity-seed", seeds.pop())
+    assert f"Seed: {played}." in again
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("game = 3", "orchard], game: there is no such key: choose among world, engines, "),
+        ("auto-reset = 1", "orchard], auto-reset: it must be true or false, got 1."),
+        ("steps = 0", "orchard], steps: it must be a whole number from 1 to 2,147,483,647, got 0."),
+        ("engines = [1]", "orchard], engines: it must be a list of texts, got "),
+        ("coverage = 1.5", "orchard], coverage: it must be a number from 0 to 1, got 1.5."),
+        ('engines = ["plain"]', "orchard], engines: 'plain' does not name two engines as a,b"),
+        ('engines = ["plain,swift"]', "orchard], engines: world 'orchard' has no engine 'swift': choose among plain"),
+        ('optional = ["swift"]', "orchard], optional: world 'orchard' has no engine 'swift'"),
+        ('sources = ["magic"]', "orchard], sources: there is no source 'magic': give uniform, directed"),
+        ("[tool.parity.worlds.pig]", "pig], world: there is no world 'pig' (registered: "),
+        ("[tool.parity]\nseed = 3", "[tool.parity] in "),
+    ],
+)
+def test_a_wrong_table_is_one_sentence_that_names_the_key(project: Project, text: str, sentence: str) -> None:
+    project.table(text)
+    path = project.folder / "pyproject.toml"
+    path.write_text(path.read_text().replace("steps = 60\nsteps", "steps"))
+    code, said = project.pytest()
+    assert (code, said.strip().count("\n"), said.startswith("ERROR: [tool.parity")) == (4, 0, True), said
+    assert sentence in said
+    assert project.pytest("--help")[0] == 0
+
+
+def test_an_engine_that_does_not_start_fails_its_test_unless_it_is_optional(project: Project) -> None:
+    (project.folder / "broken.py").write_text(
+        "from dataclasses import replace\n"
+        "from parity import EngineError\n"
+        "from toy_world import WORLD\n"
+        "def fail(games, options=None):\n"
+        "    raise EngineError('it is not built: build it.')\n"
+        "WORLD = replace(WORLD, engines={**WORLD.engines, 'broken': fail})\n"
+    )
+    project.table('world = "broken:WORLD"\nengines = ["plain,broken", "plain,planes"]\ngolden = ""')
+    path = project.folder / "pyproject.toml"
+    path.write_text(path.read_text().replace(f'world = "{ORCHARD}"\n', ""))
+    code, said = project.pytest("-rs")
+    assert (code, "engine 'broken' failed in start: it is not built: build it." in said) == (1, True)
+    assert "Traceback" not in said
+    path.write_text(path.read_text() + 'optional = ["broken"]\n')
+    code, said = project.pytest("-rs")
+    assert (code, "2 passed, 1 skipped" in said) == (0, True)
+    assert "engine 'broken' failed in start: it is not built: build it." in said
+
+
+def test_a_floor_of_coverage_fails_on_rules_that_were_not_hit() -> None:
+    assert_lockstep(ORCHARD, ("plain", "planes"), steps=60, seed=0, coverage=1)
+    few = partial(assert_lockstep, ORCHARD, games=2, steps=1, seed=0)
+    pattern = r"^plain and planes: 3 of 9 rules hit, never hit: (O-\w+, )+O-NEXT\. Seed: 0\.$"
+    with pytest.raises(AssertionError, match=pattern) as caught:
+        few(coverage=0.5)
+    few(coverage=0.3)
+    missing = str(caught.value).partition("never hit: ")[2].partition(".")[0].split(", ")
+    few(coverage=missing)
+    with pytest.raises(AssertionError, match=rf"never hit: {missing[0]}\."):
+        few(coverage=missing[1:])
+    with pytest.raises(AssertionError, match=r"marks\[sting\]"):
+        assert_lockstep(ORCHARD, ("plain", "miscounting"), coverage=0, games=64)
+    assert_lockstep(ORCHARD, ("plain", "miscounting"))
+
+
+def test_known_differences_are_accepted_and_no_others(tmp_path: Path) -> None:
+    def hold(engine: str, *known: str) -> None:
+        assert_lockstep(
+            toy_world.WORLD, ("planes", engine), seed=1, known_differences=known, trace=tmp_path / "trace.json"
+        )
+
+    hold("nan", "observation[0: hp]", "reward", "components")
+    with pytest.raises(AssertionError, match="reward"):
+        hold("nan", "observation[0: hp]", "components")
+    # that scores differ is known, and what is behind it is not
+    with pytest.raises(AssertionError, match=r"state\.score"):
+        hold("leaky", "observation")
+    hold("leaky", "observation", "state.score")
+
+
+def test_golden_episodes_are_held_to_their_recording() -> None:
+    assert_golden(toy_world.WORLD)
+    with pytest.raises(AssertionError, match="Where the engines disagree"):
+        assert_golden(ORCHARD, ("plain", "restless"))
+
+
+def test_init_writes_a_project_whose_test_passes_and_notices_a_fault(tmp_path: Path) -> None:
+    project = Project(tmp_path / "new")
+    assert run(main, "init", project.folder).code == 0
+    assert (project.folder / ".github" / "workflows" / "parity.yml").exists()
+    code, said = project.pytest_alone("-v")
+    assert (code, "parity::climb::original-port::uniform PASSED" in said) == (0, True)
+    world = project.folder / "climb.py"
+    text = world.read_text()
+    world.write_text(text.replace("% np.uint64(3)", "% np.uint64(2)"))
+    assert world.read_text() != text
+    code, said = project.pytest_alone()
+    assert (code, "original and port differ after 1 action: climb (0)." in said) == (1, True)
+
+    (project.folder / "pyproject.toml").unlink()
+    refused = run(main, "init", project.folder).refusal()
+    assert refused == f"parity: {world} is there already, and nothing was written: name another folder.\n"
+    assert not (project.folder / "pyproject.toml").exists()
