@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.compare import STATE, Difference, elements_that_differ, rows_that_differ
-from parity.diff_corpus import Part, weights_of
+from parity.diff_corpus import DIRECTED, Part, weights_of
 from parity.diff_sides import Shared
 from parity.engine import Array, Slots
 from parity.errors import StateRefused, UsageError
@@ -87,7 +87,8 @@ class Comparison:
         self.shared, self.parts, self.settings = shared, parts, settings
         self._pair, self._world = pair, shared.world
         self.episodes = tuple(name for part in parts for name in part.episodes)
-        self.slots = np.split(pair.all, np.cumsum([len(part.starts) for part in parts])[:-1])
+        sizes = [len(part.starts) for part in parts]
+        self.slots = np.split(pair.all, np.cumsum(sizes)[:-1])
         self.families: dict[str, Family] = {}
         self.behaviour = {part.name: Behaviour() for part in parts if part.is_agent}
         self.changes = np.empty((0, 6))
@@ -97,15 +98,15 @@ class Comparison:
         self.components = np.zeros((2, pair.games, len(self._world.components)))
         self.returns = np.zeros((2, pair.games))
         self._starts = [start for part in parts for start in part.starts]
-        self._is_agent, self._invalid, is_recorded = (
-            np.array([value(part) for part in parts for _ in part.starts])
-            for value in (lambda part: part.is_agent, lambda part: part.invalid, lambda part: part.source is None)
-        )
-        recorded = [actions for part in parts for actions in part.actions or [()] * len(part.starts)]
-        self._limits = np.where(is_recorded, list(map(len, recorded)), settings.steps)
-        self._script = np.full((int(self._limits.max()), pair.games), -1, np.int32)
-        for slot, actions in enumerate(recorded):
-            self._script[: len(actions), slot] = actions
+        self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
+        self._invalid = np.repeat([settings.invalid * (part.name == DIRECTED) for part in parts], sizes)
+        most = max(settings.steps, *(len(actions) for part in parts for actions in part.actions), 0)
+        self._limits = np.full(pair.games, settings.steps)
+        self._script = np.full((most, pair.games), -1, np.int32)
+        for part, own in zip(parts, self.slots, strict=True):
+            for slot, actions in zip(own, part.actions, strict=False):  # of recorded games only
+                self._limits[slot] = len(actions)
+                self._script[: len(actions), slot] = actions
         self._together = np.ones(pair.games, np.bool_)
         self._running = np.ones((2, pair.games), np.bool_)
         self._observations: list[Array] = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from parity.atomic_write import write_whole
@@ -13,23 +15,23 @@ from parity.diff import Comparison, check_expected
 from parity.diff_corpus import build_corpus
 from parity.diff_report import diff_page, markdown, print_diff, sections, small_cases
 from parity.diff_sides import open_side, share
-from parity.errors import UsageError
+from parity.finding import open_alone
 from parity.lockstep import Settings
 from parity.pair import Pair
-from parity.prices import changed_prices, priced, read_prices
+from parity.prices import changed_prices, read_prices
 from parity.registry import load_world, world_spec
 from parity.strict_json import json_text
 from parity.trace import trace_text
-from parity.viewer.write import write_page
+from parity.viewer.write import telling_failures, write_page
 
 
 def diff(options: Namespace) -> int:
     """Compare an engine at two places: what differs, what it does to rewards, and how agents fare."""
     spec = world_spec(options.world, [options.engine] if options.engine else ())
-    local = priced(load_world(spec), options)
-    engine = options.engine or next(iter(local.engines))
-    one = open_side(local, engine, options.a, read_prices(options.price_a, None))
-    other = open_side(local, engine, options.b, read_prices(options.price_b, None))
+    local = load_world(spec)
+    engine, prices = options.engine or next(iter(local.engines)), read_prices(options.price, options.prices)
+    one = open_side(local, spec, engine, options.a, prices | read_prices(options.price_a, None))
+    other = open_side(local, spec, engine, options.b, prices | read_prices(options.price_b, None))
     shared = share(local, (one, other))
     check_expected(shared.world, options.expect)
     settings = Settings(**{name: getattr(options, name) for name in ("steps", "games", "seed", "invalid", "timeout")})
@@ -40,24 +42,29 @@ def diff(options: Namespace) -> int:
     ):
         found = Comparison(shared, pair, parts, settings)
         found.play(advance)
-    command = typed_command("parity", "parity", *options.words)
-    cases = small_cases(found, spec, command, options.cases, options.shrink_seconds)
     every = sections(found, options.expect)
     tables = [section for section in every if section.rows and found.families]
-    if options.html:
-        write_page(diff_page(found, cases, spec, command), shared.world, options.html)
+    command = typed_command("parity", "parity", *options.words)
+    unexpected = found.unexpected(options.expect)
+    world, labels = shared.world, shared.labels
+    with open_alone(world, labels, found.case(0), settings.timeout) if tables else nullcontext(pair) as alone:
+        cases = small_cases(found, alone, spec, command, options.cases, options.shrink_seconds)
+        if options.json != "-":
+            print_diff(found, tables, cases, open_console())
+        if options.html:
+            write_page(replace(diff_page(found, alone, tables, cases), command=command), world, options.html)
     if options.markdown:
         _write(options.markdown, markdown(found, tables, cases))
-    unexpected = found.unexpected(options.expect)
     if options.json:
+        sides = [
+            {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
+            for label, side in zip(shared.labels, shared.sides, strict=True)
+        ]
         answer = {
             "identical": not found.families,
             "unexpected": unexpected,
             "world": local.name,
-            "sides": [
-                {"label": label, "commit": side.commit, "dirty": side.is_dirty, "prices": changed_prices(side.world)}
-                for label, side in zip(shared.labels, shared.sides, strict=True)
-            ],
+            "sides": sides,
             "notes": shared.notes,
             **{name: getattr(options, name) for name in ("seed", "games", "steps")},
             "transitions": int(found.compared.sum()),
@@ -67,18 +74,14 @@ def diff(options: Namespace) -> int:
             **{each.name: [dict(zip(each.header, row, strict=True)) for row in each.rows] for each in every},
             "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
         }
-        text = json_text(answer, indent=2)
-        if options.json == "-":
-            print(text)
-        else:
-            _write(Path(options.json), text + "\n")
-    if options.json != "-":
-        print_diff(found, tables, cases, open_console())
+        _write(Path(options.json), json_text(answer, indent=2) + "\n")
     return 1 if unexpected else 0
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    """Write a text into a file, or for ``-`` to standard output."""
+    if str(path) == "-":
+        print(text, end="")
+        return
+    with telling_failures(path):
         write_whole(path, text.encode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; name a file in another folder.") from error

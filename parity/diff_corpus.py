@@ -23,7 +23,7 @@ UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
 class Part:
     """Games of one kind. name: theirs, or the agent's that plays them. episodes, starts: of each, seeds or states.
 
-    source: chooses actions; where it is None, ``actions`` are those of each episode. invalid: share of invalid actions.
+    source: chooses actions; where it is None, ``actions`` are those of each episode.
     """
 
     name: str
@@ -31,8 +31,11 @@ class Part:
     starts: tuple[int | State, ...]
     source: Source | None = None
     actions: tuple[tuple[int, ...], ...] = ()
-    invalid: float = 0.0
-    is_agent: bool = False
+
+    @property
+    def is_agent(self) -> bool:
+        """An agent plays from seeds, so that returns can be compared."""
+        return self.name not in (GOLDEN, DIRECTED)
 
 
 def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> list[Part]:
@@ -51,14 +54,14 @@ def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> l
             made = source.starts(np.arange(settings.games))
             starts = tuple(made.get(slot, seed) for slot, seed in enumerate(seeds))
             names = tuple(f"{DIRECTED} {slot}" for slot in range(settings.games))
-            parts.append(Part(DIRECTED, names, starts, source, invalid=settings.invalid))
+            parts.append(Part(DIRECTED, names, starts, source))
         for agent in agents or (list(local.agents)[:1] if local.load_policy else []):
             sources[agent] = open_source(POLICY + agent, local, settings.games, rng)
         sources |= {name: Source(policy) for name, policy in local.policies.items()}
     sources[UNIFORM] = Source()
     for agent, source in sources.items():
         names = tuple(f"{agent} seed {seed}" for seed in seeds)
-        parts.append(Part(agent, names, tuple(seeds), source, is_agent=True))
+        parts.append(Part(agent, names, tuple(seeds), source))
     return parts
 
 

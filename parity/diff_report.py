@@ -15,12 +15,13 @@ from rich.text import Text
 
 from parity.diff import START, Comparison, family_of, is_in, is_of_reward
 from parity.engine import Array
-from parity.finding import open_alone, shrunk_report
+from parity.finding import shrunk_report
+from parity.pair import Pair
 from parity.replay import Divergence
 from parity.report import Report, action_name, counted, print_report, report_episode
 from parity.table import Table
 from parity.trace import trace_text
-from parity.viewer.page import Episode, Page
+from parity.viewer.page import Page
 
 MOST_MARKDOWN = 60_000
 """Bytes of a comment; GitHub takes 65,536 characters."""
@@ -131,43 +132,43 @@ def _agents(found: Comparison) -> Section:
     )
 
 
-def small_cases(found: Comparison, spec: str, command: str, most: int, seconds: float) -> dict[str, Report]:
-    """The first difference of each family, shrunk; those that another one shows as well are left out."""
+def small_cases(
+    found: Comparison, alone: Pair, spec: str, command: str, most: int, seconds: float
+) -> dict[str, Report]:
+    """The first difference of each family, shrunk; those that another one shows as well are left out.
+
+    ``alone`` plays single games of the two sides.
+    """
     reports: dict[str, Report] = {}
     shown = {START}  # no game begins there
     for name, family in found.families.items():
         if name in shown or len(reports) == most:
             continue
-        report = _replayed(found, spec, command, family.first, name, seconds)
+        alone.ignores = partial(found.is_noise, wanted=name)
+        report = shrunk_report(alone, spec, family.first, seconds, command)
         if name not in map(family_of, report.trace.differences):  # it shrank to another one that came with it
-            report = _replayed(found, spec, command, family.first, name, 0)
+            report = shrunk_report(alone, spec, family.first, 0, command)
         reports[name] = report
         shown |= {name, *map(family_of, report.trace.differences)}
     return reports
 
 
-def _replayed(
-    found: Comparison, spec: str, command: str, divergence: Divergence, family: str, seconds: float
-) -> Report:
-    """A divergence in a family, shrunk and replayed; other differences in which games go on the same do not end it."""
-    with open_alone(found.shared.world, found.shared.labels, divergence.case, found.settings.timeout) as pair:
-        pair.ignores = partial(found.is_noise, wanted=family)
-        return shrunk_report(pair, spec, divergence, seconds, command)
-
-
-def diff_page(found: Comparison, cases: dict[str, Report], spec: str, command: str) -> Page:
+def diff_page(found: Comparison, alone: Pair, tables: Sequence[Section], cases: dict[str, Report]) -> Page:
     """A page with the small cases first, then the episodes whose rewards changed most while games stayed the same."""
-    small = [report_episode(report, f"first in {name}", report.headline) for name, report in cases.items()]
+    episodes = [report_episode(report, f"first in {name}", report.headline) for name, report in cases.items()]
     change = np.abs(found.components[1] - found.components[0]).sum(axis=1) * (found.parted < 0)
-    slots = [slot for slot in np.argsort(-change, kind="stable")[:WHOLE_EPISODES].tolist() if change[slot] > 0]
-    whole = (_whole_episode(found, slot, spec, command) for slot in slots)
-    return Page(headline(found), found.shared.labels, [*small, *whole], about(found), command)
-
-
-def _whole_episode(found: Comparison, slot: int, spec: str, command: str) -> Episode:
-    report = _replayed(found, spec, command, Divergence(found.case(slot), ()), "", 0)
-    one, other = (found.components[:, slot].sum(axis=1) * found.shared.world.component_unit).tolist()
-    return report_episode(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}")
+    alone.ignores = lambda _: True
+    for slot in np.argsort(-change, kind="stable")[:WHOLE_EPISODES].tolist():
+        if change[slot] > 0:
+            report = shrunk_report(alone, "", Divergence(found.case(slot), ()), 0, "")
+            one, other = (found.components[:, slot].sum(axis=1) * found.shared.world.component_unit).tolist()
+            episodes.append(report_episode(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}"))
+    lines = [
+        f"{table.title}: {'; '.join(' '.join(row) for row in table.texts())}. {table.note()}"
+        for table in tables
+        if table.name in ("components", "agents")
+    ]
+    return Page(headline(found), found.shared.labels, episodes, (*about(found), *lines))
 
 
 def headline(found: Comparison) -> str:

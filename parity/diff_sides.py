@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from parity.compare import value_text
 from parity.engine import Array, BatchEngine, BatchStep, EngineOptions, Slots, State
-from parity.errors import StateRefused, UsageError
+from parity.errors import ParityError, StateRefused, UsageError
+from parity.places import PLACE, checkout_of, commit_of, is_dirty, with_remote_engines
 from parity.prices import changed_prices, price_values, with_prices
 from parity.registry import engine_name
-from parity.world import Board, EngineFactory, World
+from parity.remote import RemoteFactory
+from parity.world import Board, EngineFactory, Price, World
 
 HERE = "."
 _FORM = ("actions", "components", "observation_shape", "state_fields", "facts", "events")
@@ -36,14 +38,35 @@ class Side:
     is_dirty: bool = False
 
 
-def open_side(local: World, engine: str, word: str, prices: Mapping[str, object]) -> Side:
-    """The side that a word of the command line means; raises UsageError for what does not exist."""
-    name = engine_name(local, engine)
+def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[str, object]) -> Side:
+    """The side that a word of the command line means: ``.``, a git revision, ``pip:REQUIREMENT`` or ``python:FILE``.
+
+    ``spec``: what ``--world`` calls the world. Raises UsageError and EngineError as ``with_remote_engines``.
+    """
+    label, is_place = engine_name(local, engine), word.startswith(("pip:", "python:"))
     if word != HERE:
-        raise UsageError(f"there is no side {word!r}: give . for the engine as it is here.")
-    world = with_prices(local, prices)
-    changed = "".join(f" {price}={value:g}" for price, value in changed_prices(world).items())
-    return Side(name + changed, world, local.engines[name])
+        label += PLACE + (word if is_place else f"rev:{word}")
+    world = with_remote_engines(local, spec, [label])
+    factory = world.engines[label]
+    if isinstance(factory, RemoteFactory):
+        world = _described(local, factory.describe())
+        factory = replace(factory, world=world)
+    world = with_prices(world, prices)
+    label += "".join(f" {name}={value:g}" for name, value in changed_prices(world).items())
+    try:
+        checkout = checkout_of(spec)
+    except ParityError:  # the world is installed, and nobody works in a checkout
+        return Side(label, world, factory)
+    is_here = word == HERE or is_place
+    commit = commit_of(checkout, "HEAD" if is_here else word)
+    return Side(label, world, factory, commit, is_here and is_dirty(checkout))
+
+
+def _described(local: World, description: Mapping[str, Any]) -> World:
+    """The world as a server describes it."""
+    lists: dict[str, Any] = {name: tuple(description[name]) for name in _FORM}
+    prices = tuple(Price(**price) for price in description["prices"])
+    return replace(local, **lists, prices=prices, **{name: description[name] for name in ("component_unit", "marks")})
 
 
 @dataclass(frozen=True)
@@ -102,7 +125,10 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
         labels = [f"{label} ({letter})" for label, letter in zip(labels, "AB", strict=True)]
     engines = {label: _opener(side, world) for label, side in zip(labels, sides, strict=True)}
     readable = same_shape and same_states
-    notes = (*_notes(one, other), *(() if readable else ("Agents cannot read side A: only uniform games are played.",)))
+    notes = (
+        *_notes(one, other),
+        *(() if readable else ("Agents cannot read what A gives: only uniform and golden games are played.",)),
+    )
     return Shared(replace(world, engines=engines), local, sides, notes, observes, same_states, readable)
 
 
@@ -112,29 +138,23 @@ def _list_values(state: State) -> Board:
 
 
 def _notes(one: World, other: World) -> list[str]:
+    """A sentence for each kind of thing in which two worlds differ."""
     notes = []
-    for name in (*_FORM, "marks"):
-        before, after = getattr(one, name), getattr(other, name)
-        if name == "observation_shape" and before != after:
-            notes.append(f"Observations are not compared: their shape is {before} in A and {after} in B.")
-        elif set(before) != set(after):
-            only = [" ".join(sorted(set(side) - set(against))) for side, against in ((before, after), (after, before))]
-            notes.append(
-                f"The {name.replace('_', ' ')} differ: only A has {only[0] or 'none'}, only B {only[1] or 'none'}."
-            )
-    prices = [
-        {
-            price.name: f"{value * world.component_unit:.10g}"
-            for price, value in zip(world.prices, price_values(world), strict=True)
-        }
-        for world in (one, other)
-    ]
-    changed = [
-        f"{name} {' -> '.join(side.get(name, 'none') for side in prices)}"
-        for name in dict.fromkeys((*prices[0], *prices[1]))
-        if prices[0].get(name) != prices[1].get(name)
-    ]
-    return notes + ([f"Prices: {', '.join(changed)}."] if changed else [])
+    for (what, before), after in zip(_parts(one).items(), _parts(other).values(), strict=True):
+        pairs = {name: (before.get(name, "absent"), after.get(name, "absent")) for name in {**before, **after}}
+        if changed := [f"{name} {old} -> {new}".strip() for name, (old, new) in pairs.items() if old != new]:
+            notes.append(f"{what}: {', '.join(changed)}.")
+    return notes
+
+
+def _parts(world: World) -> dict[str, dict[str, str]]:
+    names = ("actions", "components", "state_fields", "facts", "events", "marks")
+    prices = zip(world.prices, price_values(world), strict=True)
+    return {
+        **{name.replace("_", " ").capitalize(): dict.fromkeys(getattr(world, name), "present") for name in names},
+        "Shape of observations, which are not compared": {"": str(world.observation_shape)},
+        "Prices": {price.name: f"{value * world.component_unit:.10g}" for price, value in prices},
+    }
 
 
 def _opener(side: Side, shared: World) -> EngineFactory:

@@ -79,22 +79,23 @@ def _replaced(path: Path) -> Iterator[Callable[[str], None]]:
     Only what goes wrong with the file is reported as such, not what fails meanwhile.
     """
     with ExitStack() as replacement:
-        with _telling_failures(path):
+        with telling_failures(path):
             if path.exists() and not path.is_file():
                 raise UsageError(f"{path} is a folder, a device or the like: name a file.")
             file = replacement.enter_context(replacing(path))
 
         def write(text: str) -> None:
-            with _telling_failures(path):
+            with telling_failures(path):
                 file.write(text.encode())
 
         yield write
-        with _telling_failures(path):
+        with telling_failures(path):
             replacement.close()
 
 
 @contextmanager
-def _telling_failures(path: Path) -> Iterator[None]:
+def telling_failures(path: Path) -> Iterator[None]:
+    """Turn an OSError into a UsageError that says that the file cannot be written."""
     try:
         yield
     except OSError as error:

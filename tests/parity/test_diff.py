@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import toy_world
 from command_line import Ran, orchard, parity
 from numpy.typing import NDArray
 from toy_world import WORLD
@@ -102,7 +107,6 @@ def test_an_agent_that_is_given_plays_too(tmp_path: Path) -> None:
     path = tmp_path / "picker.json"
     path.write_text("[1, 1, 1, 1, 50, 1]")
     assert str(path) in rows(answer("--agent", path, "--price-b", "sting=-3"), "agents")
-    assert "there is no policy file nobody" in diff("--agent", "nobody").refusal()
 
 
 def test_a_state_that_differs_ends_its_game_and_is_made_small() -> None:
@@ -185,10 +189,6 @@ def test_a_reward_that_differs_by_itself_is_not_excused_by_a_component() -> None
     assert compared(changed(PlainEngine, step=unpaid)).unexpected(["rewards:sting"]) == ["reward"]
 
 
-def test_a_name_that_is_no_family_is_one_sentence() -> None:
-    assert "--expect rewards:stings names no family: choose among " in diff("--expect", "rewards:stings").refusal()
-
-
 def test_worlds_of_other_shapes_are_compared_by_name() -> None:
     class Other(PlainEngine):
         """No action rest, another order of components and a new one, a wider observation."""
@@ -214,10 +214,10 @@ def test_worlds_of_other_shapes_are_compared_by_name() -> None:
     found = compared(Other, world=world)
     assert found.families.keys() == {"rewards:calm"}
     assert found.shared.notes == (
-        "The actions differ: only A has rest, only B none.",
-        "The components differ: only A has none, only B calm.",
-        "Observations are not compared: their shape is (34,) in A and (37,) in B.",
-        "Prices: sting -0.5 -> none.",
+        "Actions: rest present -> absent.",
+        "Components: calm absent -> present.",
+        "Shape of observations, which are not compared: (34,) -> (37,).",
+        "Prices: sting -0.5 -> absent.",
     )
     assert found.components[1, :, 3].sum() == sum(
         int((np.array(found.case(game).actions) == 4).sum()) for game in range(len(found.episodes))
@@ -232,7 +232,7 @@ def test_states_of_other_fields_are_compared_by_field() -> None:
     other = changed(PlainEngine, get_state=windy)
     found = compared(other, world=replace(WORLD, state_fields=(*WORLD.state_fields, "wind")))
     assert found.families == {}
-    assert "The state fields differ: only A has none, only B wind." in found.shared.notes
+    assert "State fields: wind absent -> present." in found.shared.notes
     # without states that fit, directed games cannot be begun
     assert [part.name for part in found.parts] == ["golden", "uniform"]
 
@@ -301,6 +301,8 @@ def test_json_goes_to_a_file_or_to_standard_output(tmp_path: Path) -> None:
         (("--engine", "plane"), "has no engine 'plane'"),
         (("--price-b", "stings=1"), "has no price 'stings'"),
         (("--price-a", "sting"), "takes NAME=VALUE"),
+        (("--agent", "nobody"), "there is no policy file nobody"),
+        (("--expect", "rewards:stings"), "--expect rewards:stings names no family: choose among "),
     ],
 )
 def test_a_wrong_word_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
@@ -310,3 +312,65 @@ def test_a_wrong_word_is_one_sentence(words: tuple[str, ...], sentence: str) -> 
 def test_an_engine_that_dies_ends_the_command() -> None:
     ran = diff("--engine", "dying")
     assert (ran.code, ran.err.count("\n"), "engine 'dying (A)' failed in step" in ran.err) == (3, 1, True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A repository: at first without Orchard, then with it, then with a rest that heals less."""
+    root = tmp_path / "checkout"
+    root.mkdir()
+    git(root, "init", "--quiet")
+    (root / "README").write_text("No world yet.")
+    commit(root)
+    shutil.copytree(Path(toy_world.__file__).parent, root / "toy_world", ignore=shutil.ignore_patterns("__pycache__"))
+    commit(root)
+    plain = root / "toy_world" / "plain.py"
+    plain.write_text(plain.read_text().replace("min(3, self.hp + 1)", "min(2, self.hp + 1)"))
+    commit(root)
+    return root
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True)
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "Change")
+
+
+def diff_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command, typed in a checkout."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(root.parent / "cache"), "PYTHONPATH": ""}
+    command = [sys.executable, "-m", "parity", "diff", *words, "--world", "toy_world:WORLD", *SMALL, "--cases", "1"]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_revisions_are_compared_and_named_with_their_commits(checkout: Path) -> None:
+    (checkout / "note").write_text("not committed")
+    done = diff_in(checkout, "HEAD~1", ".", "--price-a", "sting=-1", "--json", "-")
+    assert (done.returncode, done.stderr) == (1, "")
+    found = json.loads(done.stdout)
+    assert rows(found, "families").keys() == {"rewards:sting", "reward", "observation", "state:hp"}
+    old, new = found["sides"]
+    assert (old["label"], new["label"]) == ("plain@rev:HEAD~1 sting=-1", "plain")
+    assert (len(old["commit"]), old["commit"] == new["commit"]) == (40, False)
+    assert (old["dirty"], new["dirty"]) == (False, True)
+    assert (old["prices"], new["prices"]) == ({"sting": -1.0}, {})
+
+
+def test_a_revision_without_the_world_is_one_sentence(checkout: Path) -> None:
+    done = diff_in(checkout, "HEAD~2", ".")
+    assert (done.returncode in (2, 3), done.stdout, done.stderr.count("\n")) == (True, "", 1)
+    assert "toy_world" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("side", "sentence"),
+    [
+        ("no-such-branch", "there is no revision 'no-such-branch'"),
+        ("python:/no/such/python", "there is no interpreter /no/such/python"),
+    ],
+)
+def test_a_side_that_does_not_exist_is_one_sentence(side: str, sentence: str) -> None:
+    assert sentence in parity("diff", side, ".").refusal()
