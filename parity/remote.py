@@ -11,7 +11,7 @@ import sys
 import tempfile
 import weakref
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -25,23 +25,15 @@ from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused, UsageError
 from parity.world import World
 
-CALLS = frozenset(vars(BatchEngine)) - {"close", "begin_step"}
-"""The methods that a server calls; the client's own are ``close`` and ``begin_step``."""
-CLOSING_SECONDS = 5.0
-_ERRORS = {kind.__name__: kind for kind in (StateRefused, EngineError, UsageError)}
+_CLOSING_SECONDS = 5.0
+ERRORS = {kind.__name__: kind for kind in (StateRefused, EngineError, UsageError)}
 _LOG_LINES, _LOG_BYTES = 5, 2000
-_DESCRIBED = (
-    *("name", "actions", "components", "component_unit", "observation_shape", "state_fields"),
-    *("facts", "events", "marks"),
-)
 
 
 def describe_world(world: World) -> dict[str, Any]:
-    """What two revisions of a world may differ in, as JSON values.
-
-    Its name, actions, components, component_unit, observation_shape, state_fields, facts, events, marks and prices.
-    """
-    parts = {name: getattr(world, name) for name in _DESCRIBED}
+    """What two revisions of a world may differ in, as JSON values: its names, shapes, units, marks and prices."""
+    names = ("name", "actions", "components", "component_unit", "observation_shape", "state_fields", "facts", "events")
+    parts = {name: getattr(world, name) for name in names}
     return json.loads(json.dumps(parts | {"marks": {**world.marks}, "prices": [*map(asdict, world.prices)]}))
 
 
@@ -72,6 +64,21 @@ class RemoteFactory:
         return server.description
 
 
+def _changing(call: str) -> Callable[..., Any]:
+    """A method that changes games."""
+
+    def change(engine: RemoteEngine, *given: object) -> Any:  # noqa: ANN401 - the method's result
+        engine.send(call, *given)
+        return engine.receive()
+
+    return change
+
+
+def _reading(name: str) -> Callable[..., Any]:
+    """A method that reads games."""
+    return lambda engine: engine.read(name)
+
+
 class RemoteEngine(BatchEngine):
     """``games`` games of an engine that a server plays, which is started here and ended by ``close``.
 
@@ -87,28 +94,21 @@ class RemoteEngine(BatchEngine):
         self._readings: dict[str, Any] = {}
         self._begun: tuple[bytes, bool] | None = None
         given = {name: value for name, value in vars(options).items() if value != getattr(EngineOptions, name)}
-        if options.prices is not None:
-            prices = zip(factory.world.prices, options.prices, strict=True)
-            given["prices"] = {price.name: value for price, value in prices}
-        self._server.send({"games": games, "options": given})
-        self._server.receive()
+        prices = None if options.prices is None else [price.name for price in factory.world.prices]
+        try:
+            self._server.send({"games": games, "options": given, "prices": prices})
+            self._server.receive()
+        except BaseException:
+            self.close()
+            raise
         self._server.timeout = options.deadline or DEFAULT_TIMEOUT
 
-    def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
-        return self._change("reset", seeds, slots)
-
-    def restart(self, slots: Slots) -> Array:
-        return self._change("restart", slots)
-
-    def set_state(self, states: Sequence[State], slots: Slots) -> Array:
-        return self._change("set_state", list(states), slots)
+    reset, restart, set_state = map(_changing, ("reset", "restart", "set_state"))
+    seeds, mask, facts, state_arrays, marks = map(_reading, ("seeds", "mask", "facts", "state_arrays", "marks"))
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        self._send("step_restarting" if restarting else "step", actions)
+        self.send("step_restarting" if restarting else "step", actions)
         self._begun = actions.tobytes(), restarting
-
-    def rest(self, slots: Slots) -> None:
-        self._ask("rest", slots)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         return self._step(actions, restarting=False)
@@ -116,26 +116,14 @@ class RemoteEngine(BatchEngine):
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
         return self._step(actions, restarting=True)
 
-    def seeds(self) -> NDArray[np.uint64]:
-        return self._read("seeds")
-
-    def mask(self) -> NDArray[np.bool_]:
-        return self._read("mask")
-
-    def facts(self) -> Array | None:
-        return self._read("facts")
-
-    def state_arrays(self) -> Mapping[str, Array] | None:
-        return self._read("state_arrays")
-
-    def marks(self) -> NDArray[np.integer[Any]] | None:
-        return self._read("marks")
+    def rest(self, slots: Slots) -> None:
+        self.ask("rest", slots)
 
     def get_state(self, slots: Slots) -> list[State]:
-        return self._ask("get_state", slots)
+        return self.ask("get_state", slots)
 
     def unpacked(self, observation: Array) -> Array:
-        return self._ask("unpacked", observation) if self._is_packed else np.array(observation)
+        return self.ask("unpacked", observation) if self._is_packed else np.array(observation)
 
     def close(self) -> None:
         """End the server; closing twice is fine."""
@@ -145,32 +133,32 @@ class RemoteEngine(BatchEngine):
         if self._begun is None:
             self.begin_step(actions, restarting=restarting)
         begun, self._begun = self._begun, None
-        step = self._receive()
+        step = self.receive()
         if begun != (actions.tobytes(), restarting):
             raise EngineError("another step was begun: begin_step takes what the next step takes.")
         return step
 
-    def _change(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
-        self._send(call, *given)
-        return self._receive()
-
-    def _read(self, name: str) -> Any:  # noqa: ANN401 - the method's result
-        if name not in self._readings:
-            self._readings[name] = self._ask(name)
-            self._read_after[self._last].append(name)
-        return self._readings[name]
-
-    def _ask(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
+    def ask(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
+        """The server's answer to a call that changes nothing."""
         self._demand_no_step()
         self._server.send({"call": call, "given": given, "readings": ()})
         return self._server.receive()["result"]
 
-    def _send(self, call: str, *given: object) -> None:
+    def read(self, name: str) -> Any:  # noqa: ANN401 - the method's result
+        """A reading of the games as they are."""
+        if name not in self._readings:
+            self._readings[name] = self.ask(name)
+            self._read_after[self._last].append(name)
+        return self._readings[name]
+
+    def send(self, call: str, *given: object) -> None:
+        """Send a call that changes games, whose result ``receive`` gives."""
         self._demand_no_step()
         self._last = call
         self._server.send({"call": call, "given": given, "readings": self._read_after[call]})
 
-    def _receive(self) -> Any:  # noqa: ANN401 - the method's result
+    def receive(self) -> Any:  # noqa: ANN401 - the method's result
+        """The result of the call that was sent."""
         answer = self._server.receive()
         self._readings = answer["readings"]
         return answer["result"]
@@ -178,6 +166,10 @@ class RemoteEngine(BatchEngine):
     def _demand_no_step(self) -> None:
         if self._begun is not None:
             raise EngineError("a step was begun: take it before anything else is asked.")
+
+
+class _Fault(Exception):
+    """What a server did wrong."""
 
 
 class _Server:
@@ -210,13 +202,13 @@ class _Server:
         self._readable = select.poll()
         self._readable.register(self._process.stdout, select.POLLIN)
         hello = self.receive()
-        if hello.get("version") != VERSION:
-            self._fail(f"speaks version {hello.get('version')} of the protocol, and this harness version {VERSION}")
-        self.description: dict[str, Any] = hello["world"]
-        if self.description["name"] != factory.world.name:
-            self._fail(f"has the world '{self.description['name']}' instead of '{factory.world.name}'")
+        self.description: dict[str, Any] = hello.get("world", {})
+        if (version := hello.get("version")) != VERSION:
+            self._fail(_Fault(f"speaks version {version} of the protocol, and this harness version {VERSION}"))
+        if (name := self.description["name"]) != factory.world.name:
+            self._fail(_Fault(f"has the world '{name}' instead of '{factory.world.name}'"))
         if factory.home is not None and not Path(hello["home"]).is_relative_to(factory.home):
-            self._fail(f"has the world from {hello['home']}, which is not in {factory.home}")
+            self._fail(_Fault(f"has the world from {hello['home']}, which is not in {factory.home}"))
 
     def send(self, request: dict[str, Any]) -> None:
         """Send a request, for whose answer ``receive`` waits. Raises EngineError where the server is gone."""
@@ -225,51 +217,45 @@ class _Server:
         try:
             self._channel.send(request)
         except BaseException as error:
-            self._give_up(error)
+            self._fail(error)
 
     def receive(self) -> dict[str, Any]:
         """The answer. Raises the engine's own error, or EngineError where the server is gone or hangs."""
         try:
             if not self._readable.poll(1000 * self.timeout):
-                self._fail(f"gave no answer within {self.timeout:g} seconds")
+                raise _Fault(f"gave no answer within {self.timeout:g} seconds")
             answer = self._channel.receive()
         except BaseException as error:
-            self._give_up(error)
+            self._fail(error)
         if "error" in answer:
             kind, sentence = answer["error"]
-            raise _ERRORS.get(kind, EngineError)(sentence)
+            raise ERRORS.get(kind, EngineError)(sentence)
         return answer
 
     def close(self) -> None:
         """End the server and wait for it."""
         self._end()
 
-    def _give_up(self, error: BaseException) -> NoReturn:
-        """End the server in whose message this happened: later ones would be misread."""
-        if isinstance(error, (EOFError, OSError)):
+    def _fail(self, error: BaseException) -> NoReturn:
+        """End the server because of an error, after which answers would be misread; raise what the user gets."""
+        if isinstance(error, (EOFError, BrokenPipeError)):
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(CLOSING_SECONDS)
-            self._fail(f"ended with status {self._process.returncode}")
-        if isinstance(error, (ValueError, TypeError, LookupError)):
-            self._fail(f"wrote what is no message ({error})")
-        if self._end.alive:
-            error.add_note(self._last_words())
-        raise error
-
-    def _fail(self, what: str) -> NoReturn:
+                self._process.wait(_CLOSING_SECONDS)
+            error = _Fault(f"ended with status {self._process.returncode}")
+        elif isinstance(error, (ValueError, TypeError, LookupError)):
+            error = _Fault(f"wrote what is no message ({error})")
         kind = UsageError if self._process.poll() == UsageError.exit_code else EngineError
-        said = self._last_words().rstrip(".")
-        if "invalid choice: 'serve'" in said:
-            raise kind("its code is older than `parity serve`: name a later revision, or an environment with one.")
-        raise kind(f"its server {what}; {said}.")
-
-    def _last_words(self) -> str:
-        """End the process now; what it said last."""
         self._process.kill()
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_BYTES))
-        lines = self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:]
+        said = " / ".join(self._log.read().decode(errors="replace").strip().splitlines()[-_LOG_LINES:])
         self._end()
-        return f"it said: {' / '.join(lines)}" if lines else "it said nothing"
+        if "invalid choice: 'serve'" in said:
+            raise kind("its code is older than `parity serve`: name a later revision, or an environment with one.")
+        said = f"it said: {said.rstrip('.')}" if said else "it said nothing"
+        if isinstance(error, _Fault):
+            raise kind(f"its server {error}; {said}.")
+        error.add_note(said)
+        raise error
 
 
 def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
@@ -278,7 +264,7 @@ def _end_process(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
         with contextlib.suppress(OSError):
             pipe.close()
     try:
-        process.wait(CLOSING_SECONDS)  # it ends by itself when its input closes
+        process.wait(_CLOSING_SECONDS)  # it ends by itself when its input closes
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

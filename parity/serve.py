@@ -12,11 +12,11 @@ from typing import Any
 from parity.channel import VERSION, Channel
 from parity.engine import BatchEngine, EngineOptions
 from parity.engine_guard import no_json
-from parity.errors import EngineError, ParityError, UsageError
+from parity.errors import EngineError, UsageError
 from parity.places import world_home
 from parity.registry import engine_name, load_world, world_spec
-from parity.remote import CALLS, describe_world
-from parity.world import World
+from parity.remote import ERRORS, describe_world
+from parity.world import EngineFactory, World
 
 _GRACE_SECONDS = 2.0
 """Between the end of the client and that of a server which does not notice, as in a step that never ends."""
@@ -46,13 +46,13 @@ def serve(spec: str | None, engine: str) -> None:
             break
         try:
             if opened is None:
-                opened = factory(request["games"], _options(world, request["options"]))
+                opened = _open(world, factory, **request)
                 channel.send({})
             else:
                 channel.send(_answer(opened, **request))
         except Exception as error:  # the engine's, whatever it is: the client raises it
-            kind = type(error).__name__
-            channel.send({"error": (kind, f"{error}" if isinstance(error, ParityError) else f"{kind}: {error}")})
+            kind = next((name for name, kind in ERRORS.items() if isinstance(error, kind)), None)
+            channel.send({"error": (kind, f"{error}" if kind else f"{type(error).__name__}: {error}")})
     if opened is not None:
         opened.close()
 
@@ -66,22 +66,17 @@ def _end_with_client(source: int) -> None:
     os._exit(EngineError.exit_code)
 
 
-def _options(world: World, given: dict[str, Any]) -> EngineOptions:
-    """Options that are not the defaults, prices by name. Raises EngineError for what the served code does not know."""
-    try:
-        if "prices" in given:
-            prices = given["prices"].copy()
-            given["prices"] = tuple(prices.pop(price.name) for price in world.prices)
-            if prices:
-                raise KeyError(*prices)
-        return EngineOptions(**given)
-    except (KeyError, TypeError) as error:
-        raise EngineError(f"the served code has other options or prices ({error}): leave them out.") from error
+def _open(
+    world: World, factory: EngineFactory, games: int, options: dict[str, Any], prices: list[str] | None
+) -> BatchEngine:
+    """Open an engine with the options that are not the defaults; ``prices`` names those that are given values."""
+    if prices not in (None, [price.name for price in world.prices]):
+        raise EngineError("the served world has other prices: leave those of this one as they are.")
+    values = options.pop("prices", None)
+    return factory(games, EngineOptions(**options, prices=values and tuple(values)))
 
 
 def _answer(engine: BatchEngine, call: str, given: list[Any], readings: list[str]) -> dict[str, Any]:
-    if call not in CALLS:
-        raise EngineError(f"the served code has no {call}: serve a later revision.")
     result = getattr(engine, call)(*given)
     if call == "get_state" and (fault := no_json(result)):  # of which the client would see nothing
         raise EngineError(f"it gives {fault}: its get_state must convert it.")

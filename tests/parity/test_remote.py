@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import venv
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +20,11 @@ import toy_world
 from command_line import ORCHARD, parity
 from toy_world import WORLD
 
-from parity import BatchEngine, EngineError, EngineOptions, StateRefused, World, load_world
+from parity import BatchEngine, EngineError, EngineOptions, StateRefused, UsageError, World, load_world
 from parity.engine_guard import GuardedEngine
 from parity.lockstep import Settings
 from parity.lockstep import run as lockstep
-from parity.places import checkout_of, commit_of, is_dirty, with_remote_engines
+from parity.places import _cached, checkout_of, commit_of, is_dirty, with_remote_engines
 from parity.prices import with_prices
 from parity.remote import RemoteFactory, describe_world
 
@@ -293,3 +294,36 @@ def test_a_revision_is_built_once_for_each_state_of_its_source(meadow: Path) -> 
     with pytest.raises(EngineError, match="there is no grass"):
         paid("built@rev:bare")
     assert len(cached("builds")) == 1
+
+
+def wheel(folder: Path, bonus: int) -> Path:
+    """A package with another module bonus."""
+    info = "bonus-1.0.dist-info"
+    with zipfile.ZipFile(folder / "bonus-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("bonus.py", f"BONUS = {bonus}\n")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: bonus\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "bonus.py,,\n")
+    return folder / "bonus-1.0-py3-none-any.whl"
+
+
+def test_a_requirement_goes_over_what_is_here_and_is_installed_once(meadow: Path, tmp_path: Path) -> None:
+    file = wheel(tmp_path, 5)
+    assert paid(f"loud@pip:{file}") == 4.99
+    file.unlink()
+    assert paid(f"loud@pip:{file}") == 4.99
+    with pytest.raises(UsageError, match=r"none\.whl cannot be installed: .*none\.whl"):
+        paid("loud@pip:none.whl")
+    assert len(cached("environments")) == 1
+
+
+def test_a_copy_that_was_left_half_made_is_made_anew(meadow: Path) -> None:
+    """A command that is killed leaves no lock and no folder that the next one would take for whole."""
+    code = (
+        "import os; from parity.places import _cached; _cached('halves', 'a', lambda folder: os.kill(os.getpid(), 9))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    parent = Path(os.environ["XDG_CACHE_HOME"], "parity", "halves")
+    assert not (parent / "a").exists()
+    assert list(_cached("halves", "a", lambda folder: (folder / "whole").touch()).iterdir()) == [parent / "a" / "whole"]
+    assert {path.name for path in parent.iterdir()} == {"a", "lock"}
