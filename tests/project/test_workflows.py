@@ -19,6 +19,7 @@ from tests.project.dry_run import TOOLS, Job, dry_run, evaluate, holds, inputs_o
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
 CI, DOCS, DIFF = (read_workflow(WORKFLOWS / f"{name}.yml") for name in ("ci", "docs", "parity-diff"))
+TEMPLATE = ROOT / "parity" / "templates" / "workflow.yml"
 PYTHON = "uses actions/setup-python@v6 python-version=3.11"
 INSTALL = "python -m pip install --editable ."
 FILES = "--html parity-diff/diff.html --json parity-diff/diff.json --markdown parity-diff/diff.md"
@@ -44,8 +45,9 @@ def diff(folder: Path, inputs: dict[str, Any], tools: Sequence[str] = TOOLS, **v
     return dry_run(DIFF, "diff", values, folder, tools, **variables)
 
 
-def test_the_linter_finds_nothing() -> None:
-    done = lint()
+@pytest.mark.parametrize("files", [(), (TEMPLATE,)], ids=["repository", "template"])
+def test_the_linter_finds_nothing(files: tuple[Path, ...]) -> None:
+    done = lint(*files)
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -111,6 +113,19 @@ def test_docs_builds_and_deploys_the_site(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("failing", "report"), [("", []), ("pytest", ["uses actions/upload-artifact@v6"])])
+def test_the_template_runs_the_tests_and_keeps_the_report_of_a_failure(
+    failing: str, report: list[str], tmp_path: Path
+) -> None:
+    job = dry_run(read_workflow(TEMPLATE), "parity", {}, tmp_path, FAILING=failing)
+    assert job.succeeded == (not failing)
+    *before, install, run = job.record[:4]
+    assert before == ["uses actions/checkout@v6 persist-credentials=false", PYTHON]
+    assert shlex.split(install)[:5] == ["python", "-m", "pip", "install", "pytest"]
+    assert run == "python -m pytest"
+    assert [line.split(" name")[0] for line in job.record[4:]] == report
+
+
 @pytest.mark.parametrize("world", CI["jobs"]["parity-diff"]["strategy"]["matrix"]["world"])
 def test_ci_compares_the_games_of_a_pull_request_and_lets_them_differ(world: str, tmp_path: Path) -> None:
     call = CI["jobs"]["parity-diff"]
@@ -158,22 +173,20 @@ def test_parity_diff_fails_as_configured_and_reports_in_any_case(
     assert (tmp_path / "temp" / "parity-diff" / "diff.md").read_text() == job.summary
 
 
-@pytest.mark.parametrize(("expect", "succeeded"), [("", False), ("rewards:fruit", True)])
-def test_parity_diff_reports_what_parity_finds(expect: str, succeeded: bool, tmp_path: Path) -> None:
+def test_parity_diff_reports_what_parity_finds(tmp_path: Path) -> None:
     inputs = {
         "world": "toy_world:WORLD",
         "base": ".",
         "head": ".",
-        "expect": expect,
         "arguments": "--games 2 --steps 20 --cases 0 --price-b fruit=0.2",
     }
     others = [tool for tool in TOOLS if tool != "parity"]
     job = diff(tmp_path, inputs, others, PYTHONPATH=str(ROOT / "tests" / "parity"))
-    assert job.succeeded == succeeded, job.log
+    assert not job.succeeded
+    assert job.outputs == {"exit-code": "1"}
     assert "only rewards differ (rewards:fruit" in job.summary
     folder = tmp_path / "temp" / "parity-diff"
-    result = json.loads((folder / "diff.json").read_text())
-    assert not result["identical"]
+    assert not json.loads((folder / "diff.json").read_text())["identical"]
     assert "rewards:fruit" in (folder / "diff.html").read_text()
 
 
