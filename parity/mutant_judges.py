@@ -17,6 +17,7 @@ from parity.lockstep import Settings
 from parity.mutant_table import read_mutants
 from parity.mutants import CAUGHT, FAILED, SURVIVED, UNBUILDABLE, UNSOUND, Judge, Verdict
 from parity.places import python_environment
+from parity.prices import price_flags
 from parity.world import Mutant, MutationBench
 
 TESTS = "tests"
@@ -64,7 +65,7 @@ class LockstepJudge(Judge):
         """Exit code, JSON answer and last words of ``parity run`` on the copy."""
         names = "source", "steps", "games", "seed", "invalid", "timeout"
         options = [word for name in names for word in (f"--{name}", str(getattr(self.settings, name)))]
-        options += [word for name, value in self.prices.items() for word in ("--price", f"{name}={value}")]
+        options += price_flags(self.prices)
         engines = f"{bench.reference},{bench.engine}"
         command = ["parity", "run", "--json", "--no-report", "--world", self.spec, "--engines", engines, *options]
         done = _python(command, bench, copy, self.run_timeout)

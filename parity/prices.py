@@ -50,6 +50,11 @@ def prices_text(prices: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.9g}" for name, value in prices.items()) or "the game's own"
 
 
+def prices_note(prices: Mapping[str, float]) -> str:
+    """The end of a caption that says which prices are not the game's own; nothing where all are."""
+    return f", prices {prices_text(prices)}" if prices else ""
+
+
 def draw_prices(world: World, seed: int, share: float = 1.0) -> World:
     """The world with prices drawn from ``seed``, in a ``share`` of all seeds, unless they are given already.
 
@@ -91,6 +96,11 @@ def add_price_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--price", action="append", default=[], metavar="NAME=VALUE", help=text)
     text = "TOML file of prices, with lines such as kills = 0.4"
     group.add_argument("--prices", type=Path, default=None, metavar="FILE", help=text)
+
+
+def price_flags(prices: Mapping[str, float]) -> list[str]:
+    """The words of a command line that change these prices."""
+    return [word for name, value in prices.items() for word in ("--price", f"{name}={value}")]
 
 
 def priced(world: World, options: argparse.Namespace) -> World:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from parity.compare import Difference, differing_cells, differing_scalars, value_text
 from parity.errors import UsageError, blamed
+from parity.prices import prices_note
 from parity.replay import ReplayMoment
 from parity.table import Table
 from parity.trace import RESTART, Action, Trace
@@ -66,10 +67,11 @@ def action_name(world: World, action: Action | None) -> str:
 
 
 def start_text(trace: Trace) -> str:
-    """The start of a trace in words, and how long the game was in which its difference was found."""
+    """The start of a trace in words, how long the game was in which its difference was found, and other prices."""
     case = trace.case
     start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
-    return start if trace.found is None else f"{start} (shrunk from {counted(len(trace.found.actions), 'action')})"
+    shrunk = "" if trace.found is None else f" (shrunk from {counted(len(trace.found.actions), 'action')})"
+    return f"{start}{shrunk}{prices_note(trace.prices)}"
 
 
 def print_report(report: Report, console: Console) -> None:

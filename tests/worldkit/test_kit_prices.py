@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from toy_world.adapter import ENV, EVALUATION, GAME, OrchardJaxEnv
+from toy_world.planes import PlanesEngine
+from written_page import episode_data, page_data
 
-from parity import UsageError
+from parity import EngineOptions, UsageError
 from parity.prices import changed_prices
+from parity.trace import read_trace
 from worldkit.cli.app import main
 from worldkit.envs.gymnax_style import GymnaxStyle
 from worldkit.envs.sb3_vec_env import WorldVecEnv
+from worldkit.game import Benchmark
 from worldkit.jax import engine as jax_engine
+from worldkit.play.game import open_table
+from worldkit.play.panes import title
+from worldkit.play.session import Session
+from worldkit.ppo.networks import make_network
+from worldkit.ppo.params import MLP, save_params
 
 OTHERS = {"fruit": 0.3, "sting": "-2"}
 FACTORS = {"step": 1, "fruit": 3, "sting": 4}
@@ -115,3 +125,57 @@ def test_a_price_that_there_is_not_is_one_sentence(refused: Callable[..., str]) 
     assert refused("evaluate", "random", "--price", "x=1", game=priceless) == expected
     with pytest.raises(UsageError, match=r"the price sting must be a multiple of 0\.001"):
         gym.make(ENV.id, prices={"sting": 1e-4})
+
+
+def test_bench_measures_engines_at_the_prices(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], refused: Callable[..., str]
+) -> None:
+    played: list[tuple[int, ...] | None] = []
+
+    class Noting(PlanesEngine):
+        def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
+            played.append(options.prices)
+            super().__init__(games, options)
+
+    engines = {"one": Noting, "other": Noting}
+    game = replace(GAME, env=lambda: replace(ENV, world=replace(ENV.world, engines=engines), home=None))
+    monkeypatch.setattr("worldkit.bench.lockstep.STEPS", 3)
+    assert main(game, ["bench", "lockstep", "--num-envs", "2", "--repetitions", "1", "--price", "sting=-2"]) == 0
+    assert played == [(-10, 100, -2000)] * 4
+    capsys.readouterr()
+    own = replace(GAME, benchmarks={"own": Benchmark("of the world alone", lambda *_: [])})
+    expected = "orchard bench: --price and --prices do not go with own, which takes no prices: leave them out"
+    assert expected in refused("bench", "own", "--price", "sting=-2", game=own)
+
+
+def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = make_network(MLP, None, 6, 8, 1)
+    params, page, trace = tmp_path / "params_1.npz", tmp_path / "page.html", tmp_path / "game.json"
+    save_params(params, jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34))))
+    words = [str(params), "--max-steps", "9", "--seed", "5", "--price", "step=0.5"]
+    assert main(GAME, ["watch", *words, "--render", "ansi"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert ", likeliest actions, prices step 0.5, plain " in said
+    assert main(GAME, ["view", *words, "--episodes", "1", "--output", str(page)]) == 0
+    data = page_data(page.read_text(encoding="utf-8"))
+    assert ", likeliest actions, prices step 0.5: game 5" in data["headline"]
+    assert said.endswith(data["episodes"][0]["verdict"])
+    assert data["episodes"][0]["verdict"].endswith("return 4.500")
+
+    game = GAME.with_prices({"step": 0.5})
+    assert game.view is not None
+    with closing(open_table(game.view(None, None), "plain")) as table:
+        session = Session(table, 3, trace)
+        session.act(5)
+        assert str(title(session, "", 80)).startswith("game 3, step 1, prices step 0.5 ")
+        session.keep()
+    assert read_trace(trace).prices == {"step": 0.5}
+    for flags, start, paid in (
+        ([], "seed 3, prices step 0.5", "500"),
+        (["--price", "step=0.25"], "seed 3, prices step 0.25", "250"),
+    ):
+        for engines in ([], ["--engine", "plain"]):
+            assert main(GAME, ["view", str(trace), "--output", str(page), *engines, *flags]) == 0
+            data = page_data(page.read_text(encoding="utf-8"))
+            assert f"Start: {start}." in data["about"][0]
+            assert episode_data(page.read_text(encoding="utf-8"), 0)["steps"][1]["components"][0][1] == paid

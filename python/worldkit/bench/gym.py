@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from parity.prices import changed_prices
 from worldkit.bench.records import Record, plain_record
 from worldkit.envs.spec import EnvSpec
 
@@ -22,8 +23,9 @@ def measure(spec: EnvSpec, num_envs: int, repetitions: int) -> list[Record]:
     observations, infos and the choice of actions in. The second plays ``num_envs`` games. Memory is not measured.
     Raises EngineError where the engine cannot start.
     """
-    native = gymnasium.make_vec(spec.id, num_envs=num_envs, vectorization_mode="vector_entry_point")
-    with closing(gymnasium.make(spec.id)) as one, closing(native) as many:
+    prices = changed_prices(spec.world)
+    native = gymnasium.make_vec(spec.id, num_envs, "vector_entry_point", prices=prices)
+    with closing(gymnasium.make(spec.id, prices=prices)) as one, closing(native) as many:
         _play_one(one)
         alone = [_play_one(one) for _ in range(repetitions)]
         _play_many(many)

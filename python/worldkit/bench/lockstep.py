@@ -6,6 +6,7 @@ from dataclasses import replace
 from parity import ParityError, UsageError, World
 from parity.console import typed_command
 from parity.lockstep import Settings, run
+from parity.prices import changed_prices, price_flags
 from worldkit.bench.records import Record, plain_record
 
 STEPS = 600
@@ -37,6 +38,7 @@ def _steps_per_second(world: World, num_envs: int, seed: int) -> float:
     outcome = run(world, (reference, other), settings)
     if outcome.divergences:
         words = "--world", world.name, "--engines", f"{reference},{other}", "--auto-reset", "--seed", str(seed)
-        shown = typed_command("parity", "parity", "run", *words, "--games", str(num_envs))
+        prices = price_flags(changed_prices(world))
+        shown = typed_command("parity", "parity", "run", *words, "--games", str(num_envs), *prices)
         raise ParityError(f"the engines '{reference}' and '{other}' differ: `{shown}` shows where.")
     return outcome.steps / outcome.seconds

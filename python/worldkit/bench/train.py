@@ -24,11 +24,13 @@ class Training(NamedTuple):
         runner: network, optimizer and games.
         stats: the metrics of the update before, so that XLA must compute them.
         num_updates: int32, always 1; an argument as in a real run, not a constant that XLA could use.
+        prices: of the reward; an argument for the same reason.
     """
 
     runner: RunnerState
     stats: UpdateStats
     num_updates: jax.Array
+    prices: jax.Array
 
 
 def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Record]:
@@ -64,7 +66,7 @@ def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
     stats = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), stats_shape)
 
     def update(carry: Training) -> Training:
-        runner, stats = train(carry.runner, carry.num_updates)
-        return Training(runner, stats, carry.num_updates)
+        runner, stats = train(carry.runner, carry.num_updates, config.num_updates, carry.prices)
+        return carry._replace(runner=runner, stats=stats)
 
-    return compile_program(update, Training(runner, stats, num_updates))
+    return compile_program(update, Training(runner, stats, num_updates, jnp.asarray(env.prices)))

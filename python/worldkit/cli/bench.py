@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -9,6 +10,7 @@ from rich.console import Console
 from parity.arguments import GAMES, IntRange, Parser
 from parity.console import open_console
 from parity.errors import EngineError, install_command
+from parity.prices import add_price_flags, changed_prices, price_flags, read_prices
 from worldkit.bench.records import Record, as_json, as_row
 from worldkit.cli.outputs import JSON_HELP, STANDARD_OUTPUT, can_be_rewritten, check_output, fail, write_output
 from worldkit.game import Benchmark, Game, measured_by
@@ -23,7 +25,12 @@ def main(game: Game, argv: Sequence[str]) -> int:
     benchmarks = {**kit_benchmarks(game), **game.benchmarks}
     parser = _parser(game, benchmarks)
     args = parser.parse_args(argv)
+    if prices := read_prices(args.price, args.prices):
+        game = game.with_prices(prices)
+        benchmarks = {name: each for name, each in kit_benchmarks(game).items() if name not in game.benchmarks}
     for name in args.benchmarks:
+        if prices and name in game.benchmarks:
+            parser.error(f"--price and --prices do not go with {name}, which takes no prices: leave them out")
         if name not in benchmarks:
             parser.error(f"unknown benchmark {name!r}; there are {', '.join(benchmarks)}")
         if not _is_installed(benchmarks[name]):
@@ -82,7 +89,8 @@ def kit_benchmarks(game: Game) -> dict[str, Benchmark]:
             left_out = ", ".join(start.name for start in own)
             open_console(stderr=True).print(f"leaving out the start of {left_out}: {fault}")
             own = ()
-        return measure([*starts, *own], repetitions)
+        words = price_flags(changed_prices(game.env().world))
+        return measure([replace(each, words=(*each.words, *words)) for each in (*starts, *own)], repetitions)
 
     gym = measured_by("worldkit.bench.gym", game.env)
     sb3 = measured_by("worldkit.bench.sb3", game.env, game.sb3_config)
@@ -155,6 +163,7 @@ def _parser(game: Game, benchmarks: dict[str, Benchmark]) -> Parser:
         help="split the processor into so many devices, which share its cores, and the games of env and train",
     )
     parser.add_argument("--json", metavar="FILE", help=JSON_HELP)
+    add_price_flags(parser)
     return parser
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from parity.arguments import SEED, FloatRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
+from parity.prices import add_price_flags, read_prices
 from worldkit.cli import players
 from worldkit.cli.outputs import check_output
 from worldkit.game import Game
@@ -44,6 +45,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     from worldkit.play.panes import layout_of
     from worldkit.play.session import Session
 
+    game = game.with_prices(read_prices(args.price, args.prices))
     view = players.view_of(game, args.mode, args.agent)
     player = _player(game, view, args)
     players.announce(game, args.engine)
@@ -118,6 +120,7 @@ def _parser(game: Game) -> Parser:
         help=f"where the game is saved as a trace (default {view.world.name}-SEED.json)",
     )
     players.add_mode_flag(parser, game)
+    add_price_flags(parser)
     agent = parser.add_argument_group("agent")
     agent.add_argument("--agent", type=Path, metavar="PATH", help=players.agents_text(view))
     agent.add_argument("--stochastic", action="store_true", help="it draws actions instead of taking the likeliest")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from parity.arguments import SEED, STEPS, IntRange
 from parity.errors import UsageError
+from parity.prices import changed_prices, prices_note
 from worldkit.cli.train_sb3 import require_sb3
 from worldkit.evaluation.spec import LOOKAHEAD
 from worldkit.game import Game
@@ -152,8 +153,8 @@ def announce(game: Game, engine: str) -> None:
 
 
 def caption_of(view: ViewSpec, path: Path, args: argparse.Namespace) -> str:
-    """The player and its way of choosing, in a few words."""
-    name = view.world.agent_name(path)
+    """The player, its way of choosing, and prices that are not the game's own, in a few words."""
+    how = f"{'drawn' if args.stochastic else 'likeliest'} actions"
     if args.search:
-        return f"{name}, a search of {args.search} steps"
-    return f"{name}, {'drawn' if args.stochastic else 'likeliest'} actions"
+        how = f"a search of {args.search} steps"
+    return f"{view.world.agent_name(path)}, {how}{prices_note(changed_prices(view.world))}"

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from parity.arguments import ALL_STEPS, STEPS, FileName, FloatRange, IntRange, Parser
 from parity.console import typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError
+from parity.prices import add_price_flags, changed_prices, read_prices
 from worldkit.cli.runs import LOGGING, RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
 from worldkit.jax.xla import PARTS, enable_compilation_cache, of_parts, prefer_wide_vectors
 from worldkit.ppo.config import TrainConfig, auto_scale_for_batch_size, auto_tune_for_device
 from worldkit.runs.folder import CONFIG, CURVE, METRICS, run_folder
+from worldkit.runs.saved_config import PRICES, saved_prices
 from worldkit.settings import add_flags, as_flags, from_flags, given, saved_settings, setting
 
 if TYPE_CHECKING:
@@ -89,13 +91,16 @@ def main(game: Game, argv: Sequence[str]) -> int:
     _check_company(options)
     if options.resume is None:
         # before anything imports JAX, for which a mistake should not have to wait
-        config = _config_of(game, arguments, options, {})
+        config, prices = _config_of(game, arguments, options, {}), _prices_of(game, arguments, {})
     is_first = _joined(options)
     assert game.train_env is not None
     env = game.train_env()
     start = _resumed(options, env)
     if start is not None:
         config = _config_of(game, arguments, options, saved_settings(game.train_config, start.config, start.path))
+        prices = _prices_of(game, arguments, saved_prices(start.config, start.path))
+    if (priced := game.with_prices(prices)) is not game and priced.train_env:
+        env = priced.train_env()
     initial = None
     if options.init_from is not None:
         from worldkit.ppo.params import load_initial_params
@@ -103,7 +108,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
         initial = load_initial_params(game.env().world.agent_at(options.init_from), config, env)
     folder = _folder_of(game, options, config, start) if is_first else None
     try:
-        return _train(game, config, env, options, folder, start, initial, argv)
+        return _train(game, config, env, options, folder, start, initial, argv, prices)
     except ParityError as error:
         if isinstance(error, UsageError):
             raise
@@ -134,6 +139,7 @@ def _parser(game: Game) -> Parser:
         allow_abbrev=False,
     )
     add_flags(parser, kind, TrainOptions)
+    add_price_flags(parser)
     return parser
 
 
@@ -178,6 +184,12 @@ def _config_of(game: Game, arguments: argparse.Namespace, options: TrainOptions,
     return (config if is_same_batch else auto_scale_for_batch_size(config, explicit=flags)).validated()
 
 
+def _prices_of(game: Game, arguments: argparse.Namespace, before: dict[str, Any]) -> dict[str, float]:
+    """Those that are not the game's own, of the command line over those of the checkpoint."""
+    prices = before | read_prices(arguments.price, arguments.prices)
+    return changed_prices(game.with_prices(prices).env().world) if prices else {}
+
+
 def _folder_of(game: Game, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
     """A new run's folder, or the one that the checkpoint lies in."""
     if start is not None:
@@ -199,6 +211,7 @@ def _train(
     start: "Checkpoint | None",
     initial: "InitialParams | None",
     argv: Sequence[str],
+    prices: dict[str, float],
 ) -> int:
     """Train; without a folder, as one of the processes that neither write nor speak."""
     from worldkit.ppo.checkpoints import LATEST
@@ -223,7 +236,7 @@ def _train(
     if folder is not None and is_named and folder.parent.resolve() != options.checkpoint_dir.resolve():
         run.print_line(f"--checkpoint-dir has no effect: the run continues in {folder}.")
     with run.stop, run:
-        trained = train(config, env, run, start=start, initial=initial, save_plan=plan)
+        trained = train(config, env, run, start=start, initial=initial, save_plan=plan, notes={PRICES: prices})
     if trained.progress.updates == trained.since.updates:
         print_nothing_to_save(run.console)
         return INTERRUPTED_EXIT_CODE

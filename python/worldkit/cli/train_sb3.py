@@ -10,6 +10,7 @@ from typing import Any
 from parity.arguments import Parser
 from parity.console import typed_command
 from parity.errors import UsageError, install_command
+from parity.prices import add_price_flags, read_prices
 from worldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from worldkit.config_layers import from_file
 from worldkit.game import Game
@@ -49,21 +50,24 @@ def main(game: Game, argv: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     add_flags(parser, game.sb3_config, TrainSB3Options)
+    add_price_flags(parser)
     arguments = parser.parse_args(argv)
     options = from_flags(arguments, TrainSB3Options)
     require_sb3(game.requirement)
     flags = from_file(game.sb3_config, options.config) | given(arguments, game.sb3_config)
-    config = game.sb3_config(**_kept(game, options.resume) | flags).validated()
+    kept, prices = _kept(game, options.resume)
+    config = game.sb3_config(**kept | flags).validated()
+    game = game.with_prices(prices | read_prices(arguments.price, arguments.prices))
     if options.resume is None:
         if options.trust:
             raise UsageError("--trust goes with --resume: there is no file to trust.")
         config.rollouts_after()
     folder = _folder(options, config.seed)
 
+    spec = game.env() if game.sb3_env is None else game.sb3_env(config)
     # Imported only now: a mistaken command line should not have to wait for torch.
     from worldkit.sb3.training import train
 
-    spec = game.env() if game.sb3_env is None else game.sb3_env(config)
     run = run_of(game, options, folder, "MaskablePPO", stopping="this step", step="timesteps")
     if arguments.models_dir is not None and folder.parent.resolve() != options.models_dir.resolve():
         run.print_line(f"--models-dir has no effect: the run continues in {folder}.")
@@ -96,16 +100,17 @@ def require_sb3(requirement: str) -> None:
         raise UsageError(f"This command needs Stable-Baselines3: run `{install_command(requirement)}`.")
 
 
-def _kept(game: Game, resume: Path | None) -> dict[str, Any]:
-    """The settings of the run that a model belongs to, where it still has them."""
+def _kept(game: Game, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings and the prices of the run that a model belongs to, where it still has them."""
     if resume is None:
-        return {}
-    from worldkit.runs.saved_config import read_saved_config
+        return {}, {}
+    from worldkit.runs.saved_config import read_saved_config, saved_prices
 
     # a rate that was a function is written as a text; the model itself says so
     settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
-    return saved_settings(game.sb3_config, plain, resume.parent / CONFIG)
+    path = resume.parent / CONFIG
+    return saved_settings(game.sb3_config, plain, path), saved_prices(settings, path)
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:

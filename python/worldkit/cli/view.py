@@ -16,6 +16,7 @@ from parity.arguments import Parser
 from parity.console import open_console, typed_command
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import UsageError
+from parity.prices import add_price_flags, changed_prices, read_prices
 from worldkit.cli import players
 from worldkit.cli.outputs import check_output
 from worldkit.game import Game
@@ -39,6 +40,7 @@ def main(game: Game, argv: Sequence[str]) -> int:
     parser = _parser(game, default)
     args = parser.parse_args(argv)
     _check(parser, args, default)
+    game = game.with_prices(read_prices(args.price, args.prices))
     view = players.view_of(game, args.mode, args.path)
     command = typed_command(game.name, game.module, "view", *argv)
     make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
@@ -83,6 +85,9 @@ def _of_trace(game: Game, view: ViewSpec, args: argparse.Namespace, command: str
     from worldkit.viewer.trace import sides_of, trace_page
 
     trace = read_own_trace(view.world, args.path, view.trace_names)
+    game = game.with_prices({**trace.prices, **read_prices(args.price, args.prices)})
+    view = players.view_of(game, args.mode, args.path)
+    trace = replace(trace, prices=changed_prices(view.world))
     for name in (args.engine,) if args.engine else dict.fromkeys(trace.engines):
         players.announce(game, name)
     names, faults = ((args.engine,), []) if args.engine else sides_of(view.world, trace)
@@ -141,4 +146,5 @@ def _parser(game: Game, view: ViewSpec) -> Parser:
     )
     players.add_agent_flags(parser.add_argument_group("agent, or a run's furthest one"), game)
     players.add_game_flags(parser.add_argument_group("games"), episodes=_EPISODES)
+    add_price_flags(parser)
     return parser

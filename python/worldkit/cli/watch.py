@@ -16,6 +16,7 @@ import numpy as np
 from parity.arguments import FloatRange, Parser
 from parity.console import open_console
 from parity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from parity.prices import add_price_flags, read_prices
 from worldkit.cli import players
 from worldkit.cli.outputs import check_output
 from worldkit.game import Game
@@ -42,6 +43,7 @@ def main(game: Game, argv: Sequence[str], *, command: str = "watch") -> int:
     parser = _parser(game, command)
     args = parser.parse_args(argv)
     _check(parser, args)
+    game = game.with_prices(read_prices(args.price, args.prices))
     view = players.view_of(game, args.mode, args.agent)
     path, agent = _agent(game, view, args)
     # Imported only now: a mistaken command line should not have to wait.
@@ -190,6 +192,7 @@ def _parser(game: Game, command: str) -> Parser:
     games = parser.add_argument_group("games")
     players.add_game_flags(games, episodes=1)
     games.add_argument("--engine", choices=engines, default=engines[0], help=f"(default {engines[0]})")
+    add_price_flags(parser)
     shown = parser.add_argument_group("screen")
     shown.add_argument(
         "--render",

@@ -13,6 +13,7 @@ from parity import BatchEngine, State
 from parity.engine import Array, Slots
 from parity.engine_guard import GuardedEngine
 from parity.errors import UsageError
+from parity.prices import changed_prices
 from parity.trace import Case, Trace, write_trace
 from worldkit.evaluation.play import ending_of
 from worldkit.render.panels import Panels
@@ -149,6 +150,7 @@ class PlayedGame:
             case=Case(tuple(turn.action for turn in self.turns), seed=int(world.game_seeds(self.seed, 1)[0])),
             components=tuple(turn.components for turn in self.turns),
             component_names=world.components,
+            prices=changed_prices(world),
         )
 
 

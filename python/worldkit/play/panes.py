@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from parity.prices import changed_prices, prices_note
 from worldkit.play.game import PlayedGame, signed, turn_line
 from worldkit.play.session import Session
 from worldkit.render.spans import BAD, FAINT, GOOD, Line, Span, as_text, joined, width
@@ -63,7 +64,7 @@ def title(session: Session, pace: str, width: int) -> Text:
         doing, keys = f": {game.ending}", "N next game  ? help  q leave"
     elif session.has_agent:
         keys = "? help  Tab look ahead  Space agent  q leave"
-    text = f"game {game.seed}, step {len(game.turns)}{doing}"
+    text = f"game {game.seed}, step {len(game.turns)}{doing}{prices_note(changed_prices(game.view.world))}"
     room = width - len(text)
     keys = keys if len(keys) <= room - 2 else "? help"
     return Text.assemble((text, "bold reverse" if session.is_looking else "bold"), keys.rjust(room))

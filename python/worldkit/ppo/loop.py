@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.sharding import Mesh
+from jax.typing import ArrayLike
 
 from worldkit.jax.env import JaxEnv
 from worldkit.jax.trace_cache import compile_in_background, load_or_trace
@@ -83,23 +84,28 @@ def compile_training(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None)
     # the functions in a TrainState cannot be written down with a trace, so the program takes and gives leaves
     leaves, structure = jax.tree.flatten(shapes)
 
-    def on_leaves(leaves: list[Array], num_updates: Array, of_run: Array) -> tuple[list[Array], UpdateStats]:
-        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run)
+    def on_leaves(
+        leaves: list[Array], num_updates: Array, of_run: Array, prices: Array
+    ) -> tuple[list[Array], UpdateStats]:
+        after, stats = train(jax.tree.unflatten(structure, leaves), num_updates, of_run, prices)
         return jax.tree.leaves(after), stats
 
     with compile_in_background() as executor:
         making = executor.submit(lambda: init_runner(config, env, games.compile()(seeds)))
         about, one = ["updates", *world, settings], jnp.int32(1)
-        program = load_or_trace(jax.jit(on_leaves), leaves, one, one, about=about, packages=packages)
+        program = load_or_trace(jax.jit(on_leaves), leaves, one, one, env.prices, about=about, packages=packages)
         compiled = program.compile()
         runner = making.result()
     if mesh is not None:
         runner = jax.tree.map(parallel.placed, runner, wanted)
 
     def updates(
-        runner: RunnerState, num_updates: Array, updates_of_run: Array | int = config.num_updates
+        runner: RunnerState,
+        num_updates: Array,
+        updates_of_run: Array | int = config.num_updates,
+        prices: ArrayLike = env.prices,
     ) -> tuple[RunnerState, UpdateStats]:
-        after, stats = compiled(jax.tree.leaves(runner), num_updates, jnp.int32(updates_of_run))
+        after, stats = compiled(jax.tree.leaves(runner), num_updates, jnp.int32(updates_of_run), prices)
         return jax.tree.unflatten(structure, after), stats
 
     return CompiledTraining(updates, runner, time.perf_counter() - start, program.results[1])
@@ -214,7 +220,7 @@ def run_training(
         to_save = saver.updates_left(progress.updates) if saver else to_log
         chunk = min(fits, to_log, to_save, last_update - progress.updates)
         start_time = time.perf_counter()
-        runner, stats = train(runner, jnp.int32(chunk), config.num_updates)
+        runner, stats = train(runner, jnp.int32(chunk), config.num_updates, env.prices)
         _wait_for(stats)
         seconds = time.perf_counter() - start_time
         fits = max(1, int(parallel.agreed(CALL_SECONDS * chunk / seconds)))

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 from jax.sharding import Mesh, NamedSharding
+from jax.typing import ArrayLike
 
 from parity.errors import UsageError
 from worldkit.jax.env import JaxEnv, State
@@ -42,7 +43,7 @@ class UpdateStats(NamedTuple):
     episodes: EpisodeInfo | None = None
 
 
-# train(runner, num_updates[, updates_of_run])
+# train(runner, num_updates[, updates_of_run[, prices]])
 TrainFunction = Callable[..., tuple[RunnerState, UpdateStats]]
 GradientStep = Callable[[TrainState, Samples], tuple[TrainState, LossStats]]
 """One gradient step on a minibatch."""
@@ -85,28 +86,31 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
 
 
 def make_train(config: TrainConfig, env: JaxEnv, mesh: Mesh | None = None) -> jax.stages.Wrapped:
-    """Return the jitted ``train(runner, num_updates, updates_of_run)``: that many whole updates in one call.
+    """Return the jitted ``train(runner, num_updates, updates_of_run, prices)``: that many whole updates in one call.
 
     ``num_updates`` (int32, 1 to ``config.log_interval``) is an ordinary argument, so a shorter last
-    call needs no second compilation, and so is ``updates_of_run`` (int32; ``config.num_updates`` by default), where
-    schedules end. The stats have a leading axis of ``log_interval``, of which
-    the first ``num_updates`` entries count. ``config`` is one that ``TrainConfig.validated`` accepts.
+    call needs no second compilation. So are ``updates_of_run`` (int32; ``config.num_updates`` by default), where
+    schedules end, and ``prices`` (``env.prices`` by default). The stats have a leading axis of ``log_interval``, of
+    which the first ``num_updates`` entries count. ``config`` is one that ``TrainConfig.validated`` accepts.
     """
 
     # Jitted, so that learning its shapes and calling it share one trace.
     @jax.jit
-    def update(runner: RunnerState, updates_of_run: Array | int) -> tuple[RunnerState, UpdateStats]:
-        return _update(runner, config, env, mesh, updates_of_run)
+    def update(runner: RunnerState, updates_of_run: Array | int, prices: ArrayLike) -> tuple[RunnerState, UpdateStats]:
+        return _update(runner, config, env.with_prices(jnp.asarray(prices)), mesh, updates_of_run)
 
     def train(
-        runner: RunnerState, num_updates: Array, updates_of_run: Array | int = config.num_updates
+        runner: RunnerState,
+        num_updates: Array,
+        updates_of_run: Array | int = config.num_updates,
+        prices: ArrayLike = env.prices,
     ) -> tuple[RunnerState, UpdateStats]:
         def body(index: Array, carry: tuple[RunnerState, UpdateStats]) -> tuple[RunnerState, UpdateStats]:
             runner, history = carry
-            runner, stats = update(runner, updates_of_run)
+            runner, stats = update(runner, updates_of_run, prices)
             return runner, jax.tree.map(lambda past, new: past.at[index].set(new), history, stats)
 
-        _, shapes = jax.eval_shape(update, runner, updates_of_run)
+        _, shapes = jax.eval_shape(update, runner, updates_of_run, prices)
         history = jax.tree.map(lambda leaf: jnp.zeros((config.log_interval, *leaf.shape), leaf.dtype), shapes)
         runner, history = jax.lax.fori_loop(0, num_updates, body, (runner, history))
         if mesh is not None:

@@ -3,15 +3,19 @@
 import contextlib
 import datetime
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from parity.errors import UsageError
-from parity.safe_read import MIB, Unreadable, is_object, read_json
+from parity.safe_read import MIB, Unreadable, is_object, quoted, read_json
+from parity.strict_json import is_json_number
 from worldkit.runs.folder import CONFIG
 
 BEGAN = "began"
 """The setting that tells when a run began."""
+PRICES = "prices"
+"""The setting that holds those prices of the reward that are not the game's own, by name."""
 CONFIG_LIMIT = MIB
 """The largest file of settings that is read, in bytes."""
 
@@ -33,6 +37,17 @@ def read_saved_config(folder: Path) -> dict[str, Any]:
     except Unreadable as fault:
         raise UsageError(f"{path} cannot be read: {fault}; fix it, or remove it to go on without it.") from fault
     return saved
+
+
+def saved_prices(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The prices among the settings of a run, which ``path`` keeps; none in those of earlier versions.
+
+    Raises UsageError where they are no numbers by name.
+    """
+    prices = settings.get(PRICES, {})
+    if not (is_object(prices) and all(map(is_json_number, prices.values()))):
+        raise UsageError(f"{path} keeps {quoted(prices)} as prices, which must be numbers by name: give another file.")
+    return dict(prices)
 
 
 def began(folder: Path) -> str:

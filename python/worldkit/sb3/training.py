@@ -13,11 +13,13 @@ from stable_baselines3.common.logger import Logger
 
 from parity.atomic_write import write_whole
 from parity.errors import ParityError, UsageError
+from parity.prices import changed_prices
 from worldkit.envs.sb3_vec_env import WorldVecEnv
 from worldkit.envs.spec import EnvSpec
 from worldkit.runs.folder import METRICS
 from worldkit.runs.retrying_writer import reason
 from worldkit.runs.run import Run
+from worldkit.runs.saved_config import PRICES
 from worldkit.runs.sinks import read_csv
 from worldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, ProgressAndStopCallback, RunWriter
 from worldkit.sb3.config import RATES, MaskablePPOConfig
@@ -97,6 +99,7 @@ def train(
         )
         policy = policy_for(env.observation_space)
         settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy}
+        settings[PRICES] = changed_prices(spec.world)
         later = [path for path in run.folder.glob("*.zip") if timesteps_of(path) > first_step]
         run.begin(settings, first_step + steps, after=first_step, is_resumed=resume is not None, later=later)
         seconds = _earlier_seconds(run.folder / METRICS, first_step) if resume else 0.0

@@ -89,12 +89,13 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     monkeypatch.setattr(trace_cache, "_cache_folder", lambda: tmp_path)
     compile_training(SMALL, KeptEnv())
     monkeypatch.setattr(trace_cache, "_trace", lambda *_: pytest.fail("it was traced again"))
-    again = compile_training(dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), KeptEnv())
+    longer, dear = dataclasses.replace(SMALL, total_timesteps=2 * SMALL.total_timesteps), np.array([1, 2, 3], np.int32)
+    again = compile_training(longer, KeptEnv().with_prices(dear))
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), again.stats) == jax.tree.map(
         lambda leaf: (leaf.shape, leaf.dtype), trainer.stats
     )
     expected, _ = trainer.train(trainer.runner, jnp.int32(3))
-    trained, _ = again.train(again.runner, jnp.int32(3))
+    trained, _ = again.train(again.runner, jnp.int32(3), SMALL.num_updates, PackedOrchard.prices)
     jax.tree.map(np.testing.assert_array_equal, trained.train_state.params, expected.train_state.params)
     jax.tree.map(np.testing.assert_array_equal, trained.env_state, expected.env_state)
 
