@@ -19,7 +19,8 @@ from tests.hackmatrix.conftest import CommandRefused
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.movers import daemon
 
-START = ("--seed", "7", "--engines", "swift", "--actions")
+PAID = ("--price", "step_penalty=-0.01", "--price", "distance_shaping=0.05")
+START = (*PAID, "--seed", "7", "--engines", "swift", "--actions")
 
 
 def explain(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
@@ -107,7 +108,7 @@ def test_a_part_of_a_game_begins_with_the_board_before_it(
 
 def test_both_engines_are_shown_side_by_side(swift_built: None, tmp_path: Path) -> None:
     target = tmp_path / "told.json"
-    assert main(["explain", "--seed", "7", "--actions", "up,up,right", "--json", str(target)]) == 0
+    assert main(["explain", *PAID, "--seed", "7", "--actions", "up,up,right", "--json", str(target)]) == 0
     told = json.loads(target.read_text())
     assert (told["engines"], told["agree"]) == (["swift", "jax"], True)
     assert [step["step"] for step in told["steps"]] == [None, 0, 1, 2]
@@ -140,7 +141,7 @@ def test_prices_of_a_trace_and_of_flags_are_paid_and_read(
 def test_engines_that_differ_are_marked_and_the_code_is_1(
     swift_built: None, altered: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, printed = explain(capsys, "--seed", "7", "--actions", "up,siphon")
+    code, printed = explain(capsys, *PAID, "--seed", "7", "--actions", "up,siphon")
     assert code == 1
     assert "step_penalty          -0.010  != -0.011  = -0.01 x 1: a valid action" in printed
     assert "+0.040  != +0.039" in printed
@@ -150,7 +151,7 @@ def test_engines_that_differ_are_marked_and_the_code_is_1(
 def test_a_reading_that_differs_is_marked_and_the_code_is_1(
     swift_built: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prices = {**rules_of("swift")["rewards"]["prices"], "distance_shaping": [60]}
+    prices = {**rules_of("swift")["rewards"]["prices"], "step_penalty": [-10], "distance_shaping": [60]}
     monkeypatch.setattr(play, "rules_of", lambda *_: {"rewards": {"prices": prices}})
     code, printed = explain(capsys, *START, "up")
     assert code == 1

@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 from textual.pilot import Pilot
 
-from hackmatrix.rules import NUM_ACTIONS
+from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.view_spec import VIEW
+from hackmatrix.world.prices import PRICES
 from parity import EngineError
 from worldkit.play.app import PlayApp
-from worldkit.play.game import Table, open_table
+from worldkit.play.game import Table, open_table, signed
 from worldkit.play.session import Session
 from worldkit.watch.controls import Controls
 from worldkit.watch.frames import AgentPlayer
+
+_STEP, _CELL = (
+    price.default * COMPONENT_UNIT for price in PRICES if price.name in ("step_penalty", "distance_shaping")
+)
+NEARER = f"{signed(_STEP + _CELL)} = {signed(_STEP)} step_penalty, {signed(_CELL)} distance_shaping"
+"""The reward of a step that comes a cell nearer to the exit."""
 
 Act = Callable[[Pilot[EngineError]], Awaitable[object]]
 

@@ -13,7 +13,7 @@ from parity.trace import read_trace
 from worldkit.play.game import Table
 from worldkit.play.session import NO_AGENT, Session
 
-from .conftest import liking
+from .conftest import NEARER, liking
 
 UP, DOWN, LEFT, RIGHT = range(len(MOVES))
 
@@ -38,7 +38,7 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     session.press(UP)
     assert session.game.turns == ()
     assert session.displayed.position.state["player"]["row"] == 1
-    assert session.message.lines[0].startswith("up would earn +0.04 = -0.01 step_penalty, +0.05 distance_shaping")
+    assert session.message.lines[0].startswith(f"up would earn {NEARER}")
     seen = session.displayed
     session.press(DOWN)
     assert session.message.lines == ("down cannot be played: the board ends there (M1).",)

@@ -21,6 +21,7 @@ from tests.hackmatrix.swift_env.test_bridge import ends
 from worldkit.envs.episodes import Episodes
 
 GAMES = 3
+STEP_PENALTY = WORLD.prices[0].default
 DEADLINE = 2.0
 FAILURES = {
     "hang": r"did not answer within 2 s and was ended; it said: something broke",
@@ -126,11 +127,11 @@ def test_only_games_that_were_not_started_since_are_lost(swift_built: None) -> N
     episodes.start(np.array([1]), np.array([77], np.uint64))
     (step,) = play(episodes, 1)
     assert step.lost.tolist() == [True, False, True]
-    assert step.components[:, 0].tolist() == [0, -10, 0]
+    assert step.components[:, 0].tolist() == [0, STEP_PENALTY, 0]
     assert episodes.statistics.steps[1] == 1
     (step,) = play(episodes, 1)
     assert step.failure is None
-    assert (step.components[:, 0] == -10).all()
+    assert (step.components[:, 0] == STEP_PENALTY).all()
     episodes.close()
 
 

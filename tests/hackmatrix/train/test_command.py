@@ -52,7 +52,7 @@ def test_the_game_is_trained_and_its_metrics_add_up(tmp_path: Path) -> None:
     (row,) = map(json.loads, (tmp_path / "one" / "metrics.jsonl").read_text().splitlines())
     kinds = {f"actions/{kind}_frac" for kind in ("move", "siphon", "program")}
     assert sum(row[name] for name in kinds) == pytest.approx(1)
-    assert row["reward/step_penalty"] == pytest.approx(-0.01)
+    assert row["reward/step_penalty"] == pytest.approx(HackMatrixJaxEnv.prices[0] / 1000)
     assert read_checkpoint(tmp_path / "one" / "checkpoint_1.pkl", ENV).config["network"] == "centred"
 
 

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from hackmatrix.cli.main import main
+from hackmatrix.world import WORLD
 from tests.hackmatrix.conftest import CommandRefused
 from tests.terminals import in_terminal
 from worldkit.render.window import Window
@@ -67,7 +68,8 @@ def test_a_block_of_text_has_the_board_the_decision_and_the_rewards(
     second = lines.index("", 1 + BOARD_LINES) + 1
     assert lines[second].startswith("game 0: truncated in stage 1 after 1 step, return ")
     decision = "\n".join(lines[second + 1 + BOARD_LINES :])
-    assert all(part in decision for part in ("value", "%", "step_penalty            -0.010    -0.010"))
+    step_penalty = f"{WORLD.prices[0].default / 1000:+.3f}"
+    assert all(part in decision for part in ("value", "%", f"step_penalty            {step_penalty}    {step_penalty}"))
     assert decision.count("▸") == 1
 
 
