@@ -61,18 +61,6 @@ class Family:
     alone: int = 0
 
 
-@dataclass
-class Behaviour:
-    """Decisions of an agent where observations differ: how many, how many with other probabilities, and by how much.
-
-    distance: the largest total variation.
-    """
-
-    decisions: int = 0
-    changed: int = 0
-    distance: float = 0.0
-
-
 class Comparison:
     """The same games on two sides, and what differs. Arrays are by side (2) and game.
 
@@ -80,6 +68,7 @@ class Comparison:
     compared: steps up to there. components (2, games, components): sums over the compared steps, in units.
     returns (2, games): rewards of the whole game, which goes its own way on each side once it has parted.
     changes (k, 6): components that changed most, each with its game, step, action, component, and value on both sides.
+    behaviour: of each agent, the total variation of its probabilities where observations begin to differ.
     refused: starts that a side does not take.
     """
 
@@ -90,7 +79,7 @@ class Comparison:
         sizes = [len(part.starts) for part in parts]
         self.slots = np.split(pair.all, np.cumsum(sizes)[:-1])
         self.families: dict[str, Family] = {}
-        self.behaviour = {part.name: Behaviour() for part in parts if part.is_agent}
+        self.behaviour: dict[str, list[float]] = {part.name: [] for part in parts if part.is_agent}
         self.changes = np.empty((0, 6))
         self.refused = 0
         self.parted = np.full(pair.games, -1)
@@ -100,7 +89,7 @@ class Comparison:
         self._starts = [start for part in parts for start in part.starts]
         self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
         self._invalid = np.repeat([settings.invalid * (part.name == DIRECTED) for part in parts], sizes)
-        most = max(settings.steps, *(len(actions) for part in parts for actions in part.actions), 0)
+        most = max((len(actions) for part in parts for actions in part.actions), default=0)
         self._limits = np.full(pair.games, settings.steps)
         self._script = np.full((most, pair.games), -1, np.int32)
         for part, own in zip(parts, self.slots, strict=True):
@@ -149,15 +138,9 @@ class Comparison:
     def _begin(self) -> None:
         """Start every game on both sides; one whose start a side refuses is left out."""
         seeds = np.array([start if isinstance(start, int) else 0 for start in self._starts], np.uint64)
-        refusals: list[dict[int, str]] = [{}, {}]
-        for engine, refused in zip(self._pair.both, refusals, strict=True):
-            self._observations.append(engine.reset(seeds, self._pair.all).copy())
-            for slot, start in enumerate(self._starts):
-                if not isinstance(start, int):
-                    try:
-                        self._observations[-1][slot] = engine.set_state([start], np.array([slot]))[0]
-                    except StateRefused as error:
-                        refused[slot] = str(error)
+        made = [slot for slot, start in enumerate(self._starts) if not isinstance(start, int)]
+        self._observations = [engine.reset(seeds, self._pair.all).copy() for engine in self._pair.both]
+        refusals = [self._refusals(side, made) for side in range(2)]
         for slot in sorted(refusals[0].keys() | refusals[1].keys()):
             self.refused += 1
             self._together[slot] = self._running[:, slot] = False
@@ -170,6 +153,18 @@ class Comparison:
             Observed({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed}), self._pair.all
         )
         self._end_games(self._together & (self._limits == 0))
+
+    def _refusals(self, side: int, slots: list[int]) -> dict[int, str]:
+        """Put start states into some slots of a side; returns what it says of those that it refuses."""
+        try:
+            if slots:
+                states = [start for slot in slots if isinstance(start := self._starts[slot], dict)]
+                self._observations[side][slots] = self._pair.both[side].set_state(states, np.array(slots))
+            return {}
+        except StateRefused as error:
+            if len(slots) == 1:
+                return {slots[0]: str(error)}
+            return {slot: text for each in slots for slot, text in self._refusals(side, [each]).items()}
 
     def _advance(self) -> None:
         """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
@@ -205,8 +200,10 @@ class Comparison:
     def _chosen(self, weights: Array, mask: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Actions by these weights, or as recorded; the same draws on both sides."""
         rng = np.random.default_rng([self.settings.seed, len(self._rows)])
-        script = self._script[len(self._rows)]
-        return np.where(script >= 0, script, choose_actions(rng, weights, mask, self._invalid)).astype(np.int32)
+        actions = choose_actions(rng, weights, mask, self._invalid)
+        for script in self._script[len(self._rows) : len(self._rows) + 1]:
+            actions = np.where(script >= 0, script, actions)
+        return actions
 
     def _note_behaviour(self, *weights: Array) -> None:
         """Compare probabilities where observations have just begun to differ; afterwards games differ too."""
@@ -214,11 +211,8 @@ class Comparison:
         one, other = (side[slots] / side[slots].sum(axis=1, keepdims=True) for side in weights)
         distances = np.abs(one - other).sum(axis=1) / 2
         for part, own in zip(self.parts, self.slots, strict=True):
-            if part.is_agent and (found := distances[np.isin(slots, own)]).size:
-                behaviour = self.behaviour[part.name]
-                behaviour.decisions += found.size
-                behaviour.changed += int((found > 0).sum())
-                behaviour.distance = max(behaviour.distance, float(found.max()))
+            if part.is_agent:
+                self.behaviour[part.name] += distances[np.isin(slots, own)].tolist()
         self._newly_read = []
 
     def _count_rewards(self, seen: Observed) -> None:

@@ -87,8 +87,17 @@ def sections(found: Comparison, expected: Sequence[str]) -> list[Section]:
             found.changes[:, :4].astype(int).tolist(), found.changes[:, 4:].tolist(), strict=True
         )
     ]
+    earned = found.components.sum(axis=2) * unit
+    changed = np.argsort(-np.abs(earned[1] - earned[0]), kind="stable")
+    games = [
+        (episodes[game], int(found.compared[game]), *earned[:, game].tolist())
+        for game in changed.tolist()
+        if earned[0, game] != earned[1, game]
+    ]
     behaviour = [
-        (name, each.decisions, each.changed, each.distance) for name, each in found.behaviour.items() if each.decisions
+        (agent, len(distances), sum(each > 0 for each in distances), max(distances))
+        for agent, distances in found.behaviour.items()
+        if distances
     ]
     header = ("family", "transitions", "episodes", "first in", "after actions", "expected")
     return [
@@ -100,6 +109,7 @@ def sections(found: Comparison, expected: Sequence[str]) -> list[Section]:
             rewards,
         ),
         Section("changes", "Largest changes of rewards", ("episode", "step", "action", "component", "A", "B"), changes),
+        Section("returns", "Episodes whose rewards changed most", ("episode", "steps", "A", "B"), games),
         _agents(found),
         Section(
             "behaviour",
