@@ -173,11 +173,11 @@ def diff_page(found: Comparison, alone: Pair, tables: Sequence[Section], cases: 
             report = shrunk_report(alone, "", Divergence(found.case(slot), ()), 0, "")
             one, other = (found.components[:, slot].sum(axis=1) * found.shared.world.component_unit).tolist()
             episodes.append(report_episode(report, found.episodes[slot], f"return {one:.6g} -> {other:.6g}"))
-    lines = [
-        f"{table.title}: {'; '.join(' '.join(row) for row in table.texts())}. {table.note()}"
-        for table in tables
-        if table.name in ("components", "agents")
-    ]
+    lines = []
+    for table in tables:
+        if table.name in ("components", "agents"):
+            changed = [f"{name} {one} -> {other}" for name, one, other, *_ in table.texts() if one != other]
+            lines.append(f"{table.title}: {', '.join(changed)}. {table.note()}")
     return Page(headline(found), found.shared.labels, episodes, (*about(found), *lines))
 
 
