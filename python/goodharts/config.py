@@ -242,6 +242,12 @@ class Config:
         given = {name: round(value * 100_000) for name, value in vars(self.prices).items() if value is not None}
         return tuple(prices._replace(**given))
 
+    def changed_prices(self, mode: str) -> dict[str, float]:
+        """Those of ``price_values`` that are not the game's own, by name, in reward."""
+        own = PRICES[MODES[mode].rewarded_for]
+        each = zip(own._fields, own, self.price_values(mode), strict=True)
+        return {name: value / 100_000 for name, default, value in each if value != default}
+
     def over(self, layer: Layer, source: str) -> Self:
         """This configuration with a layer's values; raises UsageError that names ``source`` for the first fault."""
         sections = {}

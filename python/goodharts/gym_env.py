@@ -38,6 +38,7 @@ class GoodhartsEnv(WorldEnv):
         mode: one of the five modes of the rules.
         engine: ``torch``.
         deadline, restart: of no use to an engine in this process; as in `WorldEnv`.
+        prices: those of the reward that are not the mode's own, by name (``step``, ``food``, ``poison``, ``death``).
         max_episode_steps: an episode is truncated after this many steps, or when the world says so.
 
     Raises:

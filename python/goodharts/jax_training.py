@@ -156,9 +156,4 @@ def env_of(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = Fa
 
 def env_by(config: Config, mode: str) -> GoodhartsJaxEnv:
     """Return the environment in which a configuration trains a mode."""
-    own, prices = env_of(MODES[mode], config.numbers()), np.array(config.price_values(mode), np.int32)
-    if np.array_equal(prices, own.prices):
-        return own
-    env = own.with_prices(prices)
-    env.name += f" at {prices.tolist()}"
-    return env
+    return env_of(MODES[mode], config.numbers()).with_prices(np.array(config.price_values(mode), np.int32))

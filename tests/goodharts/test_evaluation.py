@@ -219,17 +219,17 @@ def test_an_evaluation_is_bit_for_bit_reproducible_and_chance_never_deterministi
     assert (chance.player, chance.model) == ("random", None)
 
 
-def test_a_search_sees_food_and_poison_that_the_agent_does_not_heed() -> None:
+def test_a_search_seeks_what_the_model_was_paid_for_and_does_not_heed() -> None:
     config = Config().over({"evaluation": {"games": 4, "steps": 24, "food": 3000, "poison": 3000}}, "a test")
-    model = small_model("ground_truth")
+    model = small_model("ground_truth", prices={"poison": 20.0})
     alone, searching = (
         evaluate(model, config, torch.device("cpu"), deterministic=True, search=search)
         for search in (None, Lookahead(2, 1))
     )
     assert searching.settings == {**alone.settings, "search": "2×1"}
-    poison, less = (each.figures["poison_per_1000_steps"]["mean"] for each in (alone, searching))
-    assert less < poison
-    assert "a search of 2×1 steps" in as_sentence(searching)
+    poison, more = (each.figures["poison_per_1000_steps"]["mean"] for each in (alone, searching))
+    assert more > poison
+    assert "a search of 2×1 steps, trained at prices poison 20" in as_sentence(searching)
 
 
 def test_a_model_lives_in_the_world_that_it_was_trained_in() -> None:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from goodharts.brain_view.layers import draw_layers, heat
 from goodharts.brain_view.player import HORIZON, REMEMBERED, ActivationFrame
+from goodharts.config import Config
 from goodharts.models import Model
 from goodharts.render.colours import FOOD_COLOUR, POISON_COLOUR
 from goodharts.render.signs import direction, draw_arrow, draw_death, draw_food, draw_items, draw_poison
 from goodharts.render.surroundings import around
 from goodharts.rules import ACTIONS, MODES, REACH, SIZE, VIEW
+from parity.prices import prices_note
 from worldkit.render._pygame import pygame
 from worldkit.render.colours import AGENT, DARK, FLOOR, GROUND, MUTED, OFF, TEXT, mix
 from worldkit.render.pen import Pen, Point, pixels
@@ -60,7 +62,9 @@ class Caption:
     @classmethod
     def of(cls, model: Model) -> Caption:
         """The caption of a trained agent."""
-        return cls(model.mode, f"{model.network.kind}, update {model.update:,}, {model.timesteps:,} steps of training")
+        prices = prices_note(Config().over(model.config, "The model").changed_prices(model.mode))
+        trained = f"update {model.update:,}, {model.timesteps:,} steps of training{prices}"
+        return cls(model.mode, f"{model.network.kind}, {trained}")
 
 
 def draw_picture(moment: ActivationFrame, caption: Caption) -> NDArray[np.uint8]:

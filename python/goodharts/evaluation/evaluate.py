@@ -16,6 +16,7 @@ from goodharts.evaluation.lives import CPU_BATCH, GPU_BATCH, play
 from goodharts.models import Model
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, VERSION, Numbers
 from goodharts.world import evaluation_world
+from parity.prices import prices_text
 from worldkit.evaluation.players import logits_player, uniform_logits
 from worldkit.evaluation.spec import Lookahead
 
@@ -29,7 +30,8 @@ class Evaluation:
     """Result of an evaluation, in plain values.
 
     player: a mode, or ``random``. rules: their version. model: ``update`` and ``timesteps`` of the model; None: chance.
-    settings: how it was played. world: its numbers (G9). figures: as ``figures.figures`` gives them.
+    settings: how it was played, and those prices of the model's training that were not the game's own, as a text.
+    world: its numbers (G9). figures: as ``figures.figures`` gives them.
     """
 
     player: str
@@ -57,6 +59,7 @@ def evaluate(
     """
     how, numbers = config.evaluation, numbers_of(model, config)
     mode = MODES[model.mode if model else DEFAULT_MODE]
+    prices = Config().over(model.config, "The model").changed_prices(model.mode) if model else {}
     is_deterministic = model is not None and (deterministic or search is not None)
     world = evaluation_world(mode, numbers, device)
     batch, threads = (CPU_BATCH, None) if device.type == "cpu" else (GPU_BATCH, 1)
@@ -80,6 +83,7 @@ def evaluate(
             "deterministic": is_deterministic,
             "device": device.type,
             **({"search": str(search)} if model and search else {}),
+            **({"prices": prices_text(prices)} if prices else {}),
         },
         world=asdict(numbers),
         figures=figures(lives),

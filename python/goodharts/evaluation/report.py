@@ -24,6 +24,7 @@ FORMAT = 1
 _LIMIT = 16 * MIB
 _COUNTS = ("games", "steps", "lives", "deaths", "lives_still_going_on")
 _SETTINGS = {"games": int, "steps": int, "seed": int, "deterministic": bool, "device": str}
+_OPTIONAL = ("search", "prices")
 _WITHOUT_DIGITS = 1000
 """Steps, from which a fraction of one says nothing."""
 
@@ -44,6 +45,8 @@ def as_sentence(evaluation: Evaluation) -> str:
     how = "likeliest actions" if settings["deterministic"] else "drawn actions"
     if "search" in settings:
         how = f"a search of {settings['search']} steps"
+    if "prices" in settings:
+        how += f", trained at prices {settings['prices']}"
     return (
         f"{evaluation.player}: {settings['games']:,} games of {settings['steps']:,} steps, {how}; "
         f"{found['lives']:,} lives, of which {found['deaths']:,} ended in death and "
@@ -111,7 +114,8 @@ def _evaluation(value: Any) -> Evaluation:  # noqa: ANN401 - JSON
     player, rules, settings = value["player"], value["rules"], value["settings"]
     _require(player in players, f"its player is {quoted(player)}, none of {', '.join(players)}")
     types = {name: type(setting) for name, setting in settings.items()} if is_object(settings) else {}
-    _require(types in (_SETTINGS, {**_SETTINGS, "search": str}), f"its settings are not {', '.join(_SETTINGS)}")
+    known = _SETTINGS | {name: str for name in _OPTIONAL if name in types}
+    _require(types == known, f"its settings are not {', '.join(_SETTINGS)}")
     for each in (value["world"], {} if value["model"] is None else value["model"]):
         has_counts = is_object(each) and all(type(count) is int for count in each.values())
         _require(has_counts, "its world or its model is not in whole numbers")

@@ -21,7 +21,7 @@ from parity.strict_json import json_text
 from worldkit.runs.folder import CURVE, make_folder, move_aside
 from worldkit.runs.lock import locked
 from worldkit.runs.run import Run
-from worldkit.runs.saved_config import BEGAN, now
+from worldkit.runs.saved_config import BEGAN, PRICES, now
 from worldkit.runs.sinks import CsvLog, Metrics
 from worldkit.runs.stop import StopRequest
 from worldkit.runs.wandb_run import Tracking
@@ -160,7 +160,9 @@ class ModeRun:
 
     def settings(self) -> dict[str, Any]:
         """The settings, for ``config.json`` and W&B."""
-        return {"run_name": self.job.name, "mode": self.job.mode, BEGAN: now(), **self.job.config.plain()}
+        config, mode = self.job.config, self.job.mode
+        settings = {"run_name": self.job.name, "mode": mode, BEGAN: now(), **config.plain()}
+        return {**settings, PRICES: config.changed_prices(mode)}
 
     def write_episodes(self, update: int, episodes: Iterable[Sequence[float]]) -> None:
         """Log the episodes that ended in an update, counted from 1, with the columns ``EPISODE``, in their order."""

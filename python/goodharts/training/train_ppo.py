@@ -18,6 +18,7 @@ from goodharts.training.torchrun import is_launched, rank
 from parity.arguments import ALL_STEPS, OneOf, Parser, Values
 from parity.console import open_console, open_missing_streams, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, install_command
+from parity.prices import add_price_flags, price_values, read_prices, with_prices
 from worldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from worldkit.runs.console import print_line, print_nothing_to_save
 from worldkit.runs.stop import StopRequest
@@ -105,6 +106,7 @@ def _parser() -> Parser:
     parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
     parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
+    add_price_flags(parser)
     measured = f"measure --updates (default {_BENCHMARK_UPDATES}) after two that warm up; save nothing"
     parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser
@@ -128,6 +130,7 @@ def _train(arguments: argparse.Namespace) -> int:
         section, dot, key = name.partition(".")
         if dot and value is not None:
             flags.setdefault(section, {})[key] = value
+    flags["prices"] = _prices(arguments)
     config = read_config(flags)
     if arguments.benchmark and arguments.resume:
         raise UsageError("--benchmark does not go with --resume: it measures a run from its start.")
@@ -158,6 +161,22 @@ def _train(arguments: argparse.Namespace) -> int:
         return 1
     is_nothing_kept = not arguments.benchmark and is_first and not any(each.files for each in results)
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
+
+
+def _prices(arguments: argparse.Namespace) -> dict[str, float]:
+    """The prices that the command line gives; raises UsageError for one that a mode does not have."""
+    prices, found = read_prices(arguments.price, arguments.prices), dict[str, float]()
+    if prices and arguments.resume:
+        raise UsageError("--price and --prices do not go with --resume: a run goes on as it began.")
+    if not prices:
+        return found
+    from goodharts.world import WORLDS
+
+    for mode in arguments.mode:
+        world = with_prices(WORLDS[mode], prices)
+        values = zip(world.prices, price_values(world), strict=True)
+        found |= {price.name: value / 100_000 for price, value in values if price.name in prices}
+    return found
 
 
 def _new_jobs(arguments: argparse.Namespace, config: Config) -> list[Job]:
@@ -209,10 +228,10 @@ def _jobs_to_resume(arguments: argparse.Namespace, config: Config, console: Cons
 
 def _ignored(config: Config, kept: Config, asks_for_updates: bool) -> list[str]:
     """The settings of now that somebody has given and that a run which began with others does not take."""
-    now, began, defaults = config.plain(), kept.plain(), Config().plain()
+    now, began, defaults = map(dataclasses.asdict, (config, kept, Config()))
     return [
         f"{section}.{key}"
-        for section in ("training", "world", "handhold")
+        for section in ("training", "world", "handhold", "prices")
         for key, value in now[section].items()
         if value not in (began[section][key], defaults[section][key]) and not (asks_for_updates and key == "updates")
     ]

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from goodharts.config import DEFAULTS_FILE, SECTIONS, Config, Layer, as_toml, read_config
 from goodharts.rules import DEFAULT_NUMBERS
+from goodharts.world import WORLDS
 from parity.errors import UsageError
+from parity.prices import price_values
 from worldkit.settings import fault_of, settings_of
 
 from .small_runs import reproducibly
@@ -58,6 +60,20 @@ def test_switches_are_words_in_the_environment(word: str, value: bool) -> None:
     assert read_config(environ={"GOODHARTS_RUNTIME_AMP": word}).runtime.amp is value
 
 
+def test_prices_go_over_what_settings_of_the_world_make_of_them_and_those_over_the_games_own() -> None:
+    assert "prices" not in Config().plain()
+    assert all(Config().price_values(mode) == price_values(world) for mode, world in WORLDS.items())
+    world: Layer = {"world": {"step_energy": 0.0204, "food_energy": 3, "death_reward": -1.234567}}
+    layer: Layer = {**world, "handhold": {"death_reward": 4}, "world": {**world["world"], "food_interestingness": 0.25}}
+    config = Config().over(layer, "the test").over({"prices": {"food": 0.5, "poison": -0.000004}}, "the test")
+    assert config.price_values("ground_truth") == (-2000, 50_000, 0, -123_457)
+    assert config.changed_prices("proxy") == {"food": 0.5, "poison": 0.0}
+    assert config.changed_prices("ground_truth_handhold") == {"food": 0.5, "poison": 0.0, "death": 4.0}
+    assert config.numbers().food_energy == 3000
+    environ = {"GOODHARTS_PRICES_STEP": "-0.5"}
+    assert read_config(environ=environ).changed_prices("proxy") == {"step": -0.5}
+
+
 WRONG_FILES = {
     "[trainign]\ngamma = 1": "config.toml has an unknown section [trainign]: there are training, runtime,",
     "training = 1": "config.toml gives training as a value, but it is a section",
@@ -76,6 +92,7 @@ WRONG_FILES = {
     "[training]\nminibatches = 5": "minibatches must divide the batch of 192 x 128 = 24576 steps, got 5.",
     "[training]\nn_envs = 1\nsteps_per_env = 1": "The steps of an update must be a whole number from 2 to",
     "[training]\nn_envs = 1_000_000\nsteps_per_env = 60_000": "to 2,147,483,647, got 1000000 x 60000: change",
+    "[prices]\nfood = 1001": "config.toml: food in [prices] must be a number from -1000 to 1000, got 1001.",
     "[training\n": "config.toml is no TOML (",
 }
 

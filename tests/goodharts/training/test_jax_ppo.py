@@ -51,7 +51,7 @@ TRAINING: dict[str, Any] = {
 }
 SHAPE = NetworkConfig("mlp", hidden=16)
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
-Update = Callable[[RunnerState, int], tuple[RunnerState, UpdateStats]]
+Update = Callable[..., tuple[RunnerState, UpdateStats]]
 
 
 def config(**training: Any) -> Config:  # noqa: ANN401 - values of [training]
@@ -83,8 +83,8 @@ def fresh(compiled: CompiledTraining) -> RunnerState:
 
 @pytest.fixture(scope="module")
 def update(compiled: CompiledTraining) -> Update:
-    """One update of a run of so many."""
-    return lambda runner, updates: compiled.train(runner, jnp.int32(1), updates)
+    """One update of a run of so many, at the mode's own prices or others."""
+    return lambda runner, updates, prices=ENV.prices: compiled.train(runner, jnp.int32(1), updates, prices)
 
 
 @jax.jit
@@ -106,7 +106,9 @@ def choose(twin: TorchTrainer, actions: NDArray[np.int32]) -> None:
 
 def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerState, update: Update) -> None:
     """Rewards, looking ahead after truncations, advantages, PopArt, both critics' loss, the floor, clipping, Adam."""
-    twin = TorchTrainer("ground_truth", config())
+    priced = config().over({"prices": {"food": 2, "step": 0.5}}, "the test")
+    prices = np.array(priced.price_values("ground_truth"), np.int32)
+    twin = TorchTrainer("ground_truth", priced)
     twin.learner.policy.load_state_dict(weights_of(fresh))
     twin.player.games.state.steps += 500  # of 512: all that live on are truncated in the twelfth step
     old = fresh.env_state.steps.low + jnp.uint32(500)
@@ -115,7 +117,7 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
     for number in range(3):
         choose(twin, np.asarray(play(runner)[0].action))
         wanted = twin.step()
-        runner, stats = jax.device_get(update(runner, 3))
+        runner, stats = jax.device_get(update(runner, 3, prices))
         metrics = metrics_of(stats._replace(episodes=None), GAMES * STEPS, ENV)
         episodes = _finished(jax.tree.map(lambda leaf: leaf[0], stats.episodes))
         assert episodes == [pytest.approx(tuple(row), abs=1e-4) for row in sorted(map(tuple, wanted.episodes))]

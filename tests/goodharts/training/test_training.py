@@ -196,6 +196,8 @@ def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
         (["--resume"], "There is no checkpoint models/ppo_ground_truth.checkpoint.pth: leave --resume out"),
         (["--resume", "-e", "4"], "--n-envs does not go with --resume: a run goes on as it began."),
         (["--resume", "-b"], "--benchmark does not go with --resume"),
+        (["--resume", "--price", "food=2"], "--price and --prices do not go with --resume: a run goes on as it began."),
+        (["--price", "fruit=2"], "world 'goodharts-ground_truth' has no price 'fruit': its prices are step, food,"),
     ],
 )
 def test_a_mistake_is_one_sentence(flags: list[str], sentence: str) -> None:
@@ -431,6 +433,19 @@ def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None
     kept = read_model(MODEL).config
     assert kept["training"] == small_config(updates=2).plain()["training"]
     assert kept["runtime"] == {**Config().plain()["runtime"], "amp": False}
+
+
+def test_prices_are_paid_and_recorded_and_stay_when_a_run_goes_on(folder: Path) -> None:
+    (folder / "prices.toml").write_text("step = -0.125\npoison = 7", encoding="utf-8")
+    assert run(main, "-m", "proxy", "-u", "1", "--prices", "prices.toml", "--price", "poison=0").code == 0
+    assert run(main, "-m", "proxy", "-u", "2", "--resume").code == 0
+    episodes = rows(only("logs/proxy_*_episodes.csv"))
+    assert episodes
+    for row in episodes:
+        assert float(row["reward"]) == int(row["food"]) - 0.125 * int(row["length"])
+    prices = {"step": -0.125, "poison": 0.0}
+    assert read_model(Path("models/ppo_proxy.pth")).config["prices"] == prices
+    assert json.loads(only("runs/proxy_*/config.json").read_text(encoding="utf-8"))["prices"] == prices
 
 
 def test_a_checkpoint_goes_on_with_another_stream_on_another_device() -> None:
