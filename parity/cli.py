@@ -166,7 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
             "SECONDS", "time for making each small (default: %(default)g)", FloatRange(0, SECONDS.most), 5.0
         ),
         "--html": _value("FILE", "write a page of the cases and episodes", Path),
-        "--json": _value("FILE", "write the result as JSON (-: print it instead of text)"),
+        "--json": _value("FILE", "write the result as JSON (-: print it instead of text)", Path),
         "--markdown": _value("FILE", "write the result as a comment for a pull request", Path),
     }
     text = "Compare an engine at two places, such as two revisions, and show what a change does."
@@ -185,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     options = parser.parse_args(arguments)
     options.words = sys.argv[1:] if arguments is None else arguments
-    if options.json in (True, "-") and is_output_closed():
+    if str(options.json) in ("True", "-") and is_output_closed():
         parser.error("--json prints on standard output, which is closed")
     try:
         exit_code = int(options.does(options))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parity.compare import STATE, Difference, elements_that_differ, rows_that_differ
-from parity.diff_corpus import DIRECTED, Part, weights_of
+from parity.diff_corpus import DIRECTED, Part
 from parity.diff_sides import Shared
 from parity.engine import Array, Slots
 from parity.errors import StateRefused, UsageError
@@ -88,7 +88,8 @@ class Comparison:
         self.returns = np.zeros((2, pair.games))
         self._starts = [start for part in parts for start in part.starts]
         self._is_agent = np.repeat([part.is_agent for part in parts], sizes)
-        self._invalid = np.repeat([settings.invalid * (part.name == DIRECTED) for part in parts], sizes)
+        invalid = settings.invalid * shared.plays.all()  # else one might be an action that a side lacks
+        self._invalid = np.repeat([invalid * (part.name == DIRECTED) for part in parts], sizes)
         most = max((len(actions) for part in parts for actions in part.actions), default=0)
         self._limits = np.full(pair.games, settings.steps)
         self._script = np.full((most, pair.games), -1, np.int32)
@@ -169,6 +170,8 @@ class Comparison:
     def _advance(self) -> None:
         """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
         masks = [engine.mask() for engine in self._pair.both]
+        if not self.shared.plays.all():
+            self._end_games(~masks[0].any(axis=1))  # only actions that a side lacks are left
         weights = self._weights(0, masks[0], self._running[0])
         actions = others = self._chosen(weights, masks[0])
         if (apart := self._running[1] & ~self._together).any():
@@ -194,7 +197,7 @@ class Comparison:
         for part, slots in zip(self.parts, self.slots, strict=True):
             if part.source is not None and needed[slots].any() and (side == 0 or self.shared.observes):
                 view = View(self._observations[side][slots], mask[slots], slots, self._pair.both[side].get_state)
-                weights[slots] = weights_of(self.shared, part.source, view)
+                weights[slots] = part.source.weights(view)
         return weights
 
     def _chosen(self, weights: Array, mask: NDArray[np.bool_]) -> NDArray[np.int32]:

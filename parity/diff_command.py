@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import Namespace
 from contextlib import nullcontext
 from dataclasses import replace
@@ -15,6 +16,7 @@ from parity.diff import Comparison, check_expected
 from parity.diff_corpus import build_corpus
 from parity.diff_report import diff_page, markdown, print_diff, sections, small_cases
 from parity.diff_sides import open_side, share
+from parity.errors import UsageError
 from parity.finding import open_alone
 from parity.lockstep import Settings
 from parity.pair import Pair
@@ -24,9 +26,15 @@ from parity.strict_json import json_text
 from parity.trace import trace_text
 from parity.viewer.write import telling_failures, write_page
 
+STANDARD_OUTPUT = Path("-")
+
 
 def diff(options: Namespace) -> int:
     """Compare an engine at two places: what differs, what it does to rewards, and how agents fare."""
+    prints_json = options.json == STANDARD_OUTPUT
+    for path in filter(None, (options.html, options.json, options.markdown)):
+        if not os.path.isdir(path.parent):
+            raise UsageError(f"there is no folder {path.parent}: make it, or name a file elsewhere.")
     spec = world_spec(options.world, [options.engine] if options.engine else ())
     local = load_world(spec)
     engine, prices = options.engine or next(iter(local.engines)), read_prices(options.price, options.prices)
@@ -38,7 +46,7 @@ def diff(options: Namespace) -> int:
     parts = build_corpus(shared, settings, options.agent)
     with (
         Pair(shared.world, shared.labels, sum(len(part.starts) for part in parts), timeout=settings.timeout) as pair,
-        progress_bar(options.json == "-", "steps of each game", settings.steps) as advance,
+        progress_bar(prints_json, "steps of each game", settings.steps) as advance,
     ):
         found = Comparison(shared, pair, parts, settings)
         found.play(advance)
@@ -49,8 +57,6 @@ def diff(options: Namespace) -> int:
     world, labels = shared.world, shared.labels
     with open_alone(world, labels, found.case(0), settings.timeout) if tables else nullcontext(pair) as alone:
         cases = small_cases(found, alone, spec, command, options.cases, options.shrink_seconds)
-        if options.json != "-":
-            print_diff(found, tables, cases, open_console())
         if options.html:
             write_page(replace(diff_page(found, alone, tables, cases), command=command), world, options.html)
     if options.markdown:
@@ -74,13 +80,15 @@ def diff(options: Namespace) -> int:
             **{each.name: [dict(zip(each.header, row, strict=True)) for row in each.rows] for each in every},
             "cases": {name: json.loads(trace_text(report.trace)) for name, report in cases.items()},
         }
-        _write(Path(options.json), json_text(answer, indent=2) + "\n")
+        _write(options.json, json_text(answer, indent=2) + "\n")
+    if not prints_json:
+        print_diff(found, tables, cases, open_console())
     return 1 if unexpected else 0
 
 
 def _write(path: Path, text: str) -> None:
     """Write a text into a file, or for ``-`` to standard output."""
-    if str(path) == "-":
+    if path == STANDARD_OUTPUT:
         print(text, end="")
         return
     with telling_failures(path):

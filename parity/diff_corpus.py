@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
 from parity.contract import run_seeds
 from parity.diff_sides import Shared
-from parity.engine import Array, State
+from parity.engine import State
 from parity.lockstep import Settings
 from parity.rewards import read_golden
 from parity.sources import POLICY, Source, open_source
 from parity.trace import trace_files
-from parity.world import View
 
 UNIFORM, DIRECTED, GOLDEN = "uniform", "directed", "golden"
 
@@ -71,28 +71,11 @@ def _golden_part(shared: Shared) -> list[Part]:
     if folder is None or not any(folder.glob("*.json")):
         return []
     names, starts, actions = [], [], []
-    numbers = {
-        number: shared.world.actions.index(name)
-        for number, name in enumerate(shared.local.actions)
-        if name in shared.world.actions
-    }
     for path in trace_files(folder):
         case = read_golden(shared.local, path).case
         if case.state is not None and not shared.same_states:
             continue
         names.append(f"{GOLDEN} {path.stem}")
         starts.append(case.seed or 0 if case.state is None else case.state)
-        known = [numbers.get(int(action), -1) for action in case.actions]
-        actions.append(tuple(known[: known.index(-1)] if -1 in known else known))
+        actions.append(tuple(map(int, takewhile(lambda action: shared.plays[int(action)], case.actions))))
     return [Part(GOLDEN, tuple(names), tuple(starts), actions=tuple(actions))] if names else []
-
-
-def weights_of(shared: Shared, source: Source, view: View) -> Array:
-    """Weights (k, shared actions) of a source that knows the actions of the local world."""
-    names, local = shared.world.actions, shared.local.actions
-    if names == local:
-        return source.weights(view)
-    columns = [local.index(name) for name in names]
-    mask = np.zeros((len(view.mask), len(local)), np.bool_)
-    mask[:, columns] = view.mask
-    return np.asarray(source.weights(replace(view, mask=mask)))[:, columns]

@@ -73,8 +73,9 @@ def _described(local: World, description: Mapping[str, Any]) -> World:
 class Shared:
     """A world of what two sides have in common, whose two engines are the sides.
 
-    Its components are those of either side. local: the world as it is here, whose agents and golden episodes play.
-    notes: sentences on what is not shared. observes: observations are of one shape, and compared.
+    Its actions are the local world's, of which only those of both sides are valid; its components are those of either.
+    local: the world as it is here, whose agents and golden episodes play. notes: sentences on what is not shared.
+    plays (actions,): both sides have the action. observes: observations are of one shape, and compared.
     same_states: states have the fields of the local world on both sides. readable: agents can read what side A gives.
     """
 
@@ -82,6 +83,7 @@ class Shared:
     local: World
     sides: tuple[Side, Side]
     notes: tuple[str, ...]
+    plays: NDArray[np.bool_]
     observes: bool
     same_states: bool
     readable: bool
@@ -99,15 +101,14 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
     if one.component_unit != other.component_unit:
         units = f"{one.component_unit:g} and {other.component_unit:g}"
         raise UsageError(f"components are in units of {units} reward: rewards of these sides cannot be compared.")
-    actions = tuple(name for name in local.actions if name in one.actions and name in other.actions)
+    plays = np.array([name in one.actions and name in other.actions for name in local.actions])
     fields = tuple(name for name in one.state_fields if name in other.state_fields)
-    if not actions or not fields:
+    if not plays.any() or not fields:
         raise UsageError("the two sides share no action, or no field of the state: nothing can be compared.")
     observes, same_shape = (each.observation_shape == one.observation_shape for each in (other, local))
     same_states = one.state_fields == other.state_fields == local.state_fields
     world = replace(
         local,
-        actions=actions,
         components=tuple(dict.fromkeys((*one.components, *other.components))),
         observation_shape=one.observation_shape,
         observation_label=local.observation_label if same_shape else None,
@@ -123,13 +124,13 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
     labels = [side.label for side in sides]
     if labels[0] == labels[1]:
         labels = [f"{label} ({letter})" for label, letter in zip(labels, "AB", strict=True)]
-    engines = {label: _opener(side, world) for label, side in zip(labels, sides, strict=True)}
+    engines = {label: _opener(side, world, plays) for label, side in zip(labels, sides, strict=True)}
     readable = same_shape and same_states
     notes = (
         *_notes(one, other),
         *(() if readable else ("Agents cannot read what A gives: only uniform and golden games are played.",)),
     )
-    return Shared(replace(world, engines=engines), local, sides, notes, observes, same_states, readable)
+    return Shared(replace(world, engines=engines), local, sides, notes, plays, observes, same_states, readable)
 
 
 def _list_values(state: State) -> Board:
@@ -157,11 +158,11 @@ def _parts(world: World) -> dict[str, dict[str, str]]:
     }
 
 
-def _opener(side: Side, shared: World) -> EngineFactory:
+def _opener(side: Side, shared: World, plays: NDArray[np.bool_]) -> EngineFactory:
     def open_engine(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
         engine = side.factory(games, replace(options, prices=side.world.price_values))
-        is_same = all(getattr(side.world, name) == getattr(shared, name) for name in _FORM)
-        return engine if is_same else SharedEngine(engine, side.world, shared)
+        is_same = plays.all() and all(getattr(side.world, name) == getattr(shared, name) for name in _FORM)
+        return engine if is_same else SharedEngine(engine, side.world, shared, plays)
 
     return open_engine
 
@@ -169,10 +170,10 @@ def _opener(side: Side, shared: World) -> EngineFactory:
 class SharedEngine(BatchEngine):
     """An engine of one side in the form of the shared world: names are in its order, what it lacks is left out."""
 
-    def __init__(self, engine: BatchEngine, own: World, shared: World) -> None:
+    def __init__(self, engine: BatchEngine, own: World, shared: World, plays: NDArray[np.bool_]) -> None:
         self.games = engine.games
-        self._engine, self._own, self._shared = engine, own, shared
-        self._actions = np.array([own.actions.index(name) for name in shared.actions], np.int32)
+        self._engine, self._own, self._shared, self._plays = engine, own, shared, plays
+        self._actions = np.array([name in own.actions and own.actions.index(name) for name in shared.actions], np.int32)
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> Array:
         return self._observed(self._engine.reset(seeds, slots))
@@ -184,7 +185,7 @@ class SharedEngine(BatchEngine):
         return self._engine.seeds()
 
     def mask(self) -> NDArray[np.bool_]:
-        return self._engine.mask()[:, self._actions]
+        return self._engine.mask()[:, self._actions] & self._plays
 
     def facts(self) -> Array | None:
         return self._engine.facts() if self._shared.facts else None

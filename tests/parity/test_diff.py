@@ -291,7 +291,7 @@ def test_json_goes_to_a_file_or_to_standard_output(tmp_path: Path) -> None:
         *("identical", "unexpected", "world", "sides", "notes", "seed", "games", "steps", "transitions", "episodes"),
         *("left", "refused", "families", "components", "changes", "returns", "agents", "behaviour", "cases"),
     }
-    assert "cannot be written" in diff("--json", tmp_path / "no" / "answer.json").err
+    assert "there is no folder " in diff("--json", tmp_path / "no" / "answer.json").refusal()
 
 
 @pytest.mark.parametrize(
