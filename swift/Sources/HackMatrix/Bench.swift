@@ -8,11 +8,12 @@ enum Bench {
     static func play(_ steps: Int) -> String {
         var choices = Choices(state: 1)
         var game = Game(seed: 0)
+        let prices = Prices()
         let time = ContinuousClock().measure {
             for _ in 0..<steps {
                 let actions = game.validActions.bits
                 guard let action = Action(index: choices.bit(of: actions)) else { return }
-                if game.step(action).isTerminated { game = game.successor() }
+                if game.step(action, at: prices).isTerminated { game = game.successor() }
             }
         }
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
