@@ -171,7 +171,7 @@ class Comparison:
         """One action in every game; games that parted go on, each side by itself, for the returns of agents."""
         masks = [engine.mask() for engine in self._pair.both]
         if not self.shared.plays.all():
-            self._end_games(~masks[0].any(axis=1))  # only actions that a side lacks are left
+            self._end_games(np.all(~masks[0], axis=1))  # only actions that a side lacks are left
         weights = self._weights(0, masks[0], self._running[0])
         actions = others = self._chosen(weights, masks[0])
         if (apart := self._running[1] & ~self._together).any():
