@@ -40,6 +40,7 @@ class GoodhartsEnv(WorldEnv):
         deadline, restart: of no use to an engine in this process; as in `WorldEnv`.
         prices: those of the reward that are not the mode's own, by name (``step``, ``food``, ``poison``, ``death``).
         max_episode_steps: an episode is truncated after this many steps, or when the world says so.
+        prices: those of the reward that are not the game's own, by name.
 
     Raises:
         UsageError: an argument is wrong.

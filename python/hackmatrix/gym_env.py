@@ -40,6 +40,7 @@ class HackMatrixEnv(WorldEnv):
         restart: start the engine again when it fails: the episode is truncated, and
             ``info["engine_restarted"]`` says why. Otherwise SwiftEngineError is raised.
         max_episode_steps: an episode is truncated after this many steps.
+        prices: those of the reward that are not the game's own, by name.
 
     Raises:
         UsageError: an argument is wrong.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from parity.arguments import SEED, FloatRange, Parser
 from parity.console import open_console, typed_command
 from parity.errors import INTERRUPTED_EXIT_CODE, EngineError, UsageError, install_command
-from parity.prices import add_price_flags, read_prices
+from parity.prices import add_price_flags, changed_prices, price_flags, read_prices
 from worldkit.cli import players
 from worldkit.cli.outputs import check_output
 from worldkit.game import Game
@@ -83,7 +83,9 @@ def _keep(game: Game, session: Session) -> None:
         done = ",".join(session.game.view.world.actions[turn.action] for turn in session.game.turns)
         if "explain" not in game.commands:
             raise UsageError(f"{error} The actions of game {session.game.seed} were: {done}") from error
-        again = typed_command(game.name, game.module, "explain", "--seed", str(session.game.seed), "--actions", done)
+        words = "--seed", str(session.game.seed), "--actions", done
+        prices = price_flags(changed_prices(session.game.view.world))
+        again = typed_command(game.name, game.module, "explain", *words, *prices)
         raise UsageError(f"{error} The game is played again by: {again}") from error
 
 
