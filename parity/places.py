@@ -126,7 +126,7 @@ def _built(bench: MutationBench, checkout: Path, commit: str) -> Path:
 
 
 def _in_interpreter(here: RemoteFactory, file: str) -> RemoteFactory:
-    if (python := shutil.which(file)) is None:
+    if (python := shutil.which(os.path.expanduser(file))) is None:
         raise UsageError(f"there is no interpreter {file}: name a Python in which parity and the world are installed.")
     return replace(here, python=os.path.abspath(python), environment={**os.environ, "PYTHONPATH": ""})
 

@@ -109,6 +109,8 @@ def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> 
     states = engine.get_state(ALL)
     with pytest.raises(StateRefused, match=r"^cells are 0 … 15 and hp 0 … 3\.$"):
         engine.set_state([{**states[0], "hp": 9}], ALL[:1])
+    with pytest.raises(TypeError, match="a value of type set"):
+        engine.set_state([{**states[0], "apples": {1}}], ALL[:1])
     assert engine.get_state(ALL) == states
     dying = opened("dying@cpu")
     for _ in range(2):
