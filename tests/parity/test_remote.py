@@ -120,8 +120,10 @@ def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> 
 
 
 def test_a_server_that_hangs_or_dies_is_ended_and_named(opened: Open) -> None:
-    engine = opened("hanging@cpu", deadline=0.3)
+    engine: Any = opened("hanging@cpu", deadline=30)
     hanging, dead = server_of(engine), opened("planes@cpu")
+    assert engine._server.timeout == 30
+    engine._server.timeout = 0.3
     with pytest.raises(EngineError, match=r"its server gave no answer within 0.3 seconds; it said nothing"):
         engine.step(RESTS)
     assert has_ended(hanging, 1)
