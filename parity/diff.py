@@ -126,8 +126,9 @@ class Comparison:
     def unexpected(self, expected: Sequence[str]) -> list[str]:
         """The families that differ and are not expected. The reward may differ wherever an expected component does."""
         missed = [name for name in self.families if not any(is_in(name, each) for each in expected)]
-        if missed == [REWARD] and not self.families[REWARD].alone:
-            return []
+        is_explained = REWARD in missed and not self.families[REWARD].alone
+        if is_explained and not any(is_in(name, REWARDS) for name in missed):
+            missed.remove(REWARD)
         return missed
 
     def case(self, slot: int, *then: Action) -> Case:

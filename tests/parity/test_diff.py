@@ -29,7 +29,7 @@ from parity.diff_sides import Shared, Side, share
 from parity.lockstep import Settings
 from parity.pair import Pair
 
-SMALL = "--games", "4", "--steps", "40"
+SMALL = "--games", "4", "--steps", "40", "--shrink-seconds", "60"
 REST = WORLD.actions.index("rest")
 
 
@@ -185,6 +185,7 @@ def test_a_reward_that_differs_by_itself_is_not_excused_by_a_component() -> None
         return replace(step, reward=step.reward + np.float32(1))
 
     assert compared(changed(PlainEngine, step=paid)).unexpected(["rewards:sting"]) == []
+    assert compared(changed(PlainEngine, step=paid)).unexpected(["rewards:step"]) == ["rewards:sting", "reward"]
     assert compared(changed(PlainEngine, step=unpaid)).unexpected(["rewards:sting"]) == ["reward"]
 
 
