@@ -51,7 +51,9 @@ def diff(options: Namespace) -> int:
         found = Comparison(shared, pair, parts, settings)
         found.play(advance)
     every = sections(found, options.expect)
-    tables = [section for section in every if section.rows and found.families]
+    tables = [
+        each for each in every if each.rows and found.families and (each.name != "components" or found.changes.size)
+    ]
     command = typed_command("parity", "parity", *options.words)
     unexpected = found.unexpected(options.expect)
     world, labels = shared.world, shared.labels

@@ -19,6 +19,7 @@ from parity.remote import RemoteFactory
 from parity.world import Board, EngineFactory, Price, World
 
 HERE = "."
+COMMIT_LENGTH = 40
 _FORM = ("actions", "components", "observation_shape", "state_fields", "facts", "events")
 """What two sides may have different."""
 
@@ -52,6 +53,8 @@ def open_side(local: World, spec: str, engine: str, word: str, prices: Mapping[s
         world = _described(local, factory.describe())
         factory = replace(factory, world=world)
     world = with_prices(world, prices)
+    if len(word) == COMMIT_LENGTH and not is_place:
+        label = label.replace(word, word[:12])
     label += "".join(f" {name}={value:g}" for name, value in changed_prices(world).items())
     try:
         checkout = checkout_of(spec)
