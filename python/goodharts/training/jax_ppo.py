@@ -12,6 +12,7 @@ from goodharts.training.torchrun import is_launched
 from parity.errors import UsageError
 from worldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
 from worldkit.ppo.value_heads import POPART
+from worldkit.runs.saved_config import PRICES
 
 if TYPE_CHECKING:
     import jax
@@ -79,7 +80,7 @@ def train(mode_run: ModeRun) -> None:
                 agent=(mode_run.model, write_agent),
             ),
             devices=devices,
-            notes={"mode": job.mode, "goodharts": config.plain()},
+            notes={"mode": job.mode, "goodharts": config.plain(), PRICES: config.changed_prices(job.mode)},
             on_episodes=lambda update, episodes: mode_run.write_episodes(update, _finished(episodes)),
         )
     mode_run.about["network"]["parameters"] = sum(leaf.size for leaf in jax.tree.leaves(trained.params))

@@ -1,6 +1,7 @@
 """Training in JAX: it makes the updates of the torch trainer, and its files are the same."""
 
 import csv
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -51,13 +52,15 @@ TRAINING: dict[str, Any] = {
 }
 SHAPE = NetworkConfig("mlp", hidden=16)
 CHECKPOINT = Path("models/ppo_ground_truth.checkpoint.pth")
-Update = Callable[..., tuple[RunnerState, UpdateStats]]
+Update = Callable[[RunnerState, int], tuple[RunnerState, UpdateStats]]
 
 
 def config(**training: Any) -> Config:  # noqa: ANN401 - values of [training]
     return Config().over({"training": {**TRAINING, **training}, "runtime": {"device": "cpu"}}, "the test").validated()
 
 
+PRICED = config().over({"prices": {"food": 2, "step": 0.5}}, "the test")
+PRICES = np.array(PRICED.price_values("ground_truth"), np.int32)
 SETTINGS, ENV = train_config(config().training, SHAPE), env_of(MODES["ground_truth"])
 
 
@@ -83,8 +86,8 @@ def fresh(compiled: CompiledTraining) -> RunnerState:
 
 @pytest.fixture(scope="module")
 def update(compiled: CompiledTraining) -> Update:
-    """One update of a run of so many, at the mode's own prices or others."""
-    return lambda runner, updates, prices=ENV.prices: compiled.train(runner, jnp.int32(1), updates, prices)
+    """One update of a run of so many, at other prices than it was compiled with."""
+    return lambda runner, updates: compiled.train(runner, jnp.int32(1), updates, PRICES)
 
 
 @jax.jit
@@ -106,9 +109,7 @@ def choose(twin: TorchTrainer, actions: NDArray[np.int32]) -> None:
 
 def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerState, update: Update) -> None:
     """Rewards, looking ahead after truncations, advantages, PopArt, both critics' loss, the floor, clipping, Adam."""
-    priced = config().over({"prices": {"food": 2, "step": 0.5}}, "the test")
-    prices = np.array(priced.price_values("ground_truth"), np.int32)
-    twin = TorchTrainer("ground_truth", priced)
+    twin = TorchTrainer("ground_truth", PRICED)
     twin.learner.policy.load_state_dict(weights_of(fresh))
     twin.player.games.state.steps += 500  # of 512: all that live on are truncated in the twelfth step
     old = fresh.env_state.steps.low + jnp.uint32(500)
@@ -117,7 +118,7 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
     for number in range(3):
         choose(twin, np.asarray(play(runner)[0].action))
         wanted = twin.step()
-        runner, stats = jax.device_get(update(runner, 3, prices))
+        runner, stats = jax.device_get(update(runner, 3))
         metrics = metrics_of(stats._replace(episodes=None), GAMES * STEPS, ENV)
         episodes = _finished(jax.tree.map(lambda leaf: leaf[0], stats.episodes))
         assert episodes == [pytest.approx(tuple(row), abs=1e-4) for row in sorted(map(tuple, wanted.episodes))]
@@ -148,8 +149,9 @@ def test_truncated_episodes_are_looked_ahead_from_and_those_of_the_dead_are_not(
     assert transitions.done[0].all()
     assert transitions.episode.terminated[0].tolist() == starving.tolist()
     returns = np.asarray(targets).reshape(STEPS, GAMES)[0]
-    np.testing.assert_allclose(returns[starving], -4.01, atol=1e-3)  # the price of death, and that of a step
-    np.testing.assert_allclose(returns[~starving], -0.01 + 0.99 * 100, atol=3)
+    step, _, _, death = np.asarray(ENV.prices) * ENV.component_unit
+    np.testing.assert_allclose(returns[starving], step + death, atol=1e-3)
+    np.testing.assert_allclose(returns[~starving], step + 0.99 * 100, atol=3)
 
 
 def networks(kind: NetworkKind, privileged: bool = True) -> tuple[ActorCritic, Any, Any]:
@@ -245,8 +247,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory, compiled: CompiledTraining
     write_small_config(folder, {"training": TRAINING})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        for flags in (["--timesteps", f"{2 * GAMES * STEPS}"], ["--timesteps", f"{3 * GAMES * STEPS}", "--resume"]):
-            ran = run(main, "--mode", "ground_truth", *flags)
+        for updates, flags in ((2, ["--price", "food=2", "--price", "step=0.5"]), (3, ["--resume"])):
+            ran = run(main, "--mode", "ground_truth", "--timesteps", f"{updates * GAMES * STEPS}", *flags)
             assert ran.code == 0, ran.err
     return folder, ran.out
 
@@ -273,8 +275,10 @@ def test_a_run_leaves_the_files_of_a_torch_run_and_a_resumed_one_is_the_run_with
             (2, pytest.approx(1e-4)),
             (3, pytest.approx(1e-4)),
         ]
-    for name in ("metrics.csv", "learning_curve.png", "config.json", "tensorboard"):
+    for name in ("metrics.csv", "learning_curve.png", "tensorboard"):
         assert list(Path("runs").glob(f"*/{name}"))
+    (settings,) = Path("runs").glob("*/config.json")
+    assert json.loads(settings.read_text(encoding="utf-8"))["prices"] == {"step": 0.5, "food": 2.0}
     model = read_model(Path("models/ppo_ground_truth.pth"))
     assert (model.update, model.timesteps, model.config["training"]["engine"]) == (3, 384, "jax")
     # values of a model are in units of reward

@@ -204,7 +204,8 @@ def test_episodes_are_counted_as_they_were_played() -> None:
         # a thousandth at a time: 1 to begin with, 0.01 a step, 1 for food, -2 for poison
         energy = 1000 - 10 * row["length"] + 1000 * row["food"] - 2000 * row["poison"]
         assert ended == (energy <= 0)
-        reward = -0.01 * row["length"] + row["food"] - 2 * row["poison"] - 4 * ended
+        happened = row["length"], row["food"], row["poison"], ended
+        reward = np.dot(happened, trainer.config.price_values("ground_truth")) / 100_000
         assert row["reward"] == pytest.approx(reward, abs=1e-4)
         assert row["length"] == 20 or ended
 
