@@ -29,7 +29,8 @@ from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused, UsageError
 from parity.world import World
 
-_CLOSING_SECONDS = 5.0
+_CLOSING_SECONDS = 3.0
+"""More than a server that does not notice takes to end itself, and less than ``GuardedEngine`` waits."""
 ERRORS = {kind.__name__: kind for kind in (StateRefused, EngineError, UsageError)}
 _LOG_LINES, _LOG_BYTES = 5, 2000
 _PIPE_BYTES = 1 << 20
