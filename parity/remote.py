@@ -1,8 +1,4 @@
-"""Engines in processes of their own: another interpreter, revision or environment of a world on this machine.
-
-The steps of ``parity run --world hackmatrix --engines swift,jax@cpu`` take 1.04 times the processor time of those with
-``swift,jax`` with ``--games 64``, and 1.11 times with ``--games 1024``.
-"""
+"""Engines in processes of their own: another interpreter, revision or environment of a world on this machine."""
 
 from __future__ import annotations
 
