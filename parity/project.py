@@ -33,6 +33,7 @@ _KEYS: dict[str, type | Values] = {
     "auto-reset": bool,
     "coverage": SHARE,
     "known-differences": list,
+    "draw-prices": SHARE,
     GOLDEN: str,
 }
 """Values of each key; lists are of texts. For ``coverage`` a list will do, too."""
@@ -112,7 +113,7 @@ def _checks(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     if "coverage" in table:
         with _naming(name, "coverage"):
             require_marks(world)
-    names = "games", "steps", "seed", "auto-reset", "coverage", "known-differences"
+    names = "games", "steps", "seed", "auto-reset", "coverage", "known-differences", "draw-prices"
     options = {key.replace("-", "_"): table[key] for key in names if key in table}
     kinds = {source: {**options, "source": source} for source in sources}
     if folder := table.get(GOLDEN, world.golden):

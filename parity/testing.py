@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from parity import prices
 from parity.coverage import coverage_of, require_marks
 from parity.finding import investigate
 from parity.lockstep import Outcome, Settings, run
@@ -32,6 +33,7 @@ def assert_lockstep(
     auto_reset: bool = False,
     coverage: float | Collection[str] | None = None,
     known_differences: Collection[str] = (),
+    draw_prices: float = 0.0,
     trace: Path = TRACE,
 ) -> Outcome:
     """Play the same games on two engines and compare everything, as ``parity run`` does.
@@ -46,6 +48,7 @@ def assert_lockstep(
         auto_reset: step with the engines' own auto-reset.
         coverage: compare rule marks too; this share of the world's rules must be hit, or all but these.
         known_differences: fields that may differ, as reports name them, ``state.player`` for ``state.player.hp`` too.
+        draw_prices: share of seeds with which the prices of the reward are drawn, too.
         trace: where the shrunk case goes; its page is written beside it.
 
     Raises:
@@ -60,6 +63,7 @@ def assert_lockstep(
     if coverage is not None:
         require_marks(world)
     seed = secrets.randbits(64) if seed is None else seed
+    world = prices.draw_prices(world, seed, draw_prices)
     settings = Settings(
         source, steps, games, seed, marks=coverage is not None, auto_reset=auto_reset, known=tuple(known_differences)
     )

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import pytest
 import toy_world
 from command_line import ORCHARD, run
 
+from parity import BatchEngine, EngineOptions
 from parity.cli import main
+from parity.prices import changed_prices, draw_prices
 from parity.testing import assert_golden, assert_lockstep
 from parity.trace import read_trace
 
@@ -198,6 +201,18 @@ def test_a_floor_of_coverage_fails_on_rules_that_were_not_hit() -> None:
     with pytest.raises(AssertionError, match=r"marks\[sting\]"):
         assert_lockstep(ORCHARD, ("plain", "miscounting"), coverage=0, games=64)
     assert_lockstep(ORCHARD, ("plain", "miscounting"))
+
+
+def test_prices_are_drawn_for_a_share_of_seeds(tmp_path: Path) -> None:
+    def open_deaf(games: int, options: EngineOptions = EngineOptions()) -> BatchEngine:
+        return toy_world.WORLD.engines["planes"](games, replace(options, prices=None))
+
+    world = replace(toy_world.WORLD, engines={**toy_world.WORLD.engines, "deaf": open_deaf})
+    hold = partial(assert_lockstep, world, ("plain", "deaf"), steps=20, trace=tmp_path / "trace.json")
+    hold(seed=1)
+    with pytest.raises(AssertionError, match="components"):
+        hold(seed=1, draw_prices=1)
+    assert read_trace(tmp_path / "trace.json").prices == changed_prices(draw_prices(world, 1))
 
 
 def test_known_differences_are_accepted_and_no_others(tmp_path: Path) -> None:
