@@ -78,9 +78,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:  # noqa
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid.rpartition("::")[0] if nodeid.startswith(f"{ROOT}::") else super()._split_scope(nodeid)
+            return scope_of(nodeid)
 
     return Scheduling(config, log)
+
+
+def scope_of(nodeid: str) -> str:
+    """The file of a test, or the pair of engines of one of these."""
+    return nodeid.rpartition("::")[0] if nodeid.startswith(f"{ROOT}::") else nodeid.split("::")[0]
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -46,7 +46,8 @@ def assert_lockstep(
         games: how many.
         seed: of games and choices; None: a new one, which the report tells.
         auto_reset: step with the engines' own auto-reset.
-        coverage: compare rule marks too; this share of the world's rules must be hit, or all but these.
+        coverage: compare rule marks too; this share of the world's rules must be hit, or every rule and every mark but
+            those of a list, of rules and marks.
         known_differences: fields that may differ, as reports name them, ``state.player`` for ``state.player.hp`` too.
         draw_prices: share of seeds with which the prices of the reward are drawn, too.
         trace: where the shrunk case goes; its page is written beside it.
@@ -74,11 +75,15 @@ def assert_lockstep(
         raise AssertionError(_printed(lambda console: print_run(pair, outcome, [finding], console)) + f"Seed: {seed}.")
     if coverage is not None and outcome.marks is not None:
         found = coverage_of(world, outcome.marks)
-        share = 1.0 if isinstance(coverage, Collection) else coverage
-        missing = [rule for rule in found.never() if not isinstance(coverage, Collection) or rule not in coverage]
-        if len(found.rules) - len(missing) < share * len(found.rules):
-            hit = f"{len(found.rules) - len(found.never())} of {len(found.rules)} rules hit"
-            raise AssertionError(f"{pair[0]} and {pair[1]}: {hit}, never hit: {', '.join(missing)}. Seed: {seed}.")
+        never, rules = found.never(), len(found.rules)
+        if isinstance(coverage, Collection):
+            silent = (mark for mark in found.silent_marks() if world.marks[mark] not in coverage)
+            missing = [name for name in (*never, *silent) if name not in coverage]
+        else:
+            missing = list(never) if rules - len(never) < coverage * rules else []
+        if missing:
+            hit = f"{rules - len(never)} of {rules} rules hit, never hit: {', '.join(missing)}"
+            raise AssertionError(f"{pair[0]} and {pair[1]}: {hit}. Seed: {seed}.")
     return outcome
 
 

@@ -34,6 +34,7 @@ from xdist.remote import Producer  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
 
 from hackmatrix.swift_env import SwiftEngineError, SwiftGames  # noqa: E402
+from parity.pytest_plugin import ParityItem, scope_of  # noqa: E402
 from worldkit.jax import engine  # noqa: E402
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ settings.load_profile("patient")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOWEST = (
-    tuple(f"hackmatrix/{name}" for name in ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain")),
+    (
+        "parity::hackmatrix",
+        *(f"hackmatrix/{name}" for name in ("lockstep", "gym_env/test_vector_env.py", "evaluation", "explain")),
+    ),
     ("hackmatrix/rules",),
     ("hackmatrix/train",),
     ("worldkit/ppo",),
@@ -58,15 +62,18 @@ LARGE = ("tests/hackmatrix/lockstep", "tests/hackmatrix/evaluation", "tests/hack
 """Folders of which each file has large programs of its own."""
 
 
-def entry_of(file: str) -> int:
-    """Index of a test file in SLOWEST, its length for all others."""
-    within = file.removeprefix("tests/")
+def entry_of(test: str) -> int:
+    """Index of a test's id in SLOWEST, its length for all others."""
+    within = test.removeprefix("tests/")
     return next((number for number, paths in enumerate(SLOWEST) if within.startswith(paths)), len(SLOWEST))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest first, so that several processes end together."""
+    """Put the longest first, so that several processes end together; in CI every engine must start."""
     items.sort(key=lambda item: entry_of(item.nodeid))
+    for item in items:
+        if isinstance(item, ParityItem) and os.environ.get("CI") == "true":
+            item.checks = {(): item.checks[()]._replace(optional=())}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -75,9 +82,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.split("::")[0]
-            entry = entry_of(file)
-            return file if entry == len(SLOWEST) else str(entry)
+            entry = entry_of(nodeid)
+            return scope_of(nodeid) if entry == len(SLOWEST) else str(entry)
 
     return Scheduling(config, log)
 

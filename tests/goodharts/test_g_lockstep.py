@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 import command_line
 import numpy as np
@@ -16,37 +15,26 @@ from goodharts.rules import MODES, Numbers
 from goodharts.torch_env import env, placement
 from goodharts.world import WORLDS, open_torch
 from parity.cli import main
-from parity.coverage import coverage_of
-from parity.lockstep import Outcome, Settings, run
+from parity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
 READ = [(mode, READING) for mode in MODES]
 
 
-def compiled(*quick: str) -> list[Any]:
-    """Each mode on JAX, all but the quick ones where minutes count: most of its tests' time is compiling."""
-    return [pytest.param(mode, JAX, marks=() if mode in quick else pytest.mark.long) for mode in MODES]
+COMPILED = [pytest.param(mode, JAX, marks=pytest.mark.long) for mode in MODES]
+"""Most of the time goes into compiling: two modes are compared in every run, by [tool.parity] in pyproject.toml."""
 
 
-def played(mode: str, pair: tuple[str, str], settings: Settings) -> Outcome:
-    outcome = run(PAIRED[mode], pair, settings)
-    assert outcome.divergences == []
-    return outcome
-
-
-@pytest.mark.parametrize(("mode", "pair"), [*READ, *compiled("ground_truth_handhold")])
+@pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])
 def test_a_directed_run_is_identical_and_hits_every_mark(mode: str, pair: tuple[str, str]) -> None:
-    outcome = played(mode, pair, Settings(source="directed", games=24, steps=40, marks=True))
-    assert outcome.marks is not None
-    found = coverage_of(PAIRED[mode], outcome.marks)
-    assert (found.silent_marks(), found.unequal(), found.never()) == ((), (), ())
+    assert_lockstep(PAIRED[mode], pair, source="directed", games=24, steps=40, seed=0, coverage=())
 
 
-@pytest.mark.parametrize(("mode", "pair"), [*READ, *compiled("proxy")])
+@pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])
 def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next(
     mode: str, pair: tuple[str, str]
 ) -> None:
-    outcome = played(mode, pair, Settings(games=6, steps=120, seed=9, auto_reset=True))
+    outcome = assert_lockstep(PAIRED[mode], pair, games=6, steps=120, seed=9, auto_reset=True)
     assert outcome.episodes > 0 or mode == "proxy"
 
 
@@ -70,7 +58,7 @@ def test_G9_games_by_other_numbers_than_the_published_ones_are_identical(
     mode: str, pair: tuple[str, str], numbers: Numbers
 ) -> None:
     world = replace(world_of(mode, numbers), draws=False)  # an empty grid is the same from every seed
-    assert run(world, pair, Settings(games=2, steps=15, auto_reset=True)).divergences == []
+    assert_lockstep(world, pair, games=2, steps=15, seed=0, auto_reset=True)
 
 
 def test_G3_so_many_items_that_most_draws_hit_some_are_placed_alike() -> None:
@@ -85,9 +73,8 @@ def test_G3_so_many_items_that_most_draws_hit_some_are_placed_alike() -> None:
 
 @pytest.mark.parametrize("pair", [READING, JAX], ids=["reading", "jax"])
 def test_G6_evaluations_which_go_on_on_the_same_grid_are_identical(pair: tuple[str, str]) -> None:
-    outcome = run(world_of("proxy", evaluating=True), pair, Settings(games=5, steps=110, auto_reset=True))
-    assert outcome.divergences == []
-    assert outcome.episodes >= 5
+    world = world_of("proxy", evaluating=True)
+    assert assert_lockstep(world, pair, games=5, steps=110, seed=0, auto_reset=True).episodes >= 5
 
 
 @pytest.mark.parametrize(
@@ -104,8 +91,9 @@ def test_G3_G10_how_much_is_drawn_in_one_go_changes_nothing(
     module: ModuleType, name: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, value)
-    settings = Settings(source="directed", games=9, steps=30, auto_reset=True)
-    assert played("ground_truth", READING, settings).episodes >= 2
+    world = PAIRED["ground_truth"]
+    outcome = assert_lockstep(world, READING, source="directed", games=9, steps=30, seed=0, auto_reset=True)
+    assert outcome.episodes >= 2
 
 
 @pytest.mark.skipif(
@@ -116,13 +104,14 @@ def test_G10_a_game_is_the_same_on_a_gpu(evaluating: bool) -> None:
     mode = MODES["ground_truth_handhold"]
     engines = {name: partial(open_torch, mode, device=name, evaluating=evaluating) for name in ("cpu", "cuda")}
     world = replace(WORLDS[mode.name], engines=engines)
-    assert run(world, ("cpu", "cuda"), Settings(games=40, steps=150, auto_reset=True)).divergences == []
+    assert_lockstep(world, ("cpu", "cuda"), games=40, steps=150, seed=0, auto_reset=True)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("games", "steps"), [(1, 700), (7, 700), (300, 700), (2000, 150)])
 def test_G10_engines_are_identical_at_any_width(games: int, steps: int) -> None:
-    assert played("ground_truth", JAX, Settings(games=games, steps=steps, seed=3, auto_reset=True)).episodes > 0
+    outcome = assert_lockstep(PAIRED["ground_truth"], JAX, games=games, steps=steps, seed=3, auto_reset=True)
+    assert outcome.episodes > 0
 
 
 @pytest.mark.long
@@ -131,7 +120,7 @@ def test_G10_engines_are_identical_at_any_width(games: int, steps: int) -> None:
 @pytest.mark.parametrize("pair", [READING, JAX], ids=["reading", "jax"])
 @pytest.mark.parametrize("mode", MODES)
 def test_long_games_are_identical(mode: str, pair: tuple[str, str], auto_reset: bool, source: str) -> None:
-    played(mode, pair, Settings(source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset))
+    assert_lockstep(PAIRED[mode], pair, source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset)
 
 
 # --- the world by itself, and one of one engine

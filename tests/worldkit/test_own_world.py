@@ -20,7 +20,7 @@ from stable_baselines3.common.env_checker import check_env as check_sb3
 from toy_world.adapter import ENV, GAME, WORLD, OrchardJaxEnv
 
 from parity import cli as parity_cli
-from parity.lockstep import Settings, run
+from parity.testing import assert_lockstep
 from tests.worldkit.side_by_side import played_alike
 from worldkit.cli.app import main
 from worldkit.envs.gym_env import WorldEnv
@@ -108,8 +108,7 @@ def test_a_run_leaves_what_runs_leave(evening: tuple[Path, dict[str, str]]) -> N
 
 def test_both_engines_play_the_same_games_bit_for_bit() -> None:
     for auto_reset in (False, True):
-        settings = Settings(source="directed", steps=60, games=16, auto_reset=auto_reset)
-        assert run(WORLD, ENGINES, settings).divergences == []
+        assert_lockstep(WORLD, ENGINES, source="directed", steps=60, games=16, seed=0, auto_reset=auto_reset)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

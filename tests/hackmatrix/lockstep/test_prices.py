@@ -14,8 +14,8 @@ from hackmatrix.world import WORLD, open_jax, rules_of
 from hackmatrix.world.prices import PRICES
 from parity import EngineOptions, Price
 from parity.coverage import coverage_of
-from parity.lockstep import Settings, run
 from parity.prices import draw_prices, with_prices
+from parity.testing import assert_lockstep
 from tests.hackmatrix.rules.builders import UP, WAIT, doorstep, random_state, rich, state
 from tests.hackmatrix.rules.movers import CALLED, daemon
 from tests.hackmatrix.rules.reference import board, game
@@ -93,11 +93,9 @@ def test_W_both_engines_the_reference_and_explain_pay_the_same_at_any_prices(
 
 def test_W_what_is_worth_nothing_leaves_no_mark_on_either_engine(swift_built: None) -> None:
     world = with_prices(draw_prices(WORLD, 3), {"step_penalty": 1.5, "kills": 0, "resource_gain": 0})
-    outcome = run(world, ("swift", "jax"), Settings("directed", steps=20, games=MANY, marks=True, seed=3))
-    assert outcome.divergences == []
+    outcome = assert_lockstep(world, source="directed", steps=20, games=MANY, seed=3, coverage=0)
     assert outcome.marks is not None
     coverage = coverage_of(world, outcome.marks)
-    assert coverage.unequal() == ()
     assert {"W.kills", "W.resource_gain"} <= set(coverage.silent_marks())
     assert not {"W.step_penalty", "V4.kill"} & set(coverage.silent_marks())
 
