@@ -77,7 +77,7 @@ def assert_lockstep(
         found = coverage_of(world, outcome.marks)
         never, rules = found.never(), len(found.rules)
         if isinstance(coverage, Collection):
-            silent = (mark for mark in found.silent_marks() if world.marks[mark] not in coverage)
+            silent = (mark for mark in found.silent_marks() if world.marks[mark] not in {*coverage, *never})
             missing = [name for name in (*never, *silent) if name not in coverage]
         else:
             missing = list(never) if rules - len(never) < coverage * rules else []

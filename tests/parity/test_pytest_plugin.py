@@ -195,8 +195,10 @@ def test_a_floor_of_coverage_fails_on_rules_that_were_not_hit() -> None:
         few(coverage=0.5)
     few(coverage=0.3)
     missing = str(caught.value).partition("never hit: ")[2].partition(".")[0].split(", ")
-    few(coverage=missing)
-    with pytest.raises(AssertionError, match=rf"never hit: {missing[0]}\."):
+    few(coverage=[*missing, "start.empty"])
+    with pytest.raises(AssertionError, match=r"3 of 9 rules hit, never hit: start\.empty\."):
+        few(coverage=missing)
+    with pytest.raises(AssertionError, match=rf"never hit: {missing[0]}, start\.empty\."):
         few(coverage=missing[1:])
     with pytest.raises(AssertionError, match=r"marks\[sting\]"):
         assert_lockstep(ORCHARD, ("plain", "miscounting"), coverage=0, games=64)
