@@ -6,7 +6,7 @@ from hackmatrix import rules
 
 from .blocks import EVERYWHERE, credits, data, energy, pickup, program, question
 from .builders import DOWN, LEFT, RIGHT, SIPHON, UP, WAIT, run, state
-from .engines import Case, Engine, Json, Place, case, cases, only, paid, places
+from .engines import PRICE, Case, Engine, Json, Place, case, cases, only, paid, places
 from .movers import coming, cryptog, daemon, enemy, glitch, virus
 from .reference.board import ENEMIES, PROGRAM_TABLE
 
@@ -71,7 +71,7 @@ def test_A5_a_cryptogs_last_known_cell_is_its_own_unless_said(engine: Engine) ->
 @pytest.mark.parametrize("turns", [1, 255])
 def test_A6_one_hit_destroys_a_transmission(engine: Engine, turns: int) -> None:
     after = engine.play(state(coming("daemon", 5, 2, turns)), UP)
-    assert after["transmissions", "enemies", "kills", "player"] == ([], [], 300, (2, 2))
+    assert after["transmissions", "enemies", "kills", "player"] == ([], [], PRICE["kills"], (2, 2))
 
 
 def test_A7_an_empty_new_board_has_the_documented_defaults(engine: Engine) -> None:

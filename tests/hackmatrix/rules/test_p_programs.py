@@ -6,7 +6,7 @@ import pytest
 
 from .blocks import credits, data, pickup, program, question
 from .builders import APPLICABLE, DOWN, SIPHON, UP, WAIT, doorstep, rich, run, state
-from .engines import Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, paid, places
+from .engines import PRICE, Case, Engine, Entry, Json, Outcome, Place, StateDict, at, case, cases, only, paid, places
 from .movers import SCHEDULED, coming, cryptog, daemon, glitch, virus
 from .reference import randomness as site
 from .reference.board import ACTION, COST, ENEMIES, MAX_HP, OWN_KEYS
@@ -37,7 +37,7 @@ def test_P_hit_removes_at_0_and_stuns_survivors(engine: Engine, name: str) -> No
     place = (4, 2) if name == "col" else (2, 4)
     after = use(engine, name, virus(*place), *blocks)
     assert after["hps", "stunned", "kills"] == ({place: 1}, [place], 0)
-    assert use(engine, name, virus(*place, hp=1), *blocks)["enemies", "kills"] == ([], 300)
+    assert use(engine, name, virus(*place, hp=1), *blocks)["enemies", "kills"] == ([], PRICE["kills"])
     assert use(engine, name, virus(*place, hp=1, **SCHEDULED), *blocks)["enemies", "kills"] == ([], 0)
 
 
@@ -126,7 +126,7 @@ def test_P_CRASH_clears_the_8_neighbours(engine: Engine) -> None:
     )
     # The player's own block stays.
     assert after["blocks", "enemies", "transmissions"] == ([(2, 2), (2, 4), (4, 4)], [(0, 2)], [(5, 5)])
-    assert after["kills", "score", "owned"] == (300 * 3, 0, "crash")
+    assert after["kills", "score", "owned"] == (3 * PRICE["kills"], 0, "crash")
 
 
 def test_P_CRASH_keeps_resources_and_siphoned_flags(engine: Engine) -> None:
@@ -141,7 +141,7 @@ def test_P_WARP_to_a_uniform_enemy_or_transmission(engine: Engine, seed: int) ->
     targets = [daemon(0, 1), virus(4, 4), glitch(3, 0), coming("virus", 1, 5), coming("daemon", 5, 2)]
     after = use(engine, "warp", *targets, seed=seed, eventNumber=6)
     chosen = min(places(targets), key=lambda place: word(seed, 7, site.WARP, 6 * place[0] + place[1]))
-    assert after["player", "kills"] == (chosen, 300)
+    assert after["player", "kills"] == (chosen, PRICE["kills"])
     left = [*after["enemies"], *after["transmissions"]]
     assert sorted(left) == sorted({*places(targets)} - {chosen})
 
