@@ -6,12 +6,15 @@ import pytest
 
 from hackmatrix import rules
 from hackmatrix.purejaxrl.env_wrapper import EnvParams, HackMatrixGymnax
+from hackmatrix.world.prices import PRICES
 from parity.errors import UsageError
+
+DEFAULT_PRICES = tuple(price.default for price in PRICES)
 
 
 def test_it_says_what_it_is() -> None:
     env: HackMatrixGymnax = pickle.loads(pickle.dumps(HackMatrixGymnax(max_steps=9)))
-    assert (env.name, env.default_params) == ("hackmatrix", EnvParams(9))
+    assert (env.name, env.default_params) == ("hackmatrix", EnvParams(9, DEFAULT_PRICES))
     actions, observations = env.action_space(env.default_params), env.observation_space(env.default_params)
     assert (actions.n, observations.shape) == (rules.NUM_ACTIONS, (rules.OBSERVATION_SIZE,))
     assert (observations.low, observations.high) == (0.0, 1.0)
