@@ -22,7 +22,7 @@ from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_muta
 from parity.places import with_remote_engines
 from parity.prices import changed_prices, draw_prices, priced, prices_text, with_prices
 from parity.printing import print_coverage, print_mutants, print_rewards, print_run
-from parity.registry import engine_name, engine_pair, load_named_in, load_world, world_spec
+from parity.registry import engine_name, load_named_in, load_pair, load_world, world_spec
 from parity.report import counted, print_report, write_report
 from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
@@ -194,8 +194,7 @@ def _pair(options: Namespace, *, one_will_do: bool = False) -> tuple[World, str,
     """The world, what ``--world`` calls it, and the two engines to hold to each other."""
     spec = world_spec(options.world, options.engines or ())
     world = priced(load_world(spec), options)
-    world = with_remote_engines(world, spec, options.engines or ())
-    return world, spec, engine_pair(world, options.engines, one_will_do=one_will_do)
+    return load_pair(world, options.engines, spec=spec, one_will_do=one_will_do)
 
 
 def _settings(options: Namespace, *, marks: bool = False) -> Settings:

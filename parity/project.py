@@ -15,7 +15,7 @@ from parity.arguments import GAMES, SEED, SHARE, STEPS, Values, two_engines
 from parity.coverage import require_marks
 from parity.errors import UsageError
 from parity.places import PLACE
-from parity.registry import engine_name, engine_pair, load_world
+from parity.registry import engine_name, load_pair, load_world
 from parity.safe_read import MIB, Unreadable, quoted, read_text
 from parity.sources import POLICY, TRACES, open_source
 
@@ -98,13 +98,12 @@ def _checks(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
     with _naming(name, "world"):
         world = load_world(spec)
     with _naming(name, "engines"):
-        pairs = [two_engines(words) for words in table.get("engines", ())] or [engine_pair(world)]
-        for engine in sum(pairs, start=()):
-            engine_name(world, engine.partition(PLACE)[0])
-    with _naming(name, "optional"):
-        optional = tuple(table.get("optional", ()))
-        for engine in optional:
-            engine_name(world, engine.partition(PLACE)[0])
+        pairs = [two_engines(words) for words in table.get("engines", ())] or [load_pair(world)[2]]
+    optional = tuple(table.get("optional", ()))
+    for key, engines in {"engines": sum(pairs, start=()), "optional": optional}.items():
+        with _naming(name, key):
+            for engine in engines:
+                engine_name(world, engine.partition(PLACE)[0])
     sources = table.get("sources", ["directed" if world.starts or world.policies else "uniform"])
     with _naming(name, "sources"):
         for source in sources:

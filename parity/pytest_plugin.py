@@ -17,7 +17,7 @@ from parity.arguments import SEED
 from parity.errors import EngineError, ParityError, UsageError
 from parity.pair import Pair
 from parity.project import GOLDEN, Check, checks_of, read_tables
-from parity.registry import load_world, open_engine
+from parity.registry import load_pair, open_engine
 from parity.world import World
 
 ROOT = "parity"
@@ -76,11 +76,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:  # noqa
         return None
     from xdist.scheduler import LoadFileScheduling
 
-    class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist ships no types
-        def _split_scope(self, nodeid: str) -> str:
-            return scope_of(nodeid)
-
-    return Scheduling(config, log)
+    scheduling = LoadFileScheduling(config, log)
+    scheduling._split_scope = scope_of
+    return scheduling
 
 
 def scope_of(nodeid: str) -> str:
@@ -152,7 +150,8 @@ def parity_pair() -> Iterator[Callable[..., Pair]]:
     """Open a :class:`parity.pair.Pair` that is closed after the test: ``parity_pair(world, ("a", "b"), games=1)``."""
     with contextlib.ExitStack() as opened:
 
-        def open_pair(world: World | str, engines: tuple[str, str], games: int = 1, **options: Any) -> Pair:  # noqa: ANN401
-            return opened.enter_context(Pair(load_world(world), engines, games, **options))
+        def open_pair(given: World | str, engines: tuple[str, str], games: int = 1, **options: Any) -> Pair:  # noqa: ANN401
+            world, _, names = load_pair(given, engines)
+            return opened.enter_context(Pair(world, names, games, **options))
 
         yield open_pair

@@ -117,21 +117,27 @@ def engine_name(world: World, name: str) -> str:
     return name
 
 
-def engine_pair(world: World, engines: Sequence[str] | None = None, *, one_will_do: bool = False) -> tuple[str, str]:
-    """The two ``engines`` of ``world`` to hold to each other, by default its first two; raises UsageError.
+def load_pair(
+    given: World | str, engines: Sequence[str] | None = None, *, spec: str | None = None, one_will_do: bool = False
+) -> tuple[World, str, tuple[str, str]]:
+    """A world, what ``--world`` calls it, and two of its engines to hold to each other, by default the first two.
 
-    ``one_will_do``: in a world of one engine, that one stands on both sides.
+    ``spec``: what ``--world`` calls a given world, by default its name. ``one_will_do``: in a world of one engine, that
+    one stands on both sides. Engines may have a place. Raises UsageError where the world lacks one.
     """
+    world = load_world(given)
+    spec = spec or (given if isinstance(given, str) else given.name)
     if engines is not None:
+        world = with_remote_engines(world, spec, engines)
         one, other = engines
-        return engine_name(world, one), engine_name(world, other)
+        return world, spec, (engine_name(world, one), engine_name(world, other))
     names = list(world.engines)
     if len(names) < 2 and not one_will_do:
         raise UsageError(
             f"world '{world.name}' has only the engine '{names[0]}': register a second one, or give --engines "
             f"{names[0]},{names[0]} to see whether it repeats itself."
         )
-    return names[0], names[1 % len(names)]
+    return world, spec, (names[0], names[1 % len(names)])
 
 
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:

@@ -13,9 +13,8 @@ from parity import prices
 from parity.coverage import coverage_of, require_marks
 from parity.finding import investigate
 from parity.lockstep import Outcome, Settings, run
-from parity.places import with_remote_engines
 from parity.printing import print_rewards, print_run
-from parity.registry import engine_pair, load_world
+from parity.registry import load_pair
 from parity.rewards import all_changes, golden_folder, replay_golden
 from parity.world import World
 
@@ -58,9 +57,7 @@ def assert_lockstep(
         EngineError: an engine fails.
     """
     __tracebackhide__ = True
-    spec = world if isinstance(world, str) else world.name
-    world = with_remote_engines(load_world(world), spec, engines or ())
-    pair = engine_pair(world, engines)
+    world, spec, pair = load_pair(world, engines)
     if coverage is not None:
         require_marks(world)
     seed = secrets.randbits(64) if seed is None else seed
@@ -93,9 +90,7 @@ def assert_golden(world: World | str, engines: tuple[str, str] | None = None, fo
     ``folder``: of the episodes; None: the world's own. Raises AssertionError, and else as ``assert_lockstep`` does.
     """
     __tracebackhide__ = True
-    spec = world if isinstance(world, str) else world.name
-    world = with_remote_engines(load_world(world), spec, engines or ())
-    pair = engine_pair(world, engines, one_will_do=True)
+    world, _, pair = load_pair(world, engines, one_will_do=True)
     episodes = replay_golden(world, pair, golden_folder(world, folder))
     _, changes, disagreements = all_changes(world, episodes)
     if changes or disagreements:
