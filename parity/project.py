@@ -88,12 +88,8 @@ def _fault(key: str, value: Any) -> str | None:  # noqa: ANN401 - of whatever ty
     return None if fits else f"must be {_WORDS[kind]}"
 
 
-def checks_of(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
-    """The comparisons of these tables, their worlds imported; raises UsageError where one cannot be made."""
-    return [check for name, table in tables.items() for check in _checks(name, table)]
-
-
-def _checks(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
+def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
+    """The comparisons of a table, its world imported; raises UsageError where one cannot be made."""
     spec = table.get("world", name)
     with _naming(name, "world"):
         world = load_world(spec)

@@ -50,7 +50,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         paths = (config.invocation_params.dir / argument.split("::")[0] for argument in config.args)
         if any(path.is_relative_to(given) for given in paths):
             with contextlib.chdir(config.rootpath):
-                config.stash[_CHECKS] = checks_of(tables)
+                config.stash[_CHECKS] = [check for named in tables.items() for check in checks_of(*named)]
             seed = getattr(config, "workerinput", {}).get(ROOT, config.option.parity_seed)
             config.stash[_SEED] = secrets.randbits(32) if seed is None else seed
     except UsageError as error:

@@ -7,11 +7,7 @@ from importlib.resources import files
 
 from parity.errors import UsageError
 
-FILES = {
-    "climb.py": "climb.py",
-    "project.toml": "pyproject.toml",
-    "workflow.yml": ".github/workflows/parity.yml",
-}
+FILES = {"climb.py": "climb.py", "project.toml": "pyproject.toml", "workflow.yml": ".github/workflows/parity.yml"}
 """Template -> where it goes."""
 
 

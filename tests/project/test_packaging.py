@@ -67,11 +67,13 @@ import parity
 from goodharts.world import WORLDS
 from hackmatrix.agents import AGENTS
 from hackmatrix.world import WORLD
+from parity.cli import main
 from parity.viewer.page import Page
 from parity.viewer.write import write_page
 
 wheel = Path(sys.argv[1])
 assert Path(parity.__file__).is_relative_to(wheel)
+assert main(["init", "new"]) == 0
 write_page(Page("Nothing", (), ()), WORLD, Path("page.html"))
 for world in (WORLD, *WORLDS.values()):
     assert world.golden.is_relative_to(wheel) and list(world.golden.glob("*.json")), world.name
