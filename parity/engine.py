@@ -1,7 +1,7 @@
 """The interface through which the harness, and everybody else, sees an engine.
 
-A world offers *batch engines*: many games side by side in numbered slots, everything in arrays whose
-first axis is the slot. A single game is a thin view of a batch of one.
+A world offers *batch engines*: many games side by side in numbered slots, everything in arrays whose first axis is the
+slot. A single game is a thin view of a batch of one.
 """
 
 from __future__ import annotations
@@ -86,8 +86,7 @@ class BatchEngine(ABC):
     def restart(self, slots: Slots) -> Array:
         """Start in ``slots`` (k,) the games that follow the present ones by the world's auto-reset rule.
 
-        Returns their observations (k, …). Where games follow one another inside ``step`` already, this
-        does nothing but return the present observations.
+        Returns their observations (k, …). Where games follow one another in ``step`` already, it does no more.
         """
 
     @abstractmethod
@@ -162,9 +161,9 @@ class BatchEngine(ABC):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         """Counts of all marks since the engine was opened, in all games together, (marks,) integers.
 
-        In the order of the world's marks. Counts only grow: restart, reset and set_state keep them. Marks of
-        making an observation count once for each that reset, restart, set_state and a step returns. None when
-        the engine was not opened with marks, or counts none.
+        In the order of the world's marks. Counts only grow: restart, reset and set_state keep them. Marks of making an
+        observation count once for each that reset, restart, set_state and a step returns. None when the engine was not
+        opened with marks, or counts none.
         """
         return None
 

@@ -174,7 +174,9 @@ def _cached(kind: str, key: str, make: Callable[[Path], object]) -> Path:
 
 
 def _export(checkout: Path, tree: str, folder: Path) -> None:
-    """Write the files of a commit or tree into a folder."""
+    """Write the files of a commit or tree into a folder; raises UsageError where it has none."""
+    if not _git(checkout, "ls-tree", tree):
+        raise UsageError(f"{tree} in {checkout} has no files: name another revision.")
     archive = folder.with_name("tree.tar")
     _git(checkout, "archive", "--format=tar", f"--output={archive}", tree)
     shutil.unpack_archive(archive, folder, filter="tar")

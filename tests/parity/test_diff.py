@@ -365,6 +365,14 @@ def test_a_revision_without_the_world_is_one_sentence(checkout: Path) -> None:
     assert "toy_world" in done.stderr
 
 
+def test_a_commit_without_files_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "Begin")
+    monkeypatch.setattr("parity.places.checkout_of", lambda spec: tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert "has no files: name another revision" in parity("diff", "HEAD", ".").refusal()
+
+
 @pytest.mark.parametrize(
     ("side", "sentence"),
     [
