@@ -17,6 +17,7 @@ from parity.errors import INTERRUPTED_EXIT_CODE, ParityError, UsageError, is_out
 from parity.lockstep import MODES, STRICT
 from parity.prices import add_price_flags
 from parity.scaffold import init
+from parity.tape import FIELDS
 
 JOBS = IntRange(1, 1024)
 EXIT_CODES = "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed."
@@ -51,7 +52,7 @@ _PAIR = {
     "--engines": _value(
         "A,B",
         "reference and other engine (default: the world's first two); NAME@PLACE is an engine in another process, "
-        "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda",
+        "with PLACE one of rev:COMMIT, python:FILE, pip:REQUIREMENT, cpu and cuda; tape:DIR is a recorded reference",
         two_engines,
     )
 }
@@ -132,8 +133,13 @@ def build_parser() -> argparse.ArgumentParser:
         **_PLAY,
         "--seed": _value("S", "games start from S, S+1, ...; choices are drawn from S too (default: 0)", SEED, 0),
         "--out": _value("DIR", "folder to write to (default: the world's golden one)", Path),
+        "--tape": _value("DIR", "write no episodes but a tape, which --engines tape:DIR,B holds engine B to", Path),
+        "--states": _switch("of a tape: record the state of every game after every step"),
+        "--marks": _switch("of a tape: record rule marks"),
+        "--unknown": {**_several("FIELD", "of a tape: what the engine cannot say"), "choices": FIELDS},
+        **{f"--{name}": {**_COMPARISON[f"--{name}"]} for name in ("auto-reset", "mode")},
     }
-    text = "Record golden episodes on the reference engine."
+    text = "Record golden episodes, or a tape, on the reference engine."
     command(commands.record, text, record, steps=200, games=8, source="uniform")
     mutants = {
         **_PLAY,

@@ -22,12 +22,14 @@ from parity.mutants import SURVIVED, Judge, Verdict, chosen_benches, chosen_muta
 from parity.places import with_remote_engines
 from parity.prices import changed_prices, draw_prices, priced, prices_text, with_prices
 from parity.printing import print_coverage, print_mutants, print_rewards, print_run
+from parity.recording import record_tape
 from parity.registry import engine_name, load_named_in, load_pair, load_world, world_spec
 from parity.report import counted, print_report, write_report
 from parity.rewards import accept, all_changes, golden_folder, replay_golden
 from parity.rewards import record as record_episodes
 from parity.sources import TRACES
 from parity.strict_json import json_text
+from parity.tape import Tape
 from parity.trace import check_actions, demand_steps, read_trace
 from parity.world import World
 
@@ -133,14 +135,26 @@ def rewards(options: Namespace) -> int:
 
 
 def record(options: Namespace) -> int:
-    """Record golden episodes."""
+    """Record golden episodes, or a tape."""
     world, spec, engines = _pair(options, one_will_do=True)
     if options.source.startswith(TRACES):
         raise UsageError("episodes are recorded from new play: give --source uniform, directed or policy:FILE.")
+    if options.tape is not None:
+        return _record_tape(world, engines[0], options)
     folder = golden_folder(world, options.out)
     paths = record_episodes(world, spec, engines, _settings(options), folder)
     answer = {"files": [str(path) for path in paths]}
     _answer(options, answer, lambda console: console.print(f"Recorded {counted(len(paths), 'episode')} in {folder}."))
+    return 0
+
+
+def _record_tape(world: World, engine: str, options: Namespace) -> int:
+    unknown = {*options.unknown} | (set() if options.states else {"state"})
+    settings = _settings(options, marks=options.marks)
+    with progress_bar(options.json, "steps of each game", settings.steps) as advance:
+        tape = record_tape(world, engine, settings, options.tape, unknown, advance)
+    answer = {"tape": str(tape.folder), "digest": tape.manifest()["digest"], "unknown": sorted(tape.unknown)}
+    _answer(options, answer, lambda console: console.print(f"Recorded {tape.folder}, digest {answer['digest']}."))
     return 0
 
 
@@ -212,6 +226,8 @@ def _compared(
     world: World, spec: str, engines: tuple[str, str], options: Namespace, *, marks: bool = False
 ) -> tuple[Outcome, list[Finding], dict[str, Any]]:
     """Run both engines; returns the outcome, a finding for each divergence, and both as JSON values."""
+    if isinstance(tape := world.engines[engines[0]], Tape):
+        _take_settings(options, tape)
     settings = _settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
@@ -250,6 +266,16 @@ def _compared(
         "divergences": divergences,
     }
     return outcome, findings, answer
+
+
+def _take_settings(options: Namespace, tape: Tape) -> None:
+    """Give the options the values of a tape; raises UsageError where the command line has others."""
+    given = {word.partition("=")[0] for word in options.words}
+    for name, value in tape.settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        if flag in given and getattr(options, name) != value:
+            raise UsageError(f"the tape was recorded with another {flag} ({json_text(value)}): leave {flag} out.")
+        setattr(options, name, value)
 
 
 def _answer(options: Namespace, answer: dict[str, Any], show: Callable[[Console], None]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from parity.console import typed_command
@@ -15,6 +15,7 @@ from parity.registry import is_module
 from parity.replay import Divergence, ReplayMoment, moments
 from parity.report import Report, write_report
 from parity.shrink import places, shrink
+from parity.tape import Tape
 from parity.trace import Case, Trace, write_trace
 from parity.world import World
 
@@ -103,12 +104,30 @@ def investigate(
     # a world that is not registered is imported, and an engine elsewhere started, only where the command line says so
     named = spec if is_module(spec) else None, engines if any(PLACE in name for name in engines) else None
     command = replay_command(trace_path, *named)
-    with open_alone(world, engines, alike[0].case, timeout, known) as pair:
-        report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
+    # a tape plays no game alone, but up to the difference the other engine plays as it does
+    is_tape = isinstance(world.engines[engines[0]], Tape)
+    alone = (engines[1], engines[1]) if is_tape else engines
+    with open_alone(world, alone, alike[0].case, timeout, known) as pair:
+        if is_tape:
+            report = _tape_report(pair, spec, engines, alike[0])
+        else:
+            report = shrunk_report(pair, spec, alike[0], shrink_seconds, command)
     page_path = trace_path.with_suffix(".html")
     write_trace(report.trace, trace_path)
     write_report(report, page_path)
     return Finding(alike, report, trace_path, page_path)
+
+
+def _tape_report(pair: Pair, spec: str, engines: tuple[str, str], divergence: Divergence) -> Report:
+    """A divergence from a tape as it was found, of which ``pair`` plays the other engine on both sides."""
+    *before, last = moments(pair, divergence.case)
+    last = divergence.recorded or replace(last, differences=divergence.differences)
+    if not last.states[0]:
+        before = [replace(moment, states=({}, moment.states[1])) for moment in before]
+    rules, prices = rules_in_play(pair.world, last), changed_prices(pair.world)
+    trace = Trace(spec, engines, divergence.case, divergence.differences, rules, prices=prices)
+    command = typed_command("parity", "parity", "run", "--world", spec, "--engines", ",".join(engines))
+    return Report(pair.world, trace, (*before, last), command)
 
 
 def shrunk_report(pair: Pair, spec: str, divergence: Divergence, seconds: float, command: str) -> Report:

@@ -14,15 +14,16 @@ from parity.contract import check_engine, run_seeds
 from parity.engine import Array, Slots, State
 from parity.engine_guard import DEFAULT_TIMEOUT
 from parity.errors import EngineError, StateRefused
+from parity.history import History
 from parity.pair import Observed, Pair
-from parity.replay import Divergence, differs_at
+from parity.replay import Divergence, batch_moment, differs_at
 from parity.sources import TRACES, Source, choose_actions, open_source
-from parity.trace import RESTART, Action, Case, check_actions, demand_steps, read_trace, trace_files
+from parity.tape import STEPPING, Tape
+from parity.trace import RESTART, Action, check_actions, demand_steps, read_trace, trace_files
 from parity.world import View, World
 
 STRICT, INJECTED, RESYNCHRONISED = MODES = ("strict", "injected", "resynchronised")
 DICT_CHECK_EVERY = 16
-TRIM_EVERY = 1024
 
 
 @dataclass(frozen=True)
@@ -61,39 +62,9 @@ class Outcome:
     marks: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
 
-class _History:
-    """Actions in every slot since its present game began."""
+class LockstepRun:
+    """A run in progress. ``source``, ``rng``: what chooses; ``taken``: the steps of each game so far."""
 
-    def __init__(self, games: int, settings: Settings) -> None:
-        self._rows: list[NDArray[np.int32]] = []
-        self._trimmed = 0
-        self._begun = np.zeros(games, dtype=np.int64)
-        self._starts: list[int | State] = [0] * games
-        self._settings = settings
-
-    def begin(self, slot: int, start: int | State) -> None:
-        """A game begins in ``slot`` from a seed or a state."""
-        self._begun[slot] = self._trimmed + len(self._rows)
-        self._starts[slot] = start
-
-    def add(self, actions: NDArray[np.int32]) -> None:
-        """All games took an action."""
-        self._rows.append(actions)
-        if len(self._rows) % TRIM_EVERY == 0:
-            unneeded = int(self._begun.min()) - self._trimmed
-            del self._rows[:unneeded]
-            self._trimmed += unneeded
-
-    def case(self, slot: int, *then: Action) -> Case:
-        """The course of the game in ``slot``, and what was done ``then``."""
-        rows = self._rows[int(self._begun[slot]) - self._trimmed :]
-        start = self._starts[slot]
-        actions = (*(int(row[slot]) for row in rows), *then)
-        case = Case(actions, marks=self._settings.marks, auto_reset=self._settings.auto_reset)
-        return replace(case, seed=start) if isinstance(start, int) else replace(case, state=start)
-
-
-class _Run:
     def __init__(self, pair: Pair, source: Source, settings: Settings, rng: np.random.Generator) -> None:
         self.pair = pair
         self.source = source
@@ -101,7 +72,7 @@ class _Run:
         self.rng = rng
         self.outcome = Outcome()
         self.taken = 0
-        self.history = _History(pair.games, settings)
+        self.history = History(pair.games, marks=settings.marks, auto_reset=settings.auto_reset)
         self.active = np.ones(pair.games, dtype=np.bool_)
         self.begun = 0
         self.observation: Array = np.zeros(0)
@@ -117,9 +88,6 @@ class _Run:
                 self.check_dicts(np.array([self.taken // DICT_CHECK_EVERY % self.pair.games]))
             self.taken += 1
             progress()
-        # what the last step left
-        self.check(self.pair.look(), self.pair.all)
-        self.check_dicts(self.pair.all)
 
     def advance(self) -> None:
         """One action in every game, and the next game wherever one ended."""
@@ -127,16 +95,41 @@ class _Run:
             self._inject(self.pair.all)
         mask = self.pair.reference.mask()
         view = View(self.observation, mask, self.pair.all, self.pair.reference.get_state)
-        actions = choose_actions(self.rng, self.source.weights(view), mask, self.settings.invalid)
+        ended = self._step(choose_actions(self.rng, self.source.weights(view), mask, self.settings.invalid))
+        if ended.size:
+            self._next_games(ended)
+
+    def play_tape(self, tape: Tape, progress: Callable[[], object]) -> None:
+        """The whole run that is on a tape, which the reference plays: the other engine gets the same calls."""
+        for call in tape.play():
+            if call.name in STEPPING:
+                ended = self._step(call.given[0])
+                self.outcome.episodes += len(ended)
+                if self.settings.auto_reset:
+                    self._note_seeds(ended)
+                self.taken += 1
+                progress()
+            elif call.name == "set_state":
+                self._place(dict(zip(call.given[1].tolist(), call.given[0], strict=True)), "recorded start")
+            elif self.settings.mode != STRICT:
+                getattr(self.pair.reference, call.name)(*call.given)
+            else:
+                then = (RESTART,) if call.name == "restart" else ()
+                self._take(getattr(self.pair, call.name)(*call.given), call.given[-1], *then)
+                self._note_seeds(call.given[-1])
+            if not self._goes_on():
+                break
+            self.active |= self.settings.mode == RESYNCHRONISED
+
+    def _step(self, actions: NDArray[np.int32]) -> Slots:
+        """One action in every game; returns the slots of compared games that ended."""
         seen = self.pair.step(actions, restarting=self.settings.auto_reset)
         assert seen.step is not None
         self.history.add(actions)
         self.outcome.steps += int(self.active.sum())
         self.check(seen, self.pair.all)
         self.observation = seen.observation
-        ended = np.flatnonzero(seen.step.ended & self.active)
-        if ended.size:
-            self._next_games(ended)
+        return np.flatnonzero(seen.step.ended & self.active)
 
     def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
         """Take the games that differ out of the run, each with its case."""
@@ -149,7 +142,8 @@ class _Run:
             if len(self.outcome.divergences) >= self.settings.stop_after:
                 continue
             differences = tuple(self.pair.explain(seen, int(row), slot))
-            self.outcome.divergences.append(Divergence(self.history.case(slot, *then), differences, slot))
+            found = Divergence(self.history.case(slot, *then), differences, slot)
+            self.outcome.divergences.append(replace(found, recorded=batch_moment(self.pair, found, seen, int(row))))
         fired = self.pair.newly_fired()
         # Marks are counted for all games together: once one went apart, they tell nothing about the others.
         if fired is not None and not self.outcome.divergences and self.pair.rows_that_differ(fired)[0]:
@@ -159,8 +153,11 @@ class _Run:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
         cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
         cases.sort(key=lambda entry: len(entry[1].actions))
+        names = self.pair.names
+        if isinstance(self.pair.world.engines[names[0]], Tape):  # which plays no game alone
+            names, cases = (names[1], names[1]), cases[:1]
         with Pair(
-            self.pair.world, self.pair.names, 1, marks=True, timeout=self.settings.timeout, known=self.settings.known
+            self.pair.world, names, 1, marks=True, timeout=self.settings.timeout, known=self.settings.known
         ) as alone:
             apart = ((slot, differs_at(alone, case)) for slot, case in cases)
             slot, found = next((each for each in apart if each[1] is not None), (cases[0][0], None))
@@ -222,7 +219,7 @@ class _Run:
         self._place(dict(zip(slots.tolist(), states, strict=True)), "state of the reference")
 
     def _note_seeds(self, slots: Slots) -> None:
-        seeds = self.pair.reference.seeds()
+        seeds = (self.pair.other if "seed" in self.pair.unknown else self.pair.reference).seeds()
         for slot in slots:
             self.history.begin(int(slot), int(seeds[slot]))
 
@@ -248,10 +245,12 @@ def run(
 
     Both engines get the same seeds, states and actions and, but for the mode ``resynchronised``, are never brought back
     together. A game in which they differ is replaced by a new one. In the end, where none does, each engine is held to
-    its contract.
-    ``progress`` is called after each of them. Raises EngineError and UsageError.
-    Where the source is ``traces:DIR``, the traces are played instead.
+    its contract. Where the source is ``traces:DIR``, the traces are played instead. Where the first engine is a tape,
+    its run is played, with its settings. ``progress`` is called after each step. Raises EngineError and UsageError.
     """
+    tape = world.engines[engines[0]]
+    if isinstance(tape, Tape):
+        settings = replace(settings, **{**tape.settings, "source": "uniform"})  # nothing is chosen
     if settings.source.startswith(TRACES):
         return _run_traces(world, engines, settings, Path(settings.source.removeprefix(TRACES)))
     rng = np.random.default_rng(settings.seed)
@@ -259,17 +258,20 @@ def run(
     with Pair(
         world, engines, settings.games, marks=settings.marks, timeout=settings.timeout, known=settings.known
     ) as pair:
-        course = _Run(pair, source, settings, rng)
+        course = LockstepRun(pair, source, settings, rng)
         began = time.perf_counter()
         try:
-            course.play(progress)
+            course.play_tape(tape, progress) if isinstance(tape, Tape) else course.play(progress)
+            # what the last step left
+            course.check(pair.look(), pair.all)
+            course.check_dicts(pair.all)
         except EngineError as error:
             raise EngineError(f"{error} That was after {course.taken} steps, with seed {settings.seed}.") from error
         course.outcome.seconds = time.perf_counter() - began
         if settings.marks:
             course.outcome.marks = pair.marks()
         if not course.outcome.divergences:
-            for engine in pair.both:
+            for engine in pair.both[1 if isinstance(tape, Tape) else 0 :]:
                 check_engine(world, engine, settings.seed, restarting=settings.auto_reset)
         return course.outcome
 

@@ -45,7 +45,7 @@ class Pair(Closable):
     that they are compared of counts none.
 
     known: fields other than marks that may differ, as reports name them; ``state.player`` stands for
-    ``state.player.hp`` too.
+    ``state.player.hp`` too. What the factory of an engine says is ``unknown`` to it, as a tape's does, is not compared.
     """
 
     def __init__(
@@ -67,13 +67,14 @@ class Pair(Closable):
         self.names = names
         self.games = games
         self.all: Slots = np.arange(games)
+        self.unknown = {field for name in names for field in getattr(world.engines[name], "unknown", ())}
         with ExitStack() as undo:
             self.reference = GuardedEngine(world, names[0], games, marks=marks, timeout=timeout)
             undo.callback(self.reference.close)
             self.other = GuardedEngine(world, names[1], games, marks=marks, timeout=timeout)
             undo.callback(self.other.close)
             self.both = self.reference, self.other
-            self._arrays = all(engine.state_arrays() is not None for engine in self.both)
+            self._arrays = STATE not in self.unknown and all(engine.state_arrays() is not None for engine in self.both)
             self._counted = self.marks() if (marks if compare_marks is None else compare_marks) else None
             undo.pop_all()
 
@@ -105,10 +106,12 @@ class Pair(Closable):
             self._step_fields(step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
         ]
-        return Observed(fields[0], fields[1], steps[0])
+        return Observed(self._known(fields[0]), self._known(fields[1]), steps[0])
 
     def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
+        if not seen.expected:  # nothing of it is known
+            return np.zeros(1, np.bool_)
         return rows_that_differ(self.world, seen.expected, seen.observed)
 
     def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
@@ -124,7 +127,7 @@ class Pair(Closable):
 
     def check_states(self, slots: Slots) -> Observed:
         """The states of some slots as dicts, whatever else is compared: guards the state arrays' completeness."""
-        return self._observed(lambda engine: {STATE: engine.get_state(slots)})
+        return self._observed(lambda engine: {} if STATE in self.unknown else {STATE: engine.get_state(slots)})
 
     def look(self) -> Observed:
         """Masks, seeds and states of all games as they stand."""
@@ -141,7 +144,10 @@ class Pair(Closable):
 
     def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Observed:
         expected, observed = map(fields, self.both)
-        return Observed(expected, observed)
+        return Observed(self._known(expected), self._known(observed))
+
+    def _known(self, fields: Values) -> Values:
+        return {name: values for name, values in fields.items() if name not in self.unknown} if self.unknown else fields
 
     def _step_fields(self, step: BatchStep) -> Values:
         names = ("observation", "components", "reward", "terminated", "truncated", "facts")
@@ -153,7 +159,7 @@ class Pair(Closable):
     def _situation_fields(self, engine: GuardedEngine, slots: Slots) -> Values:
         """Mask, seed and state, as arrays where both engines offer them; of a game played alone as a dict as well."""
         fields: Values = {"mask": engine.mask()[slots], "seed": engine.seeds()[slots]}
-        if len(slots) < self.games:
+        if len(slots) < self.games or STATE in self.unknown:
             return fields  # reading states costs most: a few restarted games are compared after their next step
         arrays = engine.state_arrays() if self._arrays else None
         if arrays is not None:

@@ -1,5 +1,7 @@
 """Places of engines: ``NAME@PLACE`` is the engine NAME of a world, played by a process of its own.
 
+``tape:DIR`` is what an engine gave once, see ``parity.tape``. Places are:
+
 - ``rev:COMMIT``: as a commit of the checkout has it. It is exported into the cache folder, which registers no git
   worktree; an engine whose ``MutationBench`` has a ``build`` is built there, once for each state of its source.
 - ``python:FILE``: in that interpreter, which has parity and the world among its packages.
@@ -29,7 +31,8 @@ from pathlib import Path
 import parity
 from parity.errors import UsageError
 from parity.remote import RemoteFactory
-from parity.world import GROUP, MutationBench, World
+from parity.tape import TAPE, open_tape
+from parity.world import GROUP, EngineFactory, MutationBench, World
 
 PLACE = "@"
 _DEVICES = {
@@ -40,12 +43,19 @@ _DEVICES = {
 
 
 def with_remote_engines(world: World, spec: str, names: Iterable[str]) -> World:
-    """The world with an engine more for each of ``names`` that has a place; what it needs is exported and built here.
+    """The world with an engine more for each of ``names`` that is a tape or has a place.
+
+    What an engine needs is exported and built here. A tape's prices are the world's from then on.
 
     ``spec``: what ``--world`` calls the world. Raises UsageError for a place that does not exist, EngineError for one
     that does not build.
     """
-    remote = {name: _remote(world, spec, name) for name in names if PLACE in name}
+    remote: dict[str, EngineFactory] = {}
+    for name in names:
+        if name.startswith(TAPE):
+            world, remote[name] = open_tape(world, Path(name.removeprefix(TAPE)))
+        elif PLACE in name:
+            remote[name] = _remote(world, spec, name)
     return replace(world, engines={**world.engines, **remote}) if remote else world
 
 

@@ -13,6 +13,7 @@ from parity.engine_guard import DEFAULT_TIMEOUT, GuardedEngine
 from parity.errors import UsageError
 from parity.places import PLACE, with_remote_engines
 from parity.safe_read import quoted
+from parity.tape import TAPE
 from parity.world import GROUP, World
 
 
@@ -32,7 +33,7 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
     if not engines:
         raise UsageError(f"several worlds are registered ({', '.join(names)}): give --world NAME.")
     having, faults = [], []
-    without_places = {engine.partition(PLACE)[0] for engine in engines}
+    without_places = {engine.partition(PLACE)[0] for engine in engines if not engine.startswith(TAPE)}
     for name in names:
         try:
             if without_places <= set(load_world(name).engines):
@@ -108,6 +109,8 @@ def _imported(spec: str) -> object:
 def engine_name(world: World, name: str) -> str:
     """``name`` if the world has such an engine; raises UsageError else."""
     if name not in world.engines:
+        if name.startswith(TAPE):
+            raise UsageError(f"{quoted(name)} is a tape, which plays no other games: name engines with --engines.")
         if PLACE in name:
             raise UsageError(
                 f"{quoted(name)} is an engine in another process: name it with --engines to have it started."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parity.compare import Difference
+from parity.compare import STATE, Difference
 from parity.engine import Array, BatchEngine, Slots, State
 from parity.pair import Observed, Pair
 from parity.trace import RESTART, Action, Case
@@ -19,11 +19,15 @@ _ONLY: Slots = np.zeros(1, dtype=np.intp)
 
 @dataclass(frozen=True)
 class Divergence:
-    """A game that went apart: its course so far, and where the engines differ after it."""
+    """A game that went apart: its course so far, and where the engines differ after it.
+
+    recorded: the last moment as it was in a batch.
+    """
 
     case: Case
     differences: tuple[Difference, ...]
     game: int = 0
+    recorded: ReplayMoment | None = None
 
     @property
     def step(self) -> int:
@@ -93,10 +97,18 @@ def _play(pair: Pair, case: Case) -> Iterator[tuple[Action | None, Observed]]:
             yield action, pair.step(np.array([action], dtype=np.int32), restarting=case.auto_reset)
 
 
-def _components(seen: Observed) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
-    if seen.step is None:
+def batch_moment(pair: Pair, found: Divergence, seen: Observed, row: int) -> ReplayMoment:
+    """The last moment of one game among others, which has a row in ``seen``; states that are unknown are empty."""
+    slot: Slots = np.array([found.game])
+    known = pair.reference.get_state(slot)[0] if STATE not in pair.unknown else {}
+    action = found.case.actions[-1] if found.case.actions else None
+    return ReplayMoment(action, (known, pair.other.get_state(slot)[0]), _components(seen, row), None, found.differences)
+
+
+def _components(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
+    if seen.step is None or "components" not in seen.expected:
         return None
-    one, other = (np.asarray(side["components"])[0].tolist() for side in (seen.expected, seen.observed))
+    one, other = (np.asarray(side["components"])[row].tolist() for side in (seen.expected, seen.observed))
     return tuple(one), tuple(other)
 
 

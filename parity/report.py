@@ -15,6 +15,7 @@ from parity.errors import UsageError, blamed
 from parity.prices import prices_note
 from parity.replay import ReplayMoment
 from parity.table import Table
+from parity.tape import TAPE
 from parity.trace import RESTART, Action, Trace
 from parity.viewer.page import Episode, Page, Step
 from parity.viewer.write import write_page
@@ -70,7 +71,8 @@ def start_text(trace: Trace) -> str:
     """The start of a trace in words, how long the game was in which its difference was found, and other prices."""
     case = trace.case
     start = f"seed {case.seed}" if case.state is None else "the state recorded in the trace"
-    shrunk = "" if trace.found is None else f" (shrunk from {counted(len(trace.found.actions), 'action')})"
+    shrunk = " (not shrunk: a tape plays no other games)" if trace.engines[0].startswith(TAPE) else ""
+    shrunk = shrunk if trace.found is None else f" (shrunk from {counted(len(trace.found.actions), 'action')})"
     return f"{start}{shrunk}{prices_note(trace.prices)}"
 
 
@@ -112,7 +114,7 @@ def _boards(report: Report, moment: ReplayMoment) -> RenderableType:
 
 def _drawn(world: World, moment: ReplayMoment) -> tuple[Board, ...]:
     with blamed(f"drawing a state of world '{world.name}'"):
-        return tuple(map(world.draw, moment.states))
+        return tuple(world.draw(state) if state else Board((), {}) for state in moment.states)
 
 
 def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> RenderableType:

@@ -1,0 +1,123 @@
+"""Recording a tape: one engine plays a run, and all that it gives is written down."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import lzma
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from parity.atomic_write import write_whole
+from parity.channel import Channel
+from parity.engine import BatchEngine, EngineOptions, Slots, State
+from parity.errors import EngineError, UsageError
+from parity.lockstep import LockstepRun, Settings
+from parity.pair import Pair
+from parity.prices import changed_prices, price_values
+from parity.remote import describe_world
+from parity.safe_read import MIB
+from parity.sources import open_source
+from parity.strict_json import json_text
+from parity.tape import MANIFEST, SETTINGS, TAPE, Call, RecordedEngine, Tape
+from parity.world import World
+
+_CHUNK = 16 * MIB
+"""Bytes of calls after which a chunk ends."""
+
+
+class _RecordingEngine(RecordedEngine):
+    """An engine whose calls are written into the chunks of a tape, with what can be read after each."""
+
+    def __init__(self, engine: BatchEngine, folder: Path, *, marks: bool, states: bool) -> None:
+        self.games = engine.games
+        self.chunks: list[str] = []
+        self._engine = engine
+        self._folder = folder
+        self._content = io.BytesIO()
+        self._channel = Channel(self._content, self._content)
+        self._slots = np.arange(engine.games) if states else None
+        self._names = ("mask", "seeds", "facts", *(("marks",) if marks else ()))
+        self.last = Call("", (), None, {"marks": engine.marks()})
+
+    def call(self, name: str, *given: Any) -> Any:  # noqa: ANN401 - a method's arguments and result
+        result = getattr(self._engine, name)(*given)
+        readings = {each: getattr(self._engine, each)() for each in self._names}
+        if self._slots is not None:
+            readings["states"] = self._engine.get_state(self._slots)
+        self.last = Call(name, given, result, readings)
+        self._channel.send(vars(self.last))
+        if self._content.tell() >= _CHUNK:
+            self.end_chunk()
+        return result
+
+    def get_state(self, slots: Slots) -> list[State]:
+        return self._engine.get_state(slots)
+
+    def close(self) -> None:
+        self._engine.close()
+
+    def end_chunk(self) -> None:
+        """Write the calls since the last chunk as one."""
+        content = self._content.getvalue()
+        self.chunks.append(hashlib.sha256(content).hexdigest())
+        write_whole(self._folder / f"{self.chunks[-1]}.xz", lzma.compress(content, preset=1))
+        self._content.seek(0)
+        self._content.truncate()
+
+
+def record_tape(
+    world: World,
+    engine: str,
+    settings: Settings,
+    folder: Path,
+    unknown: Collection[str] = (),
+    progress: Callable[[], object] = lambda: None,
+) -> Tape:
+    """Play a run on one engine and write all that it gives into a new tape.
+
+    ``unknown``: of ``parity.tape.FIELDS``, what the engine cannot say. Marks are recorded where ``settings`` ask for
+    them. Raises UsageError where the folder holds a tape or cannot be written, EngineError where the engine fails.
+    """
+    if (folder / MANIFEST).exists():
+        raise UsageError(f"there is a tape in {folder} already: name another folder, or delete that one.")
+    not_known = frozenset(unknown) | (set() if settings.marks else {"marks"})
+    opened: list[_RecordingEngine] = []
+
+    def open_recorded(games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
+        batch = world.engines[engine](games, options)
+        opened.append(_RecordingEngine(batch, folder, marks=settings.marks, states="state" not in not_known))
+        return opened[0]
+
+    tape = Tape(
+        folder,
+        describe_world(world),
+        engine,
+        {name: getattr(settings, name) for name in SETTINGS},
+        not_known,
+        changed_prices(world),
+        price_values=price_values(world),
+        calls=lambda: iter(lambda: opened[0].last, None),
+    )
+    # a run wants two engines: the second one is the tape that is being written
+    names = engine, f"{TAPE}{folder}"
+    both = replace(world, engines={names[0]: open_recorded, names[1]: tape})
+    rng = np.random.default_rng(settings.seed)
+    source = open_source(settings.source, world, settings.games, rng)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with Pair(both, names, settings.games, marks=settings.marks, timeout=settings.timeout) as pair:
+            course = LockstepRun(pair, source, settings, rng)
+            course.play(progress)
+            opened[0].end_chunk()
+        if course.outcome.divergences:
+            raise EngineError(f"engine '{engine}' says something else when it is asked again: it cannot be recorded.")
+        tape = replace(tape, chunks=tuple(opened[0].chunks), calls=None)
+        write_whole(folder / MANIFEST, json_text(tape.manifest(), indent=1).encode())
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror}): name another folder.") from error
+    return tape
